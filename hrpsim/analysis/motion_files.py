@@ -272,7 +272,7 @@ def _fixed_from(path, frames: list[dict], lines: np.ndarray) -> list[FixedFrom]:
     ]
     if fixed and "fixed_link" not in frames[0]:
         raise SequenceError(
-            f"{path}:{lines[0]}: the first keyframe has no fixed_link, but a later one has"
+            f"{path}:{lines[0]}: the first keyframe names no fixed_link, a later one does"
         )
     return fixed
 

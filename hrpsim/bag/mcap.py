@@ -160,7 +160,7 @@ class McapFile:
         if kind == _MESSAGE:
             channel, _, time, _ = _MESSAGE_HEAD.unpack_from(content)
             if channel not in self._channels:
-                raise ValueError(f"a message belongs to channel {channel}, which is not declared")
+                raise ValueError(f"no channel {channel}")
             if wanted is None or channel in wanted:
                 yield Stored(channel, time, content[_MESSAGE_HEAD.size :])
         elif kind == _SCHEMA:

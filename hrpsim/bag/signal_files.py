@@ -186,7 +186,7 @@ def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list
             rows.append([(field, labels or ("",), x) for field, labels, x in numbers_of(message)])
             frame = message.header.frame_id
     except (AttributeError, TypeError) as error:
-        raise BagError(f"{path}: {topic} does not have the fields of {kind}: {error}") from error
+        raise BagError(f"{path}: {topic} has other fields than {kind}: {error}") from error
     return times, rows, frame
 
 

@@ -39,7 +39,7 @@ class Member:
     def __init__(self, name: str, entry: Any, names: Sequence[str]) -> None:
         where = f"members.{name}"
         if not isinstance(entry, Mapping):
-            raise ControllerError(f"{where} must be a mapping with keys from {', '.join(_ENTRY)}")
+            raise ControllerError(f"{where} must be a mapping of {', '.join(_ENTRY)}")
         refuse_unknown(f"entry of {where}", entry, _ENTRY)
         for needed in ("controller", "joints"):
             if needed not in entry:
@@ -280,8 +280,8 @@ class ControllerGroup(Controller):
             for other in self._rivals(member, members[:k]):
                 joint = self._names[np.intersect1d(member.mine, other.mine)[0]]
                 raise ControllerError(
-                    f"{other.name!r} and {member.name!r} both command {joint!r}: only one of "
-                    "them can be active"
+                    f"{other.name!r} and {member.name!r} both command {joint!r}: one of them can "
+                    "be active"
                 )
 
     def _rivals(self, member: Member, among: Iterable[Member] | None = None) -> list[Member]:

@@ -182,8 +182,8 @@ class Actuator:
             )
         if self.regeneration_torque is not None and self.regeneration_torque < torques[0]:
             raise WorldError(
-                f"regeneration_torque is {self.regeneration_torque:g}. It must be at least the"
-                f" curve's torque at rest, {torques[0]:g}"
+                f"regeneration_torque is {self.regeneration_torque:g}, below the curve's torque"
+                f" at rest, {torques[0]:g}: a motor that brakes at rest delivers that"
             )
 
     def _check_groups(self) -> None:

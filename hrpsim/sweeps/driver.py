@@ -151,9 +151,7 @@ class Driver:
         self.refused_by.add(why)
         if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
             reasons = " | ".join(sorted(self.refused_by))
-            raise SweepError(
-                f"no process can run the cells as at the start of the sweep. Reasons: {reasons}"
-            )
+            raise SweepError(f"no process can run the cells as the sweep began: {reasons}")
         self._waiting.append(task._replace(refusals=task.refusals + 1))
         return []
 

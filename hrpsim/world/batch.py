@@ -117,7 +117,7 @@ class Batch(BatchMotion, Closed):
             if world._contents.placed:
                 world.check_placed(stacklevel=4)
         if not self._one_call.acquire(blocking=False):
-            raise WorldError("another thread is stepping the batch")
+            raise WorldError("the batch is being stepped, by another thread")
         try:
             failures = self._step(n)
         finally:

@@ -73,8 +73,8 @@ def contact_problem(world: World) -> ContactProblem:
         raise WorldError(f"a World is needed, such as robot.world, got {shown_value(world)}")
     if not INTEGRATORS[world.integrator].is_implicit:
         raise WorldError(
-            f"a step of the integrator {world.integrator!r} is not one contact problem with one"
-            " matrix. Make the world with integrator='semi_implicit'"
+            f"the contact problem of {world.integrator} is not one matrix: a step solves it"
+            " otherwise. Make the world with integrator='semi_implicit'"
         )
     scene = prepared(world.copy())
     counts = scene.counts[0]

@@ -54,7 +54,7 @@ both = pytest.mark.parametrize("function", [*FORWARD, *INVERSE])
 @pytest.mark.parametrize(("argument", "length"), [("q", 8), ("v", 7), ("last", 7), ("gravity", 3)])
 def test_a_wrong_length_is_refused_with_the_right_one(model, function, argument, length):
     name = {"last": "tau" if function in FORWARD else "dv"}.get(argument, argument)
-    for wrong in (np.zeros(length + 1), np.zeros(length - 1), np.zeros((length, 1)), 0.0, None):
+    for wrong in (np.zeros(length + 1), np.zeros(length - 1), np.zeros((length, 1)), 0.0):
         with pytest.raises(StateError, match=rf"^{name} must have shape \({length},\), got \("):
             call(function, model, **{argument: wrong})
 
@@ -73,7 +73,7 @@ def test_a_number_that_is_not_finite_is_refused_with_its_place(
 
 
 @both
-@pytest.mark.parametrize("wrong", [["x"] * 7, "velocities", [1j] * 7, [[1], [2, 3]]])
+@pytest.mark.parametrize("wrong", [["x"] * 7, "velocities", [1j] * 7, [[1], [2, 3]], None])
 def test_what_is_no_number_is_refused(model, function, wrong):
     with pytest.raises(StateError, match=r"^v must be 7 numbers, got "):
         call(function, model, v=wrong)

@@ -90,7 +90,7 @@ def test_mjlab_s_configuration_is_a_task_in_the_policy_s_order(tmp_path):
         (":JointPositionAction", ":Drag", r"actions\.joint_pos: action 'Drag' does not exist"),
         (":UniformVelocityCommand", ":Pose", "command 'Pose' does not exist"),
         ("      - 0.23\n", "", r"init_state\.pos: should be a list of 3 numbers"),
-        ("sim:\n", "sim: 3\nold:\n", r"sim: must be a mapping with names as keys, got 3"),
+        ("sim:\n", "sim: 3\nold:\n", r"sim: should be a mapping of names, got 3"),
         ("", "", "actuators: should be a mapping or a list"),
     ],
 )

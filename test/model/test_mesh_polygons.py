@@ -202,7 +202,7 @@ def test_bytes_after_the_triangles_of_an_stl_are_named(tmp_path):
     with pytest.warns(ModelWarning, match="37 bytes after its 12 triangles are passed over"):
         assert load_mesh(path).volume == pytest.approx(1.0)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ModelError, match="announces 12 triangles, but it holds 10"):
+    with pytest.raises(ModelError, match="says that it has 12 triangles, and has bytes for 10"):
         load_mesh(path)
 
 

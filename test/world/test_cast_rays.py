@@ -141,7 +141,7 @@ def test_exclusion_and_range():
 @pytest.mark.parametrize(
     "arguments, text",
     [
-        (([[0, 0, 1], [0, 0, 1]], [[0, 0, 1], [0, 0, 0]]), r"directions\[1\] of rays must not be"),
+        (([[0, 0, 1], [0, 0, 1]], [[0, 0, 1], [0, 0, 0]]), r"directions\[1\] of rays is zero"),
         (([0, 0, np.nan], [0, 0, 1]), r"origins\[0\] .* not finite"),
         (([0, 0, 0], [0, np.inf, 1]), r"directions\[0\] .* not finite"),
         (([0, 0], [0, 0, 1]), r"origins of rays must have shape \(n, 3\)"),

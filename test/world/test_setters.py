@@ -242,7 +242,8 @@ READERS = {
     " restart_integrals unreached",
     "Body": "asleep contact_arrays forget_momentum_of initialise keep_as_initial leave"
     " mass nq nv stand_after world",
-    "Batch": "close contact_forces efforts link_poses link_velocities map numbers of q reset scan sensor step v",
+    "Batch": "close contact_forces efforts link_poses link_velocities map numbers of q reset scan"
+    " sensor step v",
 }
 ACTING = [name for name, one in SETTERS.items() if one.python]
 

@@ -156,9 +156,8 @@ def check_hold(model: Model, hold: StaticHold) -> None:
     servos = ", ".join(f"{name} ({value:g} Nm/rad)" for name, value in kp.items())
     more = "stiffness" if math.isinf(hold.factor) else f"{hold.factor:.1f} times their kp"
     raise ModelError(
-        f"{model.source}: the gains do not hold the robot. The servos of {servos} {hold}. Give "
-        f"the legs {more} in the description. Without gains there, hrpsim chooses the gains from "
-        "the inertias"
+        f"{model.source}: the gains do not hold the robot: the servos of {servos} {hold}. Give "
+        f"the legs {more} in the description, or no gains: they are then made from the inertias"
     )
 
 

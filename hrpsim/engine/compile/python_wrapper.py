@@ -96,7 +96,7 @@ def _unboxed(context, builder, kind, given):
             item = _call(builder, _POINTER, "PyTuple_GetItem", given, _LONG(k))
             value = builder.insert_value(value, _unboxed(context, builder, part, item), k)
         return value
-    raise TypeError(f"a kernel called from Python cannot take an argument of type {kind}")
+    raise TypeError(f"kernels that Python calls take no {kind}")
 
 
 def _array(builder, value_type, dimensions: int, item_size: int, given):

@@ -72,8 +72,8 @@ def the_only(path: str | Path, segments: tuple[Recording, ...]) -> Recording:
     if len(segments) > 1:
         first, second = segments[:2]
         raise FitError(
-            f"{path}: time does not increase without gaps. The clock goes from {first.time[-1]:.9g}"
-            f" to {second.time[0]:.9g} s. read_recordings returns the {len(segments)} segments"
+            f"{path}: time does not increase without gaps: the clock goes from {first.time[-1]:.9g}"
+            f" to {second.time[0]:.9g} s: {len(segments)} segments, which read_recordings gives"
         )
     return segments[0]
 

@@ -105,7 +105,7 @@ def plain_stl(data: bytes) -> tuple[bytes, str]:
     end = _STL_HEAD + _STL_FACET * count
     if end > len(data):
         held = (len(data) - _STL_HEAD) // _STL_FACET
-        raise ValueError(f"its header announces {count} triangles, but it holds {held}")
+        raise ValueError(f"it says that it has {count} triangles, and has bytes for {held}")
     if end == len(data):
         return data, ""
     return data[:end], f"{len(data) - end} bytes after its {count} triangles are passed over"

@@ -313,7 +313,7 @@ class Entities:
             return name
         if not allow_renaming:
             raise Refusal(
-                "NAME_NOT_UNIQUE", f"the name {name!r} is in use. Taken names: {', '.join(taken)}"
+                "NAME_NOT_UNIQUE", f"there is an entity {name!r}. Taken: {', '.join(taken)}"
             )
         return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
 

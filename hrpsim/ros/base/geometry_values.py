@@ -33,7 +33,7 @@ def pose_of(pose: Pose) -> np.ndarray:
     p, quaternion = numbers_of(pose.position), numbers_of(pose.orientation)
     if not (np.abs(p) <= _FARTHEST).all():
         raise Refusal(
-            "INVALID_POSE", f"the position must be finite, with coordinates up to {_FARTHEST:g} m"
+            "INVALID_POSE", f"the position must be finite, {_FARTHEST:g} m from the origin at most"
         )
     length = np.linalg.norm(quaternion)
     if not abs(length - 1.0) < 1e-2:

@@ -22,12 +22,11 @@ from types import TracebackType
 
 from rclpy.executors import SingleThreadedExecutor
 
-from hrpsim.common import user_modules
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.foreign.yaml_text import parse_yaml
 from hrpsim.control.controller_group import ControllerGroup
-from hrpsim.control.framework import controller_host, plugins
+from hrpsim.control.framework import controller_host, plugins, user_modules
 from hrpsim.control.framework.controller import Command
 from hrpsim.control.framework.controller_host import ControllerHost
 from hrpsim.control.framework.plugins import read_parameters

@@ -106,7 +106,7 @@ class PlacedJoints(RobotInput):
         if len(set(names)) != len(names):
             raise WorldError("a joint is named twice")
         if len(message.effort):
-            raise WorldError("only positions and velocities of joints can be set, not efforts")
+            raise WorldError("joints are put at positions and velocities, not at efforts")
         if not len(message.position) and not len(message.velocity):
             raise WorldError(f"the message has neither position nor velocity for {names}")
         positions = self._numbers("position", message.position, names, np.nan)

@@ -142,7 +142,7 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
     """
     if len(text) > longest:
         raise Refusal(
-            "OPERATION_FAILED", f"a filter can have {longest} letters at most, got {len(text)}"
+            "OPERATION_FAILED", f"a filter has {longest} letters at most, this one {len(text)}"
         )
     if _PART_OF_A_NAME.fullmatch(text):
         return lambda name: text in name

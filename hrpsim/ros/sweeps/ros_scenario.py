@@ -58,8 +58,8 @@ class RosScenario(Scenario):
             raise SweepError(f"{scenario.path}: a controller needs a robot, and there is none")
         if len(scenario.robot_names) > 1:
             raise SweepError(
-                f"{scenario.path}: only a study of one robot can run over ROS. In lockstep, a "
-                f"step waits for commands of all robots: {', '.join(scenario.robot_names)}"
+                f"{scenario.path}: only a study of one robot can run over ROS. In lockstep "
+                f"time waits for the commands of all: {', '.join(scenario.robot_names)}"
             )
         self.in_process, self.patience, self.command = scenario, patience, command
         self.pairs: CellPairs | None = None

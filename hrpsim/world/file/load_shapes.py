@@ -131,7 +131,7 @@ def read_table(path: Path) -> np.ndarray:
         lines = read_text(path, ModelError, "TABLE_SIZE").splitlines()
         table = number_table(lines, path, ModelError)
     if table.ndim != 2 or not table.size:
-        raise ModelError(f"{path}: must be a table of rows and columns, got shape {table.shape}")
+        raise ModelError(f"{path}: a table is needed, with rows and columns, not {table.shape}")
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         i, j = bad[0]

@@ -159,7 +159,7 @@ class Rays(Readings):
             raise WorldError(f"origins and directions of rays differ in number: {shapes}") from None
         still = np.flatnonzero(~ways.any(axis=1))
         if still.size:
-            raise WorldError(f"directions[{still[0]}] of rays must not be zero")
+            raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
         if not (is_number(max_range) and max_range > 0.0):
             raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
         caster, n = self.ray_caster(geometry), len(starts)
