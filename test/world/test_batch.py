@@ -292,7 +292,7 @@ def test_worlds_are_reset_by_number_or_by_truth_values():
             batch.reset(chosen)
             assert [k for k, world in enumerate(batch.worlds) if world.time > 0.0] == left
         for wrong in ([True, False], [0.5], [3], [-1], 1, "all", [[0]]):
-            with pytest.raises(hrpsim.WorldError, match="3 truth values|in a batch of 3"):
+            with pytest.raises(hrpsim.WorldError, match=r"3 truth values|in a batch of 3"):
                 batch.reset(wrong)
 
 
