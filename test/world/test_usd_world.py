@@ -122,6 +122,43 @@ def test_a_pair_has_the_mean_friction_of_both_materials(load):
     assert place == pytest.approx(3 * 0.2 - 0.5 * 6 * 0.2**2, abs=2e-3)
 
 
+def test_a_material_with_dynamic_friction_alone_holds(load):
+    """Law: 0.7 on 0.5 hold a cube on a slope of 0.5, whose static friction is not stated."""
+    rubber = RUBBER.replace("    float physics:staticFriction = 0.9\n", "")
+    binding = "rel material:binding:physics = </W/rubber>"
+    apis = ("PhysicsRigidBodyAPI", "MaterialBindingAPI")
+    slope = SCENE.replace("(0, 0, -1)", "(0.5, 0, -1)")
+    world = load(slope, rubber, FLOOR, cube("box", "(0, 0, 0.1)", apis=apis, more=binding))
+    world.step(200)
+    np.testing.assert_allclose(world.robots["box"].link_pose("box")[0][:2], 0.0, atol=1e-6)
+
+
+def test_what_a_robot_lacks_is_in_the_warning(tmp_path):
+    """Law: notes of robots are in the warning of the world, and in `not_simulated`."""
+    joint = 'def PhysicsDistanceJoint "rope"\n{\n    rel physics:body1 = </W/box>\n}\n'
+    path = tmp_path / "stage.usda"
+    content = FLOOR + cube("box", "(0, 0, 0.1)") + joint
+    path.write_text(HEAD.format(1, "Z") + f'def Xform "W"\n{{\n{content}\n}}\n')
+    with pytest.warns(ModelWarning, match="joint distance"):
+        world = hrpsim.load_world(path)
+    assert "joint distance" in " ".join(world.robots["box"].model.not_simulated)
+
+
+@pytest.mark.parametrize(
+    ("scene", "why"),
+    [
+        (RUBBER.replace("0.9", "-1"), "friction >= 0"),
+        (RUBBER.replace("0.9", "nan"), "friction >= 0"),
+        (SCENE.replace("}", "    float newton:timeStepsPerSecond = 1e-3\n}"), "time_step"),
+    ],
+)
+def test_values_that_no_world_has_are_refused_with_the_file(load, scene, why):
+    binding = "rel material:binding:physics = </W/rubber>"
+    apis = ("PhysicsRigidBodyAPI", "MaterialBindingAPI")
+    with pytest.raises(hrpsim.HrpsimError, match=rf"stage.usda: .*{why}"):
+        load(scene, FLOOR, cube("box", "(0, 0, 0.1)", apis=apis, more=binding))
+
+
 def test_units_turn_gravity_and_scenery(load):
     """Law: in centimetres with y up, a plane of axis Y is the floor, and gravity is downward."""
     floor = FLOOR.replace("{}", '{\n    uniform token axis = "Y"\n}')

@@ -10,7 +10,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from hrpsim.common.errors import WorldError
+from hrpsim.common.errors import HrpsimError, WorldError
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.readers.robot_data import INITIAL, MeshData, Notes, free_name
 from hrpsim.model.readers.usd.parts import divide
@@ -41,13 +41,16 @@ def load_usd_world(path: Path, time_step: float | None, integrator: str | None) 
     if not parts.robots and not parts.scenery:
         raise WorldError(f"{path}: the stage has neither a body nor a shape that collides")
     step = time_step or stage.time_step or _TIME_STEP
-    world = World(step, gravity=stage.gravity, integrator=integrator or "semi_implicit")
+    try:
+        world = World(step, gravity=stage.gravity, integrator=integrator or "semi_implicit")
+    except HrpsimError as cause:
+        raise WorldError(f"{path}: {cause}") from cause
     for shape in parts.scenery:
         _add_scenery(world, shape, notes)
-    for part in parts.robots:
-        _add_robot(world, part, path, notes)
+    lines = notes.lines()
+    found = [_add_robot(world, part, path, lines) for part in parts.robots]
     _set_laws(world, stage)
-    return finish(world, path, notes.lines(), stacklevel=4)
+    return finish(world, path, [*lines, *itertools.chain(*found)], stacklevel=4)
 
 
 def _add_scenery(world: World, shape: ShapePrim, notes: Notes) -> None:
@@ -77,20 +80,26 @@ def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | No
     return mesh, data.placement
 
 
-def _add_robot(world: World, part: StageData, path: Path, notes: Notes) -> None:
-    """Add connected bodies as a robot, where the stage shows the bodies."""
+def _add_robot(world: World, part: StageData, path: Path, lines: list[str]) -> list[str]:
+    """Add connected bodies as a robot, where the stage shows the bodies.
+
+    Returns what of the robot is not simulated. `lines` is the same of the rest of the stage.
+    """
     data = robot_of(path, part)
     name = free_name(_OUTSIDE.sub("_", part.name), world.entities)
-    lines = (*notes.lines(), *data.notes)
-    model = replace(load_robot_data(data, path), not_simulated=lines)
+    model = replace(load_robot_data(data, path), not_simulated=(*lines, *data.notes))
     robot = world.add_robot(model, q=model.keyframes.get(INITIAL), name=name)
     robot.keep_as_initial()
+    return data.notes
 
 
 def _set_laws(world: World, stage: StageData) -> None:
-    """Set friction and restitution of all pairs of materials: the means, as in PhysX."""
+    """Set friction and restitution of all pairs of materials: the means, as in PhysX.
+
+    A static friction below the dynamic friction counts as the dynamic friction.
+    """
     materials = {name or _DEFAULT: one for name, one in stage.materials.items()}
     for a, b in itertools.combinations_with_replacement(materials, 2):
         pairs = zip(materials[a], materials[b], strict=True)
         static, dynamic, restitution = (0.5 * (x + y) for x, y in pairs)
-        world.set_friction(a, b, static, min(static, dynamic), restitution=min(restitution, 1.0))
+        world.set_friction(a, b, max(static, dynamic), dynamic, restitution=restitution)

@@ -10,6 +10,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from hrpsim.model.readers.usd.stage_data import JointPrim, ShapePrim, StageData
 
@@ -30,28 +32,28 @@ def divide(stage: StageData) -> StageParts:
     moving = {body.path: body for body in stage.bodies if not body.is_kinematic}
     shapes = [_put(shape, fixed) for shape in stage.shapes]
     joints = [_between_moving(joint, fixed) for joint in stage.joints]
-    robots = [
-        StageData(
-            _name_of(members),
-            bodies=[moving[path] for path in members],
-            joints=[one for one in joints if one.body0 in members or one.body1 in members],
-            shapes=[shape for shape in shapes if shape.body in members],
-        )
-        for members in _connected(list(moving), joints)
-    ]
+    robots, robot_of = [], {}
+    for members in _connected(list(moving), joints):
+        robots.append(StageData(_name_of(members), bodies=[moving[path] for path in members]))
+        robot_of.update(dict.fromkeys(members, robots[-1]))
+    for joint in joints:
+        if found := robot_of.get(joint.body0) or robot_of.get(joint.body1):
+            found.joints.append(joint)
+    for shape in shapes:
+        if shape.body:
+            robot_of[shape.body].shapes.append(shape)
     return StageParts(robots, [one for one in shapes if not one.body and one.is_solid])
 
 
 def _connected(paths: list[str], joints: list[JointPrim]) -> list[list[str]]:
     """Return the bodies of each robot, in the order of the stage."""
-    robot_of = {path: k for k, path in enumerate(paths)}
-    for joint in joints:
-        if joint.body0 and joint.body1:
-            ends = robot_of[joint.body0], robot_of[joint.body1]
-            robot_of = {path: min(ends) if k in ends else k for path, k in robot_of.items()}
+    number = {path: k for k, path in enumerate(paths)}
+    ends = [(number[one.body0], number[one.body1]) for one in joints if one.body0 and one.body1]
+    rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
+    links = coo_array((np.ones(len(ends)), (rows, columns)), shape=(len(paths), len(paths)))
     found: dict[int, list[str]] = {}
-    for path, k in robot_of.items():
-        found.setdefault(k, []).append(path)
+    for path, label in zip(paths, connected_components(links, directed=False)[1], strict=True):
+        found.setdefault(int(label), []).append(path)
     return list(found.values())
 
 

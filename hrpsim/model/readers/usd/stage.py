@@ -126,15 +126,17 @@ class _Reader:
             return ""
         path = str(material.GetPath())
         if path not in self.materials:
-            name = self.materials[path] = free_name(
-                material.GetPrim().GetName(), self.data.materials
-            )
+            taken = {"default", *self.data.materials}
+            name = self.materials[path] = free_name(material.GetPrim().GetName(), taken)
             api = UsdPhysics.MaterialAPI(material.GetPrim())
-            self.data.materials[name] = MaterialPrim(
+            found = MaterialPrim(
                 float(self._value(api.GetStaticFrictionAttr(), 0.0)),
                 float(self._value(api.GetDynamicFrictionAttr(), 0.0)),
                 float(self._value(api.GetRestitutionAttr(), 0.0)),
             )
+            if not (all(0.0 <= value < math.inf for value in found) and found.restitution <= 1.0):
+                raise ValueError(f"{path}: friction >= 0 and a restitution from 0 to 1 are needed")
+            self.data.materials[name] = found
         return self.materials[path]
 
     def _world(self, prim: Any) -> np.ndarray:
