@@ -161,7 +161,7 @@ def numeric_array(name: str, given: Any, error: type[Exception] = StateError) ->
             array = array.astype(np.float64)
         if array.dtype.kind not in "iuf" and array.size:
             raise TypeError
-    except (TypeError, ValueError, OverflowError) as cause:
+    except (TypeError, ValueError, OverflowError, BufferError, RuntimeError) as cause:
         raise error(f"{name} must be numbers, got {shown_value(given)}") from cause
     return array
 
