@@ -7,6 +7,7 @@ import importlib
 import importlib.util
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from reprlib import Repr
 from types import ModuleType
@@ -160,9 +161,14 @@ def suggestion(given: str, available: Iterable[str]) -> str:
     """Return ". Did you mean 'a', 'b'?" for an error message, "" if no name is similar."""
     if len(given) > SHOWN_LENGTH:
         return ""
+    return _suggestion(given, tuple(islice(available, _SEARCHED)))
+
+
+@lru_cache(maxsize=256)  # a file may repeat an unknown name a thousand times
+def _suggestion(given: str, available: tuple[str, ...]) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(given, list(islice(available, _SEARCHED)), n=3)
+    close = get_close_matches(given, available, n=3)
     return f". Did you mean {', '.join(map(repr, close))}?" if close else ""
 
 

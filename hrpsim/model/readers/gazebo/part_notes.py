@@ -80,9 +80,9 @@ class KnownParts:
             self._note_attributes(element, attributes, owner, notes)
             entered = []
             for child in element.iterchildren(tag=etree.Element):
-                if self._is_lost(child, children):
+                if not self._is_read(child, children):
                     self._note_child(child, children, owner, notes)
-                if self._is_read(child, children) and self._known(child) and self.is_entered(child):
+                elif self._known(child) and self.is_entered(child):
                     entered.append((child, owner))
             pending += reversed(entered)
 
@@ -94,8 +94,10 @@ class KnownParts:
                 notes.add(f"attribute {key} of <{element.tag}>", self._why(key, read), owner)
 
     def _note_child(self, child: Any, read: list[str], owner: str, notes: Notes) -> None:
-        """Note a child without effect, unless another reader lists the child."""
+        """Note a child without effect, unless another reader lists it or its text means nothing."""
         if child.tag.startswith(self.foreign):
+            return
+        if (child.text or "").strip() in self.harmless.get(child.tag, ()):
             return
         tag, above = tag_of(child), child.getparent().tag
         why = self.why_within.get(f"{above}/{tag}") or self._why(tag, read)
@@ -109,16 +111,11 @@ class KnownParts:
 
     def _is_read(self, child: etree._Element, children: list[str]) -> bool:
         """Return whether a child is read and has an effect with the present value."""
-        within = f"{child.getparent().tag}/{child.tag}"
-        check = self.checks.get(within) or self.checks.get(child.tag)
         if child.tag not in children and child.tag != "sensor":
             return False
+        within = f"{child.getparent().tag}/{child.tag}"
+        check = self.checks.get(within) or self.checks.get(child.tag)
         return check is None or check(child, (child.text or "").strip())
-
-    def _is_lost(self, child: etree._Element, children: list[str]) -> bool:
-        """Return whether a child would have an effect if read."""
-        harmless = (child.text or "").strip() in self.harmless.get(child.tag, ())
-        return not self._is_read(child, children) and not harmless
 
     def _why(self, name: str, known: list[str]) -> str:
         why = (self.why_values if name in known else self.why).get(name)
