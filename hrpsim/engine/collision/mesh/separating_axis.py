@@ -23,7 +23,7 @@ from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration
 from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
 from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.solids.polyhedra import Polyhedra
-from hrpsim.engine.collision.solids.tree_queries import climb, first_hit
+from hrpsim.engine.collision.solids.tree_queries import climb, first_hit_of_convex
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,
@@ -62,6 +62,7 @@ def copy_separation(kept: Separation, separation_out: Separation) -> None:
     separation_out.known, separation_out.turned = kept.known, kept.turned
     separation_out.touches = kept.touches
     separation_out.vertex[0], separation_out.vertex[1] = kept.vertex[0], kept.vertex[1]
+    separation_out.entered[0], separation_out.entered[1] = kept.entered[0], kept.entered[1]
     for r in range(3):
         separation_out.axis[r], separation_out.place[r] = kept.axis[r], kept.place[r]
 
@@ -149,13 +150,20 @@ def _gap_at_place(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> flo
     The tangent planes of both solids there rise on this way by no more than that, either.
     """
     n, p, R, t = m.separation.axis, m.separation.place, m.R[0], m.t[0]
+    entered = m.separation.entered
     away = 2.0 * (a.ball + b.ball + abs(t[0]) + abs(t[1]) + abs(t[2]))
     x, y, z = p[0] + away * n[0], p[1] + away * n[1], p[2] + away * n[2]
-    to_b, _ = first_hit(polyhedra, m.solid[1], x, y, z, -n[0], -n[1], -n[2], m.stack)
+    to_b, hit_b = first_hit_of_convex(
+        polyhedra, m.solid[1], entered[1], x, y, z, -n[0], -n[1], -n[2], m.stack
+    )
     x, y, z = p[0] - away * n[0] - t[0], p[1] - away * n[1] - t[1], p[2] - away * n[2] - t[2]
     x, y, z = transposed_times(R, x, y, z)
     nx, ny, nz = transposed_times(R, n[0], n[1], n[2])
-    to_a, _ = first_hit(polyhedra, m.solid[0], x, y, z, nx, ny, nz, m.stack)
+    to_a, hit_a = first_hit_of_convex(
+        polyhedra, m.solid[0], entered[0], x, y, z, nx, ny, nz, m.stack
+    )
+    if hit_a >= 0 and hit_b >= 0:
+        entered[0], entered[1] = hit_a, hit_b
     return to_a + to_b - 2.0 * away
 
 
@@ -197,6 +205,7 @@ def _begin(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
     kept.known, kept.touches = 1, 0
     kept.vertex[0] = polyhedra.triangles[a.first_triangle].vertices[0]
     kept.vertex[1] = polyhedra.triangles[b.first_triangle].vertices[0]
+    kept.entered[0], kept.entered[1] = a.first_triangle, b.first_triangle
     x, y, z, _ = _middle(a)
     x, y, z = matrix_times(R, x, y, z)
     cx, cy, cz, _ = _middle(b)

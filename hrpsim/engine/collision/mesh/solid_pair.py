@@ -57,6 +57,7 @@ SEPARATION = np.dtype(
         ("known", "i8"),  # 0: nothing is known yet, or the solids are not convex
         ("axis", "f8", (3,)),  # unit vector from b to a, in the frame of b
         ("vertex", "i8", (2,)),  # of a farthest against it, of b farthest along it
+        ("entered", "i8", (2,)),  # triangles of a and b that the line along it entered last
         ("turned", "i8"),  # which of the two shapes of the pair was a
         ("touches", "i8"),  # whether the axis is the normal of the deepest contact,
         ("place", "f8", (3,)),  # which was here, in the frame of b [m]
@@ -249,8 +250,11 @@ def is_inside(
     if other.cylinder_radius > 0.0:
         radius = other.cylinder_radius
         return x * x + y * y < radius * radius and abs(z) < other.cylinder_half
-    along, leaves = first_hit(polyhedra, m.solid[1 - side], x, y, z, nx, ny, nz, m.stack)
-    return leaves and along > least
+    along, triangle = first_hit(polyhedra, m.solid[1 - side], x, y, z, nx, ny, nz, m.stack)
+    if triangle < 0 or along <= least:
+        return False
+    n = polyhedra.triangles[triangle].normal
+    return n[0] * nx + n[1] * ny + n[2] * nz > 0.0
 
 
 @inner_kernel

@@ -21,6 +21,7 @@ from hrpsim.engine.compile.kernel_types import (
 )
 
 STACK_DEPTH = 128
+NO_HIT = np.int64(-1)  # instead of a triangle
 
 # A hit nearer than this part of the triangle's own size is the start of the ray.
 _AT_THE_START = 1e-9
@@ -96,12 +97,12 @@ def first_hit(
     dy: float,
     dz: float,
     stack: Indices,
-) -> tuple[float, bool]:
-    """Return (distance to the first hit, whether from inside) of a ray in the frame of a solid.
+) -> tuple[float, int]:
+    """Return the distance to the first hit of a ray in the frame of a solid, and the hit triangle.
 
-    Without a hit the distance is infinite. `stack` (STACK_DEPTH,) is work.
+    Without a hit the distance is infinite and the triangle -1. `stack` (STACK_DEPTH,) is work.
     """
-    nearest, leaves = math.inf, False
+    nearest, first = math.inf, NO_HIT
     stack[0] = polyhedra.solids[solid].root
     waiting = 1
     while waiting > 0:
@@ -119,9 +120,33 @@ def first_hit(
             continue
         along = _hit(polyhedra, node.triangle, x, y, z, dx, dy, dz)
         if along >= 0.0 and along < nearest:
-            n = polyhedra.triangles[node.triangle].normal
-            nearest, leaves = along, n[0] * dx + n[1] * dy + n[2] * dz > 0.0
-    return nearest, leaves
+            nearest, first = along, node.triangle
+    return nearest, first
+
+
+@inner_kernel  # many parameters: vectors as three numbers stay in registers
+def first_hit_of_convex(
+    polyhedra: Polyhedra,
+    solid: Index,
+    known: Index,
+    x: float,
+    y: float,
+    z: float,
+    dx: float,
+    dy: float,
+    dz: float,
+    stack: Indices,
+) -> tuple[float, int]:
+    """Return the same as `first_hit` for a ray from outside a convex solid.
+
+    The triangle `known` of the solid is tried first. Such a ray enters through one triangle only.
+    """
+    n = polyhedra.triangles[known].normal
+    if n[0] * dx + n[1] * dy + n[2] * dz < 0.0:
+        along = _hit(polyhedra, known, x, y, z, dx, dy, dz)
+        if along >= 0.0:
+            return along, known
+    return first_hit(polyhedra, solid, x, y, z, dx, dy, dz, stack)
 
 
 @kernel
