@@ -29,7 +29,7 @@ _inverse_derivatives = prepared(inverse_derivatives)
 
 
 def new_columns(nv: int) -> np.ndarray:
-    """Return room for three matrices (nv, nv) side by side, and columns to spare."""
+    """Allocate three matrices (nv, nv) side by side, padded to a multiple of PANEL columns."""
     return np.empty((nv, -(-3 * nv // PANEL) * PANEL))
 
 
@@ -101,7 +101,10 @@ def inverse_dynamics_derivatives(
 
 
 def _derivatives(kernel: Callable, model: Model, q, v, last, link_wrenches, gravity):
-    """Return the matrices that `kernel` writes side by side, as views; `last` is tau or dv."""
+    """Return the three matrices that `kernel` writes side by side, as views.
+
+    last: tau for forward dynamics, dv for inverse dynamics.
+    """
     q, v = checked_configuration(model, q), checked_vector("v", v, model.nv)
     gravity, work, nv = checked_vector("gravity", gravity, 3), workspace_of(model), model.nv
     if link_wrenches is not None:
