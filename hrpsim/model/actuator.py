@@ -35,7 +35,7 @@ _UNITREE = (
 
 
 def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -> Any:
-    """Return a property with its bounds. `acts`: another value than 0 changes a step."""
+    """Declare a property with its bounds. `acts`: a value other than 0 changes the motion."""
     return field(default=default, metadata={"range": bounds, "acts": acts})
 
 
@@ -187,7 +187,7 @@ class Actuator:
             )
 
     def _check_groups(self) -> None:
-        """Refuse properties that contradict other properties, or need other properties."""
+        """Raise WorldError for properties that contradict or need another property."""
         if self.resistance > 0.0 and not (self.voltage > 0.0 and self.torque_constant > 0.0):
             raise WorldError("a motor with a resistance needs a voltage and a torque_constant > 0")
         for name, (needed, text) in _NEEDS.items():
@@ -216,7 +216,7 @@ class Actuator:
 
     @cached_property
     def acts(self) -> bool:
-        """Whether the actuator changes a step, and not only readings."""
+        """Whether any property changes the motion, and not only sensor readings."""
         lossless = self.efficiency == self.backdriving_efficiency == 1.0
         return not lossless or any(getattr(self, name) for name in _ACTING)
 
@@ -263,7 +263,7 @@ _ACTING = tuple(one.name for one in fields(Actuator) if one.metadata.get("acts")
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:
-    """Return the actuator of a mapping from names to values.
+    """Return the actuator with the properties of a mapping {name: value}.
 
     Raises WorldError for an unknown name.
     """
@@ -288,12 +288,12 @@ class Preset(NamedTuple):
 def _of_bam(
     name: str, inertia: float, coulomb: float, load: float, viscous: float, motor: Actuator
 ) -> Preset:
-    """Return the preset of a servo with the friction coulomb + load (|motor| + |load|) + viscous v.
+    """Convert a servo with the friction coulomb + load (|motor| + |load|) + viscous v to a preset.
 
-    The friction per torque is an efficiency of (1 - load) / (1 + load) in both directions. An
-    actuator has dry and viscous friction before the gear. Factors of (1 - load) make the sum equal
-    to the source while the motor drives. While the load drives the motor, the sum without `load` is
-    larger than in the source, by 1 / efficiency.
+    The friction that is proportional to torque becomes an efficiency of (1 - load) / (1 + load) in
+    both directions. Dry and viscous friction act before the gear here. A factor (1 - load) on both
+    reproduces the source while the motor drives. While the load drives the motor, both are larger
+    than in the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(
