@@ -21,7 +21,7 @@ _PERPENDICULAR = 1e-14
 
 @inner_kernel
 def _side(cosine: float) -> float:
-    """Return -1, 0 or +1: the side on which a unit direction leans."""
+    """Return the sign of a cosine, 0 if the direction is perpendicular to within rounding."""
     if cosine > _PERPENDICULAR:
         return 1.0
     if cosine < -_PERPENDICULAR:
@@ -75,9 +75,9 @@ def surface_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: floa
 def support(
     kind: int, size: Vec3, R: Mat3, shrink: float, nx: float, ny: float, nz: float
 ) -> tuple[float, float, float]:
-    """Return the core point farthest along the unit vector n, relative to the centre [m].
+    """Return the support point of a core along the unit vector n, relative to the centre [m].
 
-    The core's surface is first moved inward by `shrink` [m] (a segment's ends are).
+    The core is first shrunk by `shrink` [m] on all sides, a segment at both ends.
     """
     cz = nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2]
     if kind == BOX:
@@ -100,5 +100,5 @@ def support(
 
 @inner_kernel
 def extent_sum(size: Vec3) -> float:
-    """Return a length that bounds a shape of this size to within a small factor [m]."""
+    """Return the sum of a shape's size parameters, a length in proportion to the shape [m]."""
     return size[0] + size[1] + size[2]
