@@ -224,8 +224,7 @@ def gear_torque(
 
 @inlined_kernel
 def relax_twist(actuator: Actuator, state: ActuatorState) -> float:
-    """Return the twist of the gear's spring after a step that transmitted state.torque [rad or m].
-    """
+    """Return the twist of the gear's spring that transmitted state.torque [rad or m]."""
     if state.torque > 0.0:
         return state.deflection - actuator.half_backlash
     if state.torque < 0.0:

@@ -405,8 +405,8 @@ def write_nearest(
     """Add the contact at the nearest points of two shapes.
 
     If the contact exists already, its point, normal and gap are replaced. In a full manifold the
-    contact replaces the last contact. The point of core a is (ax, ay, az) relative to p_b, `radius_a` below
-    the surface [m]. `separation` is the gap of the surfaces [m].
+    contact replaces the last contact. The point of core a is (ax, ay, az) relative to p_b,
+    `radius_a` below the surface [m]. `separation` is the gap of the surfaces [m].
     """
     inward = radius_a + 0.5 * separation
     x = p_b[0] + (ax - inward * nx)
