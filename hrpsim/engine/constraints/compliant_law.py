@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The law of a row with spring and damper, and its derivatives (SPOOK, AGX eq. 15).
+"""Target and compliance of a row with spring and damper, and derivatives (SPOOK, AGX eq. 15).
 
 docs/explanation/derivations.md, section 10, has the equations. The functions of the law take real
 or complex numbers. A complex step through the same functions gives the derivatives.

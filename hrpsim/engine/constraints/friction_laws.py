@@ -3,9 +3,9 @@
 
 """Friction laws: bounds of the impulses along a contact's two tangents, by the normal impulse.
 
-This file has everything that solvers use of a law: the axes, the bound, the projection onto the
-permitted set, and the derivative of the projection, if any. No other file compares the codes of
-laws.
+Solvers use four properties of a law, all defined in this file: the axes, the bound, the projection
+onto the permitted set, and the derivative of the projection, if any. No other file compares the
+codes of laws.
 """
 
 import math
@@ -40,7 +40,7 @@ def law_in_step(model: int, slides: bool) -> int:
 
 @inlined_kernel
 def is_isotropic(law: int) -> bool:
-    """Return whether any two axes may be tangents.
+    """Return whether a law is the same for all pairs of tangents.
 
     The rows of both tangents then have a common mass.
     """

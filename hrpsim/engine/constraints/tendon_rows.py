@@ -3,8 +3,9 @@
 
 """The rows of driven fixed tendons: actuators on a linear combination of two joints.
 
-A fixed tendon has the length l = c_a q_a + c_b q_b. The tendon's actuator gives effort + kp (target
-- l) + kd (target rate - l'), within its limit. Gains act implicitly, like the gains of joints.
+A fixed tendon has the length l = c_a q_a + c_b q_b. The force of the tendon's actuator is effort +
+kp (target - l) + kd (target rate - l'), within its limit. Gains act implicitly, like the gains of
+joints.
 """
 
 from typing import NamedTuple

@@ -70,7 +70,7 @@ def natural_residual(problem: BlockProblem, r: Vector) -> float:
 
 @inner_kernel
 def _solve_contact(c: int, problem: BlockProblem, r: Vector) -> float:
-    """Solve one contact, all others held."""
+    """Solve one contact for fixed impulses of all other contacts."""
     masses, crosses = problem.masses, problem.crosses
     n, x, y = _velocity_of(c, problem, r)
     normal = max(r[3 * c] - masses[c, 0] * n, 0.0)

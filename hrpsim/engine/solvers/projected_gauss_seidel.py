@@ -278,7 +278,7 @@ def relative_change(rows: Records[Row], row_count: int) -> float:
 
 @inlined_kernel
 def wanted_impulse(row: Row, velocity: Vector) -> float:
-    """Return the impulse [Ns or Nms] that gives the row its target, all others held (eq. 17)."""
+    """Return the impulse [Ns or Nms] at which a row reaches its target, others fixed (eq. 17)."""
     if row.inverse_mass <= 0.0:
         return row.impulse
     short = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
@@ -287,7 +287,7 @@ def wanted_impulse(row: Row, velocity: Vector) -> float:
 
 @inlined_kernel
 def set_impulse(row: Row, new: float, response: Vector, velocity: Vector) -> float:
-    """Give the row a new impulse, and return the change of the row's velocity [m/s].
+    """Set the impulse of a row, and return the change of the row's velocity [m/s].
 
     Args:
         row: ROW record.
@@ -343,7 +343,7 @@ def wanted_friction(
 ) -> tuple[float, float]:
     """Return the friction impulses [Ns] that stop a contact's slip, limited by its normal impulse.
 
-    All other impulses are held.
+    All other impulses are fixed.
 
     Args:
         normal: ROW record of the contact's normal.
@@ -368,7 +368,7 @@ def bounded_friction(normal: Row, x: float, y: float) -> tuple[float, float]:
 
 @inlined_kernel
 def _wanted(row: Row, along: float) -> float:
-    """Return `wanted_impulse` of a contact's row whose velocity is `along`."""
+    """Return `wanted_impulse` of a contact's row with the velocity `along` [m/s]."""
     held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
     return held - row.mass * along
 

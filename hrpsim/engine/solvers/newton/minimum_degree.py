@@ -29,7 +29,7 @@ class NodeGraph(NamedTuple):
 
 
 def new_node_graph(node_capacity: int) -> NodeGraph:
-    """Return room for so many nodes."""
+    """Return an empty graph with a capacity for `node_capacity` nodes."""
     words = (node_capacity + _WORD - 1) // _WORD
     return NodeGraph(
         np.zeros((node_capacity, words), dtype=np.uint64),
@@ -41,7 +41,7 @@ def new_node_graph(node_capacity: int) -> NodeGraph:
 
 @inner_kernel
 def clear_graph(graph: NodeGraph, node_count: int) -> None:
-    """Clear the edges between so many nodes."""
+    """Remove all edges of the first `node_count` nodes."""
     words = word_count(node_count)
     for v in range(node_count):
         for k in range(words):
@@ -70,8 +70,8 @@ def _bit(v: int) -> Bits:
 def order_by_degree(graph: NodeGraph, node_count: int) -> None:
     """Order the nodes by minimum degree, and write the positions of the nodes.
 
-    The next node is always the lowest one with fewest remaining neighbours. The cost is the cost of
-    the structure, bit by bit, and one pass over all nodes for each node.
+    The next node is always the node with the fewest remaining neighbours, of these the lowest. The
+    cost is a bitwise update of the structure, and one pass over all nodes for each node.
     """
     words = word_count(node_count)
     for v in range(node_count):

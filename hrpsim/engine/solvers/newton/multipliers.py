@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The multipliers of an island's problem: error, best multipliers, resulting motion."""
+"""The multipliers (impulses) of an island's problem: error, best values, resulting motion w."""
 
 from __future__ import annotations
 
@@ -98,14 +98,14 @@ def start_from_impulses(rows: Records[Row], velocity: Vector, system: NewtonSyst
 
 @inner_kernel
 def push_by_multipliers(system: NewtonSystem) -> None:
-    """Write w and the velocities that the multipliers cause."""
+    """Write w and the velocities of all constraint blocks for the present multipliers."""
     find_motion(system)
     find_velocities(system)
 
 
 @inlined_kernel
 def find_motion(system: NewtonSystem) -> None:
-    """Write w for the multipliers."""
+    """Write the motion w that the multipliers cause."""
     clear_motion(system, system.point)
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

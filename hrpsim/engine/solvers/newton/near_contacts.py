@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contacts of an island that take part in the problem; the other contacts wait.
+"""Choose the contacts of an island that enter the problem. The other contacts wait.
 
-Contacts are found before bodies touch. In a heap half of the contacts part, or stay far from
-closing in the step. These contacts would cost as much as contacts that push, and would join
-unrelated bodies. The solution shows whether a waiting contact should have taken part.
+Contacts are found before bodies touch. In a heap, half of the contacts separate, or cannot close in
+the step. These contacts would cost as much as contacts that push, and would couple unrelated
+bodies. The solution shows whether a waiting contact should have entered.
 """
 
 from __future__ import annotations
@@ -31,10 +31,13 @@ def choose_rows(
     tolerance: float,
     system: NewtonSystem,
 ) -> int:
-    """Write the rows that take part: contacts first, then all single rows.
+    """Write the rows of the problem to system.chosen: contacts first, then all single rows.
 
-    A contact waits that does not push and parts faster than `share` of the largest error of a
-    contact. Returns how many contacts take part, or -1 for no room (see `capacity`).
+    A contact waits if it does not push, and separates faster than `share` times the largest error
+    of a contact.
+
+    Returns:
+        The number of contacts, or -1 if the arrays are too small (see `capacity`).
     """
     capacity, chosen = system.capacity[0], system.chosen
     if island.end - island.first > chosen.shape[0]:

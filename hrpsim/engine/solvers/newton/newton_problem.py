@@ -123,7 +123,7 @@ def as_roomy_newton_system(system: NewtonSystem, bodies: int | None = None) -> N
 
 
 def _room(system: NewtonSystem) -> dict[str, int]:
-    """Return the room of a system by fields of CAPACITY."""
+    """Return the capacity of a system's arrays by the fields of CAPACITY."""
     return {
         "nodes": len(system.trees),
         "constraints": len(system.constraints),
@@ -144,7 +144,7 @@ def write_problem(
     contacts: int,
     system: NewtonSystem,
 ) -> bool:
-    """Write the problem of the chosen rows, and return whether there was room (see `capacity`).
+    """Write the problem of the chosen rows, and return whether the arrays suffice (see `capacity`).
 
     The first `contacts` of the chosen rows belong to contacts.
     """
@@ -199,9 +199,9 @@ def _has_room_for_constraints(
     contacts: int,
     system: NewtonSystem,
 ) -> bool:
-    """Count the room of trees and constraint blocks, for full ranks.
+    """Write the capacity that trees and constraint blocks need at full rank.
 
-    Return whether there is room.
+    Return whether the arrays suffice.
     """
     capacity, trees, node_of = system.capacity[0], system.trees, system.node_of
     capacity.coordinates = capacity.basis = capacity.arms = capacity.entries = capacity.blocks = 0
