@@ -39,8 +39,8 @@ def find_impulses(
 ) -> np.ndarray:
     """Solve for the impulses l (k,) of the position correction. One-sided rows only push.
 
-    Rows with an impulse reach the wanted rate J w + S l, with w = M^-1 J' l. The impulses minimise
-    |C l - y|^2 with C' C = J M^-1 J' + S and C' y = the wanted rates.
+    Rows with an impulse reach the intended rate J w + S l, with w = M^-1 J' l. The impulses
+    minimise |C l - y|^2, with C' C = J M^-1 J' + S, where C' y is the intended rate.
     """
     from scipy.optimize import nnls  # whose import takes longer than that of hrpsim
 
@@ -70,7 +70,7 @@ def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
 
 
 def slopes_of(step: TakenStep, first: int) -> np.ndarray:
-    """Return the derivatives of the wanted correction rates by gaps and errors (rows,) [1/s].
+    """Return the derivatives of the intended correction rates by gaps and errors (rows,) [1/s].
 
     first: number of the first joint row.
     """

@@ -465,7 +465,7 @@ def differentiate_correction(
 
 @kernel
 def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> None:
-    """Write the derivatives of the wanted correction rates by gaps and errors [1/s].
+    """Write the derivatives of the intended correction rates by gaps and errors [1/s].
 
     Args:
         s: scene after the step.

@@ -95,7 +95,7 @@ def forward_derivatives(
         columns_out: derivative by q, derivative by v, M^-1 (nv, 3 nv or more), written.
 
     Returns:
-        -1, or the index of a body whose joint sees no positive inertia.
+        -1, or the index of a body whose joint has no positive inertia.
     """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)

@@ -200,8 +200,8 @@ class StepDerivatives:
     def _corrected_rows(self) -> tuple[Corrections, np.ndarray]:
         """Return the rows of the position correction and their J, and write their impulses l.
 
-        The correction moves the positions at the rate w. M w = J' l, and J w is the wanted rate of
-        the rows that hold.
+        The correction moves the positions at the rate w, with M w = J' l. J w is the intended rate
+        of the active rows.
         """
         step, w = self.step, self.step.room.whole
         jacobians = step.jacobians(w.local[: len(step.rows)])

@@ -88,7 +88,7 @@ def _height_inside(
 def _corners_from_face(
     vertices: Records[Vertex], m: SolidPair, side: int, own: Triangle, face: Triangle
 ) -> float:
-    """Return the least distance of a triangle's corners from a face [m], 0 if an edge pierces."""
+    """Return the distance of a triangle's nearest corner from a face [m], 0 if an edge pierces."""
     corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
     x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)
@@ -231,7 +231,7 @@ def lowest_along(
     best: float,
     stack: Indices,
 ) -> float:
-    """Return the least of `start` + (x, y, z) p over the vertices p of a solid, at most `best`."""
+    """Return the minimum of `start` + (x, y, z) p over the vertices p of a solid, up to `best`."""
     stack[0] = polyhedra.solids[number].root
     waiting = 1
     while waiting > 0:

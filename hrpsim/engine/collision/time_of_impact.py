@@ -153,15 +153,15 @@ def pose_at(motion: ShapeMotion, fraction: float, R_out: Mat3, p_out: Vec3) -> N
 
 @inner_kernel
 def separation(pair: Indices, fraction: float, at_most: float, collision: Collision) -> float:
-    """Return the signed distance of two shapes after a fraction of the step [m], `at_most` at most.
+    """Return the signed distance of two shapes after a fraction of the step [m].
 
-    The result is minus infinity if a mesh is so deep that its depth is unknown. The function leaves
-    the shapes' poses, and the contacts of shapes without a mesh, in collision.manifold.
+    The result is minus infinity if a mesh penetrates so deeply that its depth is unknown. The poses
+    of the shapes, and the contacts of shapes without a mesh, are written to collision.manifold.
 
     Args:
         pair: numbers of the shapes (2,).
         fraction: fraction of the step.
-        at_most: [m].
+        at_most: upper limit of the result [m].
         collision: shapes and contacts of the world.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
@@ -224,8 +224,8 @@ def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
 def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
     """Write the points at which two shapes meet after a fraction of the step. Return how many.
 
-    Points are written to collision.manifold, up to a gap that is one advance larger than the least
-    gap. Contacts with hidden sides are removed, unless no other contacts remain.
+    Points are written to collision.manifold, up to a gap one advance larger than the smallest gap.
+    Contacts with hidden sides are removed, unless no other contacts remain.
 
     Args:
         pair: numbers of the shapes (2,).
@@ -261,7 +261,7 @@ def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
 
 @inner_kernel
 def _least(count: int, gap: Vector) -> float:
-    """Return the least of the first `count` gaps, infinity if there are none."""
+    """Return the minimum of the first `count` gaps, infinity if there are none."""
     least = math.inf
     for k in range(count):
         least = min(least, gap[k])

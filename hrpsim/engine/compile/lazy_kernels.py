@@ -184,7 +184,7 @@ def compile_ahead(scene, name: str) -> None:
 
 
 def asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which of these kernels, and of kernels that they call, another process compiles."""
+    """Return which kernels another process compiles, of the named ones and those that they call."""
     if _ask_elsewhere is None:
         return ()
     absent = _absent(_with_brought(names))

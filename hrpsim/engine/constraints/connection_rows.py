@@ -130,7 +130,7 @@ def connection_response_space(
 
 @inner_kernel
 def write_connection_rows(s: Scene, used: int) -> int:
-    """Write the connections' rows, and return the response space used so far.
+    """Write the connections' rows, and return the size of the response in use.
 
     constrained.velocity must be the velocity at the start of the step. The kernel also writes
     `error` of locked axes [m or rad].

@@ -343,7 +343,7 @@ def closed_gap(solver: int, slop: float) -> float:
 
 @inlined_kernel
 def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> tuple[float, float]:
-    """Return the target and the wanted correction of the normal of a rigid contact [m/s].
+    """Return the target and the intended correction of the normal of a rigid contact [m/s].
 
     The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
     whole gap at twice `origin`. If the speed jumped, a sole that is tilted by rounding errors would

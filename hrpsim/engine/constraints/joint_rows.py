@@ -198,7 +198,7 @@ def write_joint_rows(s: Scene, first: Index, used: int) -> tuple[int, int]:
 
 @inner_kernel
 def _write_limit(s: Scene, k: Index, kind: int, row: Row, used: int) -> int:
-    """Write the row of the lower or the upper limit, and return the response space used."""
+    """Write the row of the lower or the upper limit, and return the size of the response in use."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, LIMIT_PARAMETERS]
     position, rate, acceleration = s.q[dof.q_index], s.velocity[k], s.work.dv[k]
     if kind == LOWER_LIMIT:
@@ -213,7 +213,7 @@ def _write_limit(s: Scene, k: Index, kind: int, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint's dry friction, and return the response space used."""
+    """Write the row of a joint's dry friction, and return the size of the response in use."""
     own, time_step = s.joint_parameters[k, FRICTION_PARAMETERS], s.settings[0].time_step
     used = _attach(s, k, 1.0, own, row, used)
     row.upper = min(row.upper, s.forest.dofs[k].friction * time_step)
@@ -226,7 +226,7 @@ def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint that mimics another joint. Return the used response space."""
+    """Write the row of a joint that mimics another, and return the size of the response in use."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, MIMIC_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     used = _follow(s.forest, s.constrained, dof, row, s.rows.response, used)
@@ -240,7 +240,7 @@ def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_lock(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a locked joint, and return the response space used."""
+    """Write the row of a locked joint, and return the size of the response in use."""
     own, position = s.joint_parameters[k, LOCK_PARAMETERS], s.q[s.forest.dofs[k].q_index]
     used = _attach(s, k, 1.0, own, row, used)
     _hold(position - s.joint_holds[k].position, s.velocity[k], s.settings[0], own, row)
@@ -250,7 +250,7 @@ def _write_lock(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint that a motor drives, and return the response space used."""
+    """Write the row of a joint that a motor drives, and return the size of the response in use."""
     own = s.joint_parameters[k, MOTOR_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     slip_by(row, own.compliance, own.damping_time, s.settings[0].time_step)
@@ -261,7 +261,7 @@ def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inner_kernel
 def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
-    """Write the rows of velocity limits from row `first` on, and return the response space used.
+    """Write the rows of velocity limits from row `first` on. Return the response size in use.
 
     The effort by the actuator's law is u [Nm or N]. The velocity at the end of the step is v. The
     impulse l of a row [Nms or Ns] obeys
@@ -374,7 +374,7 @@ def _limit(
 
 @inlined_kernel
 def rigid_limit_law(room: float, settings: Settings) -> tuple[float, float]:
-    """Return the target and the wanted correction of a rigid limit [rad/s or m/s].
+    """Return the target and the intended correction of a rigid limit [rad/s or m/s].
 
     Args:
         room: distance to the limit [rad or m].

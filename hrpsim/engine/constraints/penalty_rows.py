@@ -180,7 +180,10 @@ def _stick(
     forest: Forest, kinematics: Records[Kinematics], contact: Contact, pair: MaterialPair,
     directions: Mat3, force: float, slip_x: float, slip_y: float, speed: float, time_step: Seconds,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the friction of a stuck point [N]. Beyond its bound the point creeps or slides."""
+    """Return the friction of a sticking point [N].
+
+    Beyond its bound, the friction is kinetic, and the point creeps or slides.
+    """
     k, c = contact.stiffness, contact.damping
     stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
     along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y

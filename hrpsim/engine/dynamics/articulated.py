@@ -158,7 +158,7 @@ def factorise(
         articulated: articulated-body records of the bodies (n,).
 
     Returns:
-        -1, or the number of a body whose joint sees no positive inertia.
+        -1, or the number of a body whose joint has no positive inertia.
     """
     n = forest.bodies.shape[0]
     singular = -1

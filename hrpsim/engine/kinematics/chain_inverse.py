@@ -56,7 +56,7 @@ def solve_chain(
 
     Args:
         links: LINK records (7,) of the six joints and the tip.
-        target: LINK record of the wanted pose.
+        target: LINK record of the target pose.
         radius: weight of the orientation [m]. A rotation by 1 rad counts as much as this distance.
         tolerance: accepted error [m].
         work: work arrays.

@@ -30,7 +30,7 @@ class OwnInertia(NamedTuple):
 
 
 def own_inertia(bodies: np.ndarray, dofs: np.ndarray) -> OwnInertia:
-    """Return the least inertia that each joint moves.
+    """Return the smallest inertia that each joint moves.
 
     For light links, the inertia is evaluated with springs relaxed and all other joints at zero. If
     zero is outside a joint's limits, the nearer limit is used.

@@ -107,7 +107,7 @@ def new_ray_scene(forest: Forest, q: np.ndarray, targets: Sequence[Target]) -> R
 
 
 class _Pools:
-    """The geometry of all targets. Equal geometries are stored once."""
+    """The geometry of all targets in arrays. Each mesh is stored once."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # by the identity of the mesh
@@ -142,7 +142,7 @@ class _Pools:
         return len(self._surfaces) - 1
 
     def joined(self) -> tuple[np.ndarray, ...]:
-        """Return the last fields of a RayScene."""
+        """Return the concatenated geometry arrays, which are the last fields of a RayScene."""
         stack = np.zeros(STACK_DEPTH, dtype=PENDING)
         return (
             np.array(self._surfaces, dtype=SURFACE),

@@ -175,7 +175,7 @@ def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectS
 def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     """Distribute the load among linearly dependent rows.
 
-    Of all equivalent solutions `system.change`, the solution with the least sum of squares,
+    Of all equivalent solutions `system.change`, the solution with the smallest sum of squares,
     weighted by the inverse masses, is chosen.
     """
     largest = 0.0

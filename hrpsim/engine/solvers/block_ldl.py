@@ -32,7 +32,7 @@ _SHARE = 1e-13  # of the size, added to pivots if no row may be released
 
 
 class Factor(NamedTuple):
-    """U = D L^T, and D^-1."""
+    """Factor of a symmetric matrix A = L D L^T: U = D L^T, and the inverse of D."""
 
     blocks: np.ndarray = work("blocks", "U where the matrix has A")
     inverse_pivots: np.ndarray = work("rows", "1 / D by row number")

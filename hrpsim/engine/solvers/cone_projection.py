@@ -96,7 +96,7 @@ def solve_cones(
 
 @inner_kernel
 def least_load(rows: Records[Row], island_rows: Indices, island: Island) -> float:
-    """Return the least normal impulse of a loaded contact in an island [Ns]."""
+    """Return the smallest normal impulse of a loaded contact in an island [Ns]."""
     largest = 0.0
     for k in range(island.first, island.contact_end):
         largest = max(largest, rows[island_rows[k]].impulse)

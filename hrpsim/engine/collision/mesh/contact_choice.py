@@ -5,8 +5,8 @@
 
 A patch is a set of contacts with similar normals. Tilt solid a against b by a slope t across the
 patch's normal. The gap g of a contact at x then becomes g + t . x. The chosen contacts serve the
-slope t if they include the contact with the least gap. A contact that lies between others of its
-patch never has the least gap, and can be left out.
+slope t if they include the contact with the smallest gap. A contact that lies between others of its
+patch never has the smallest gap, and can be left out.
 
 The slopes tried are zero, the slope of the present motion, and rings of slopes of growing
 steepness. The least slopes resolve noise. The steepest find the support polygon of a tilting solid.
@@ -78,7 +78,7 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
     """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
 
     Contacts of the last step (m.memory) stay if they bear load, are near contact, or serve a slope.
-    Contacts for the least slopes take precedence, because small slopes occur in most steps. In a
+    Contacts for the smallest slopes take precedence, because small slopes occur in most steps. In a
     small cluster all touching contacts stay, except contacts that others span.
     """
     extent = _lay_out(m, candidates, seed, cluster)
@@ -131,7 +131,7 @@ def _may_change(m: SolidPair, least: Metres, steepness: float) -> bool:
 def _drop_spanned(m: SolidPair) -> None:
     """Exclude contacts that other contacts span, by an infinite gap. New contacts are tried first.
 
-    A spanned contact never has the least gap, whichever way the solids tilt.
+    A spanned contact never has the smallest gap, whichever way the solids tilt.
     """
     for known in range(2):
         for index in range(m.size):
@@ -298,7 +298,7 @@ def _slope_of_motion(m: SolidPair, seed: Candidate) -> tuple[float, float]:
 def _find_lowest(
     m: SolidPair, tx: float, ty: float, steady: Metres, alike: Metres, coarse: float, away: Metres
 ) -> tuple[int, int]:
-    """Find the contact with the least gap under a slope, and a chosen contact that serves instead.
+    """Find the contact with the smallest gap under a slope, and a chosen contact to replace it.
 
     Args:
         m: SOLID_PAIR record.
@@ -310,7 +310,7 @@ def _find_lowest(
         away: gap beyond which a contact counts as open [m].
 
     Returns:
-        (index of the contact with the least gap, slot of the chosen contact or -1).
+        (index of the contact with the smallest gap, slot of the chosen contact or -1).
     """
     lowest, least = _NONE, math.inf
     for index in range(m.size):
@@ -371,8 +371,8 @@ def _find_room(m: SolidPair, away: float) -> int:
     """Return a free slot for another chosen contact, or the slot of a replaceable contact, or -1.
 
     A contact is replaceable if it serves no slope. The contact without load and with the largest
-    gap comes first, then the contact with the least load. With a finite `away` [m], only contacts
-    without load and with a gap above `away` are replaceable.
+    gap comes first, then the contact with the smallest load. With a finite `away` [m], only
+    contacts without load and with a gap above `away` are replaceable.
     """
     if m.chosen_count < MAX_POINTS:
         m.chosen_count += 1

@@ -455,8 +455,8 @@ def _nearest_on_rim(
     """Return the direction (c, s) of the rim's point nearest to a line, near the given direction.
 
     The line is x + t d from the middle of the rim, which lies in the plane z = 0. Newton's method
-    finds the least |P (q - x)|^2 / 2 over the angle of the point q. P removes the part along d. If
-    the curvature is not positive, the step is downhill.
+    minimises |P (q - x)|^2 / 2 over the angle of the point q. P removes the part along d. If the
+    curvature is not positive, the step is downhill.
     """
     for _ in range(_STEPS):
         vx, vy, vz = radius * c - x, radius * s - y, -z

@@ -83,9 +83,10 @@ def _faces_together(m: SolidPair, edge_a: Edge, edge_b: Edge) -> tuple[int, int]
 
 @inner_kernel
 def _may_lie_flat(m: SolidPair, edge_a: Edge, edge_b: Edge, where: int) -> bool:
-    """Return whether face `where` (0 and 1 of b, 2 and 3 of a) may lie on the other edge.
+    """Return whether a face next to one edge may touch the other edge with its full length.
 
-    At the rim of a cylinder only the cap is flat, because the side is curved.
+    At the rim of a cylinder only the cap is flat, because the side is curved. `where` is 0 or 1 for
+    the faces of edge b, and 2 or 3 for the faces of edge a.
     """
     if (edge_a.curved if where < 2 else edge_b.curved) == 0:
         return True

@@ -219,7 +219,7 @@ def _is_out_of_reach(
 def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
     """Return the rise of tangent planes from the reference point to a corner of a triangle [m].
 
-    The result is the least rise for the normals in the leaf, less the rise that m.spread allows.
+    The result is the smallest rise for the normals in the leaf, less the rise that m.spread allows.
     """
     x, y = _place(own, p, 0) - m.middle[0], _place(own, p, 1) - m.middle[1]
     climb = -m.spread * math.sqrt(x * x + y * y)

@@ -29,7 +29,7 @@ def outline_support(polyhedra: Polyhedra, m: SolidPair, side: int, slab: Metres)
     """Write the outline of a solid's support to m.facing, and return the position of its end [m].
 
     Solid a reaches down the axis, solid b up the axis. Positions are measured against this
-    direction, so that the end of the solid has the least position.
+    direction, so that the end of the solid has the smallest position.
 
     Args:
         polyhedra: pool of solids.

@@ -254,10 +254,10 @@ def convex_on_convex(
 def _across(
     far: tuple[float, float, int], edge: Index, c: float, reach: float, extents: float
 ) -> tuple[float, float, int]:
-    """Return the axis with the largest separation so far, or the axis across two edges if larger.
+    """Return the axis with the largest separation so far, or the common perpendicular of two edges.
 
-    An axis is (separation, floor, edge). The separation across the edges must exceed the floor. `c`
-    is the cosine between the edges. Parallel edges have no axis.
+    An axis is (separation, floor, edge). The perpendicular is returned if its separation exceeds
+    the floor. `c` is the cosine of the angle between the edges. Parallel edges have no such axis.
     """
     sine_squared = 1.0 - c * c
     if sine_squared < _PARALLEL:

@@ -180,7 +180,7 @@ def _angles(edges):
 
 
 def _facets(joined: np.ndarray, count: int) -> np.ndarray:
-    """Return the facet of each triangle: the least of its connected, coplanar triangles."""
+    """Return the facet of each triangle: the smallest of its connected, coplanar triangles."""
     label = np.arange(count)
     while True:
         least = label.copy()
@@ -339,7 +339,7 @@ def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
 
 
 def _within_nodes(nodes, least, most):
-    """Return the least and the most of triangles' bounds (n, 3) within each node of a tree."""
+    """Return the minimum and maximum of triangles' bounds (n, 3) within each node of a tree."""
     low, high = np.empty((len(nodes), 3)), np.empty((len(nodes), 3))
     leaf = nodes["child"] < 0
     low[leaf], high[leaf] = least[nodes["triangle"][leaf]], most[nodes["triangle"][leaf]]

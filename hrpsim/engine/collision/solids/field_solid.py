@@ -186,7 +186,7 @@ def bound_tiles(
 def find_facets(polyhedra: Polyhedra) -> None:
     """Write the facet of each face of the first field of the pool.
 
-    Connected coplanar faces have one facet, which is the least number of these faces.
+    Connected coplanar faces have one facet, which is the smallest number of these faces.
     """
     grid, facets = polyhedra.grids[0], polyhedra.facets
     for k in range(facets.shape[0]):
@@ -213,7 +213,7 @@ def _join_across(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index)
 
 @inner_kernel
 def _least_of(polyhedra: Polyhedra, face: Index) -> int:
-    """Return the representative of a face's facet, the least face (union-find, path halving)."""
+    """Return the representative of a face's facet, the smallest face (union-find, path halving)."""
     facets = polyhedra.facets
     while facets[face] != face:
         facets[face] = facets[facets[face]]

@@ -20,7 +20,7 @@ from hrpsim.engine.compile.kernel_types import Grid, Index
 def depth_of_face(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, face: int) -> float:
     """Return the largest depth at which a vertex has a contact with a face of cell (i, j) [m].
 
-    The thickness is the least along four rays inward, from the middle and from halfway to each
+    The thickness is the smallest along four rays inward, from the middle and from halfway to each
     corner.
     """
     x, y = slopes(polyhedra, grid, i, j, face)

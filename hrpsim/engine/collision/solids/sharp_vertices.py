@@ -93,7 +93,7 @@ def _squared_distance(
 def _lowest_spoke(
     spokes: Records[Spoke], first: Index, last: int, x: float, y: float, z: float
 ) -> tuple[int, float]:
-    """Return the spoke with the least component along a direction, and this component."""
+    """Return the spoke with the smallest component along a direction, and this component."""
     lowest, least = first, math.inf
     for s in range(first, last):
         d = spokes[s].direction

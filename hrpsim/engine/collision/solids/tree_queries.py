@@ -128,7 +128,7 @@ def first_hit(
 def measure_thickness(polyhedra: Polyhedra, stack: Indices, thickness_out: Vector) -> None:
     """Write the thickness of a single solid beneath each triangle [m], infinite if unbounded.
 
-    The thickness is the least along four rays inward.
+    The thickness is the smallest along four rays inward.
 
     Args:
         polyhedra: pool of solids.
@@ -160,7 +160,7 @@ def measure_thickness(polyhedra: Polyhedra, stack: Indices, thickness_out: Vecto
 
 
 def new_stack() -> np.ndarray:
-    """Return work space for a walk through one tree (STACK_DEPTH,)."""
+    """Return work space for the traversal of one tree (STACK_DEPTH,)."""
     return np.zeros(STACK_DEPTH, dtype=np.int64)
 
 

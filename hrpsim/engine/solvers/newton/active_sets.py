@@ -129,7 +129,7 @@ def hold_states(penalty: float, system: NewtonSystem) -> bool:
     """Choose the state of every constraint block. Return whether the factor is out of date.
 
     Args:
-        penalty: penalty on sticking contacts, a multiple of the least mass.
+        penalty: penalty on sticking contacts, a multiple of the smallest mass.
         system: problem of the island.
     """
     changed = False
@@ -144,7 +144,7 @@ def hold_state(constraint: Constraint, penalty: float) -> bool:
 
     Args:
         constraint: record of the constraint block.
-        penalty: penalty on sticking contacts, a multiple of the least mass.
+        penalty: penalty on sticking contacts, a multiple of the smallest mass.
 
     Returns:
         Whether the slope differs from the slope for which the factor was made.

@@ -63,7 +63,7 @@ def alternate(
 
     Args:
         tolerance: accepted error [m/s].
-        penalty: first penalty on sticking contacts, a multiple of the least mass.
+        penalty: first penalty on sticking contacts, a multiple of the smallest mass.
         limit: largest number of factorisations.
         best: error of the best multipliers so far [m/s].
         system: problem of the island.

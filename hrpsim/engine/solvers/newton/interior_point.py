@@ -3,12 +3,13 @@
 
 """An interior-point method for the contacts of an island, which nears a solution in some ten steps.
 
-l is the impulse and v the velocity of a contact, m the least mass that the contact moves. With De
-Saxce's velocity z = (v_n / mu + |v_t|, v_t) and x = (mu l_n, l_t), Coulomb's law is: x and z are in
-the second-order cone, and x o z = 0 (De Saxce & Feng 1998). o is the product of the cone's Jordan
-algebra. Steps follow the central path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with
-the slope of |v_t| in the matrix. The result is not exact enough for a step of the world if contacts
-are about to change state. `active_sets` or `multiplier_method` continue from this result.
+l is the impulse of a contact, v its velocity and mu its friction coefficient, with normal part n
+and tangential part t. m is the smallest mass that the contact moves. With De Saxce's velocity
+z = (v_n / mu + |v_t|, v_t) and x = (mu l_n, l_t), Coulomb's law is: x and z are in the second-order
+cone, and x o z = 0 (De Saxce & Feng 1998). o is the product of the cone's Jordan algebra. Steps
+follow the central path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the derivative
+of |v_t| in the matrix. The result is not exact enough for a step of the world if contacts are about
+to change state. `active_sets` or `multiplier_method` continue from this result.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def grow_multipliers(
 
     Args:
         tolerance: accepted error [m/s].
-        penalty: first penalty, a multiple of the least mass.
+        penalty: first penalty, a multiple of the smallest mass.
         limit: largest number of factorisations.
         best: error of the best multipliers so far [m/s].
         system: problem of the island.

@@ -51,13 +51,13 @@ def small_enough(tolerance: float, system: NewtonSystem) -> float:
 
 @inlined_kernel
 def is_better(error: float, best: float, tolerance: float) -> bool:
-    """Return whether an error is significantly less than the least so far."""
+    """Return whether an error is significantly smaller than the smallest error so far."""
     return error < _BETTER * best or error <= tolerance < best
 
 
 @inlined_kernel
 def note_if_better(error: float, best: float, tolerance: float, system: NewtonSystem) -> float:
-    """Store the multipliers if the error is smaller, and return the least error [m/s]."""
+    """Store the multipliers if the error is smaller, and return the smallest error [m/s]."""
     if not is_better(error, best, tolerance):
         return best
     note_multipliers(system)

@@ -68,7 +68,10 @@ class Columns(NamedTuple):
 
 
 class NewtonSystem(NamedTuple):
-    """The arrays for the problem of one island. Vectors that registers read have spare entries."""
+    """The arrays for the problem of one island.
+
+    Vectors that are read in SIMD registers are longer than their entries.
+    """
 
     graph: NodeGraph
     capacity: np.ndarray = work(

@@ -69,7 +69,7 @@ def solve_by_newton(
     system: NewtonSystem,
     part: NewtonSystem,
 ) -> tuple[int, float, float]:
-    """Solve the problem in `system`, and write the impulses with the least error that was found.
+    """Solve the problem in `system`, and write the impulses with the smallest error that was found.
 
     If rows contradict each other, the velocities are then the nearest to the targets. After many
     factorisations a larger error suffices (`small_enough`).

@@ -154,7 +154,7 @@ def spring_energy(error: float, compliance: float, force_limit: float) -> float:
 def _angular_energy(error: float) -> float:
     """Return the energy of an angular spring of compliance 1 rad/Nm [J].
 
-    `error` is the sine of the angle. The moment is sin a cos a, and beyond 45 degrees cos^2 a.
+    `error` is the sine of the angle a. The moment is sin a cos a, and cos^2 a beyond 45 degrees.
     """
     size = min(abs(error), 1.0)
     if size * size <= 0.5:

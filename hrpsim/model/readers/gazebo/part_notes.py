@@ -71,7 +71,7 @@ class KnownParts:
     odd_values: Callable[[Any], Mapping[str, str]] = lambda _: {}  # attributes, and why each is odd
 
     def note(self, root: etree._Element, notes: Notes) -> None:
-        """Add a note on each element and attribute without effect, in an element and below."""
+        """Add a note for each element and attribute without effect, in `root` and its descendants."""
         pending = [(root, "")]
         while pending:
             element, owner = pending.pop()
