@@ -356,7 +356,7 @@ def is_met_within(
 
 @inlined_kernel
 def slope_of(w: Room, k: Index, row: Row) -> float:
-    """Return the derivative of a compliant row's target, less the derivative of the row's give.
+    """Return the derivative of a compliant row's target, minus the derivative of the row's give.
 
     The unit is [1/s] by the gap, [1] by the rate, and [kg m/s or kg m^2/s] by the inverse mass.
 
@@ -436,7 +436,7 @@ def _find_inertia_change(collision: Collision, w: Room, c: int, m: int) -> None:
 
 @inner_kernel
 def _add_sliding(rows: Rows, w: Room, c: int, count: int) -> int:
-    """Add the row across the slip, which yields as the direction of the slip turns."""
+    """Add the row perpendicular to the slip, which yields as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
     slip_x, slip_y = _slip_of(rows, w, 3 * c + 1, twists), _slip_of(rows, w, 3 * c + 2, twists)

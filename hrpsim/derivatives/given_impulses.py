@@ -67,7 +67,7 @@ def inertia_changes(
         responses: velocities r whose energies r' M r are differentiated (k, nv).
         forces_out: derivatives (p, 3, nv), written. MOTION is the force of inverse dynamics,
             CORRECTION is M times the rate of the position correction. MOMENTUM is the momentum of
-            floating trees at the start, plus the impulse of gravity, less the momentum at the end.
+            floating trees at the start, plus the impulse of gravity, minus the momentum at the end.
         energies_out: derivatives of r' M r (p, k), written.
     """
     forest, kinematics, articulated = w.changed, w.space.kinematics, w.space.articulated

@@ -144,8 +144,8 @@ def _write_motions(
     """Write S of every degree of freedom, and the derivatives V_Q, A_Q and A_V of the motion.
 
     V_Q = v_parent x S is the derivative of the velocity by q. A_Q is the derivative of the
-    acceleration by q, less v x V_Q. A_V is the derivative of the acceleration by the rate, less v x
-    S.
+    acceleration by q, minus v x V_Q. A_V is the derivative of the acceleration by the rate, minus v
+    x S.
     """
     for k in range(motions_out.shape[0]):
         i, here = forest.dofs[k].body, motions_out[k]

@@ -87,9 +87,9 @@ def shape_aabb(kind: int, size: Vec3, R: Mat3, p: Vec3, lower_out: Vec3, upper_o
 
 @kernel
 def thickness(kind: int, size: Vec3) -> float:
-    """Return the smallest width of a shape [m], or infinite for a plane.
+    """Return the smallest width of a shape [m], infinite for a plane.
 
-    The width is the gap between two planes that hold the shape between them.
+    The width is the distance of two parallel planes that enclose the shape.
 
     Args:
         kind: kind of the shape.

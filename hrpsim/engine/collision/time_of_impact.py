@@ -192,7 +192,7 @@ def separation(pair: Indices, fraction: float, at_most: float, collision: Collis
 
 @inlined_kernel
 def _error_of_prism(shape: Shape) -> float:
-    """Return the largest error of a shape's distance from a mesh [m], not 0 for cylinders."""
+    """Return the largest error of a shape's distance from a mesh [m]. Only cylinders have one."""
     return PRISM_ERROR * shape.size[0] if shape.kind == CYLINDER else 0.0
 
 

@@ -37,7 +37,7 @@ NEEDS_KERNEL = -1  # what the call of an absent kernel returns; kernels return n
 
 
 class OnDemand(NamedTuple):
-    """A kernel that is compiled when a world needs the kernel."""
+    """A kernel that is compiled when a world first needs it."""
 
     kernel: Kernel
     arguments: Callable[[Any], tuple]  # of a scene

@@ -238,7 +238,13 @@ def _expect_move(s: Scene, body: int, shape: int, arm: Vec3, moved_out: Vec3) ->
 def _add_side(s: Scene, body: int, arm: Vec3, moved: Vec3, sign: float, change_out: Vector) -> None:
     """Add the change over a step of the velocity of one body at the contact, times `sign` [m/s].
 
-    arm (3,): of the contact point [m]. moved (3,): by how much `arm` changed in a step [m].
+    Args:
+        s: the scene.
+        body: index of the body, negative for the world.
+        arm: position of the contact point (3,) [m].
+        moved: change of `arm` in a step (3,) [m].
+        sign: 1 or -1.
+        change_out: sum (3,) [m/s], changed.
     """
     if body < 0:
         return

@@ -188,7 +188,7 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
     """Return the derivative by the slip of the friction of a sliding contact on the cone.
 
     The friction is `project_onto_disk` of an impulse far against the slip. A change of the slip
-    turns the friction: by change / give, against the part of the change across the slip.
+    turns the friction: by change / give, against the part of the change perpendicular to the slip.
 
     Args:
         bound: radius of the disk [Ns].
@@ -196,7 +196,7 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
         slip_y: slip along the second tangent [m/s].
 
     Returns:
-        (x and y of the unit vector across the slip, give [m/s per Ns]).
+        (x and y of the unit vector perpendicular to the slip, give [m/s per Ns]).
     """
     speed = math.hypot(slip_x, slip_y)
     return -slip_y / speed, slip_x / speed, speed / bound

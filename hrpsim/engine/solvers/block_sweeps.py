@@ -97,7 +97,7 @@ def _sweep_forth_and_back(problem: BlockProblem, r: Vector) -> None:
 def sweep_blocks(
     problem: BlockProblem, accuracy: float, limit: int, momentum: int, work: Matrix, r: Vector
 ) -> int:
-    """Sweep forth and back until the residual is small, and return the number of sweeps.
+    """Sweep forward and backward until the residual is small, and return the number of sweeps.
 
     Args:
         problem: a BlockProblem of m contacts.

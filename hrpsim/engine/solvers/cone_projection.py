@@ -65,7 +65,7 @@ def solve_cones(
     response: Vector, tolerance: float, sweep_limit: int, period: int, velocity: Vector,
     work: Matrix,
 ) -> tuple[int, bool]:  # fmt: skip
-    """Sweep forth and back until a pair of sweeps changes little.
+    """Sweep forward and backward until a pair of sweeps changes little.
 
     Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
     solved as in that function, and may make the problem not convex. The sweeps are given up if the

@@ -10,10 +10,10 @@ once. The two friction rows of a contact move together, by one common step size,
 projected to the disk of radius mu f_n. A common step makes the fixed point of a sliding contact
 point exactly against the slip, and separate steps do not.
 
-Nesterov's momentum acts over pairs of sweeps, one forth and one back. After a pair the impulses are
-extrapolated by a fraction of the change since the previous pair. The fraction grows from pair to
-pair. The fraction falls back to 0 when the last pair points against that change (O'Donoghue and
-Candes 2015, gradient scheme). The next sweep restores violated bounds.
+Nesterov's momentum acts over pairs of sweeps, one forward and one backward. After a pair the
+impulses are extrapolated by a fraction of the change since the previous pair. The fraction grows
+from pair to pair. The fraction falls back to 0 when the last pair points against that change
+(O'Donoghue and Candes 2015, gradient scheme). The next sweep restores violated bounds.
 
 Forth and back together are a symmetric preconditioner, whose errors shrink without turning. Errors
 of sweeps in one direction turn, and momentum sustains these errors for ever on many yielding
@@ -144,7 +144,7 @@ def solve(
     """Sweep over a span of rows until a sweep changes little, and write the impulses.
 
     With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.
-    Sweeps that have not converged after a few go forth and back in turn, with momentum
+    Sweeps that have not converged after a few go alternately forward and backward, with momentum
     (`add_momentum`). Otherwise sweeps end when `relative_change` of all `row_count` rows falls to
     relative_tolerance.
 

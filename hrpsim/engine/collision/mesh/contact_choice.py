@@ -9,7 +9,7 @@ slope t if they include the contact with the smallest gap. A contact that lies b
 patch never has the smallest gap, and can be left out.
 
 The slopes tried are zero, the slope of the present motion, and rings of slopes of growing
-steepness. The least slopes resolve noise. The steepest find the support polygon of a tilting solid.
+steepness. Small slopes resolve noise. Steep slopes find the support polygon of a tilting solid.
 Open contacts are chosen with a coarser tolerance.
 """
 
@@ -228,9 +228,9 @@ def _keep_chosen(m: SolidPair, candidates: Records[Candidate], away: float) -> N
 
 @inner_kernel
 def _lay_out(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> float:
-    """Write the members of a cluster and their positions across its normal.
+    """Write the members of a cluster and their positions perpendicular to its normal.
 
-    The axes across the normal are fixed in solid b.
+    The axes perpendicular to the normal are fixed in solid b.
 
     Returns:
         The largest distance of a member from `seed` [m].
@@ -338,7 +338,7 @@ def _find_lowest(
 
 @inlined_kernel
 def _distance(m: SolidPair, index: int, slot: int) -> float:
-    """Return the distance of a contact from a chosen contact, across the normal [m]."""
+    """Return the distance of a contact from a chosen contact, perpendicular to the normal [m]."""
     other = m.chosen[slot].index
     return math.hypot(m.x[index] - m.x[other], m.y[index] - m.y[other])
 

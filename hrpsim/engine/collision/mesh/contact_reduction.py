@@ -52,7 +52,7 @@ def _is_corner(polyhedra: Polyhedra, solid: Solid, first: Index, second: Index) 
 
 @inlined_kernel
 def _of_one_vertex(first: Candidate, second: Candidate) -> bool:
-    """Return whether two contacts of a vertex with a face have the same vertex."""
+    """Return whether two vertex-face contacts have the same vertex."""
     if first.how == VERTEX_FACE:
         return first.code_a == second.code_a
     return first.code_b == second.code_b

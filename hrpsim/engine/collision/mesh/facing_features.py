@@ -186,7 +186,7 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
 def _is_out_of_reach(
     m: SolidPair, own: Facing, node: SolidNode, other: Facing, height: float, reach: float
 ) -> bool:
-    """Return whether the surface in a node has no contacts, judged by its position across the axis.
+    """Return whether the surface in a node has no contacts, by its position perpendicular to n.
 
     The surface is more than `reach` [m] beside the box of the other solid. Or, in dense solids, the
     surface is higher or steeper than contacts at this distance from the reference point can be.
@@ -219,7 +219,8 @@ def _is_out_of_reach(
 def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
     """Return the rise of tangent planes from the reference point to a corner of a triangle [m].
 
-    The result is the smallest rise for the normals in the leaf, less the rise that m.spread allows.
+    The result is the smallest rise for the normals in the leaf, minus the rise that m.spread
+    allows.
     """
     x, y = _place(own, p, 0) - m.middle[0], _place(own, p, 1) - m.middle[1]
     climb = -m.spread * math.sqrt(x * x + y * y)
@@ -239,7 +240,7 @@ def _largest_rise(m: SolidPair, low_x: float, low_y: float, high_x: float, high_
 
 @inlined_kernel
 def farthest_within(m: SolidPair, low: Vec3, high: Vec3) -> float:
-    """Return the largest gap of contacts that lie within bounds across the axis [m]."""
+    """Return the largest gap of contacts that lie within bounds perpendicular to the axis [m]."""
     if m.rise == math.inf:
         return m.farthest
     rise = _largest_rise(m, low[0], low[1], high[0], high[1])
@@ -409,9 +410,9 @@ def _list_edge(
 
 @inlined_kernel
 def _rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> bool:
-    """Return whether a face with this normal may have contacts at x, y across the axis.
+    """Return whether a face with this normal may have contacts at x, y perpendicular to the axis.
 
-    The rise of the face's plane from the reference point, less the largest rise of contacts, is a
+    The rise of the face's plane from the reference point, minus the largest rise of contacts, is a
     concave function of x, y. A concave function is least at a corner of a face or at an end of an
     edge. It suffices to test these points.
     """

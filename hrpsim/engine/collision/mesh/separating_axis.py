@@ -4,7 +4,7 @@
 """The separating axis of two convex solids, which is cached from step to step.
 
 For any unit vector n from b to a, the distance of the solids is at least d(n) = min(n . x) over a,
-less max(n . y) over b. Both ends are found by hill climbing along edges, from the vertices of the
+minus max(n . y) over b. Both ends are found by hill climbing along edges, from the vertices of the
 last step. If d(n) is larger than the reach of contacts in the step, there are no contacts. If the
 cached axis does not show this, the distance iteration of Gilbert, Johnson and Keerthi (1988) looks
 for an axis.
@@ -110,7 +110,7 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
     - m.margin: distance within which the solids may touch [m].
     - m.farthest: largest distance of features with contacts [m].
     - m.deepest: largest depth of features with contacts [m].
-    - m.aside: largest distance of features across the normal [m].
+    - m.aside: largest distance of features perpendicular to the normal [m].
     - m.lean: sine by which a face may lean against the surface around a touching vertex.
     - m.cap: largest chord between the axis and the normal of a contact.
     - m.rise, m.spread: largest height of features over the lowest point of their solid, and its
@@ -146,9 +146,9 @@ def _gap_at_place(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> flo
     """Return the gap of two convex solids along the axis, at the contact of the last step [m].
 
     The gap is infinite if this line misses a solid. The gap is a convex function of the position
-    across the axis. At a contact of dense solids, its slope is at most m.spread. The gap at a
-    contact is therefore at most the result, plus m.spread times the distance of the contact from
-    this line. The same bound holds for the rise of the tangent planes of both solids.
+    perpendicular to the axis. At a contact of dense solids, its slope is at most m.spread. The gap
+    at a contact is therefore at most the result, plus m.spread times the distance of the contact
+    from this line. The same bound holds for the rise of the tangent planes of both solids.
     """
     n, p, R, t = m.separation.axis, m.separation.place, m.R[0], m.t[0]
     away = 2.0 * (a.ball + b.ball + abs(t[0]) + abs(t[1]) + abs(t[2]))

@@ -4,11 +4,11 @@
 """One entry of a contact manifold, and codes for the features of the shapes that touch.
 
 Points are projected obliquely, along the contact normal, onto a box face or a cylinder cap. The
-bearing shape has centre p and axes R. Its plane lies at distance `half` from the centre, across the
-axis `axis`, on the side given by the sign of `cosine` = n . axis. The unit vector n points from the
-bearing shape to the other shape. A point that is projected along n travels its gap along n. Plane
-coordinates (X, Y) [m] run along the next two axes from the middle of the plane. Positions are
-relative to p.
+bearing shape has centre p and axes R. Its plane is perpendicular to the axis `axis`, at the
+distance `half` from the centre, on the side given by the sign of `cosine` = n . axis. The unit
+vector n points from the bearing shape to the other shape. A point that is projected along n travels
+its gap along n. Plane coordinates (X, Y) [m] run along the next two axes from the middle of the
+plane. Positions are relative to p.
 """
 
 import math

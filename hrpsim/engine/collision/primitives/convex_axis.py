@@ -389,8 +389,9 @@ def _place_on_side(
     """Return the position along the axis of cylinder a at which its generatrix is nearest to b [m].
 
     n is perpendicular to the axis. G is the centre of the generatrix relative to the centre of b.
-    If b has one edge across n, the positions x, y on generatrix and edge minimise |G - x e - y f|.
-    A face of b, or an edge along the axis, is nearest along an interval, whose middle is returned.
+    If b has one edge perpendicular to n, the positions x, y on generatrix and edge minimise |G - x
+    e - y f|. A face of b, or an edge along the axis, is nearest along an interval, whose middle is
+    returned.
     """
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     if kind_b == CYLINDER:

@@ -3,8 +3,9 @@
 
 """Contacts on the cap of a cylinder: a generatrix, another cap, and the cap itself on a box face.
 
-A cap that bears contacts is the plane of hrpsim.engine.collision.primitives.contact_row across the
-cylinder's z axis. The plane's coordinates X, Y run along the cylinder's own x and y axes.
+A cap that bears contacts is the plane of hrpsim.engine.collision.primitives.contact_row,
+perpendicular to the cylinder's z axis. The plane's coordinates X, Y run along the cylinder's own x
+and y axes.
 """
 
 import math

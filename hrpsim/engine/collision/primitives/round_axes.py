@@ -3,7 +3,7 @@
 
 """First guesses of the separation axis of pairs with a capsule or a cylinder.
 
-The guesses are face normals, cap normals, and the directions across two axes or edges. An
+The guesses are face normals, cap normals, and the common perpendiculars of two axes or edges. An
 overlapping box and segment (the core of a capsule) need no other guesses. If no guess is the true
 axis, hrpsim.engine.collision.primitives.convex_axis starts from the best guess.
 """

@@ -3,9 +3,9 @@
 
 """Support points of the core shapes: box, segment (the core of a capsule) and cylinder.
 
-Directions across a cylinder's axis are computed along the cylinder's x and y axes. The difference
-between a direction and its part along the axis would have a rounding error along the axis. If a cap
-lies flat, a division by a tiny sine turns this error into micrometres.
+Directions perpendicular to a cylinder's axis are computed along the cylinder's x and y axes. The
+difference between a direction and its part along the axis would have a rounding error along the
+axis. If a cap lies flat, a division by a tiny sine turns this error into micrometres.
 """
 
 import math
@@ -31,10 +31,7 @@ def _side(cosine: float) -> float:
 
 @inner_kernel
 def radial_direction(R: Mat3, ox: float, oy: float, oz: float) -> tuple[float, float, float, float]:
-    """Return (x, y, z, sine): the unit vector across the z axis of R nearest to the direction o.
-
-    `sine` is the sine of the angle between o and the axis. The vector is 0 if o is along the axis.
-    """
+    """Return (x, y, z, sine) of the unit vector perpendicular to the z axis of R, nearest to o."""
     cx = ox * R[0, 0] + oy * R[1, 0] + oz * R[2, 0]
     cy = ox * R[0, 1] + oy * R[1, 1] + oz * R[2, 1]
     sine = math.sqrt(cx * cx + cy * cy)

@@ -191,7 +191,7 @@ def _take_rows(
     shares: Vector, first_share: Index, stride: int, source: Vector, first: Index, terms: int,
     width: int, target: Vector, row: Index,
 ) -> None:  # fmt: skip
-    """Subtract from `row` (width,) the first rows of the block at `first`, times their shares."""
+    """Subtract the first rows of the block at `first`, times multipliers, from `row` (width,)."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if min(first_share, first, row) < 0 or max(first_share, first, row) > LARGEST:
         return

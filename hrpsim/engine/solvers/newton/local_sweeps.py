@@ -44,7 +44,7 @@ def _suspect_all(system: NewtonSystem) -> None:
 
 @inner_kernel
 def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
-    """Solve the violated constraint blocks, forth and back, several times.
+    """Solve the violated constraint blocks, forward and backward, several times.
 
     The velocities of the constraint blocks must belong to w, and do so afterwards. Blocks that were
     not violated, and whose trees have not changed since, are not checked again. Call

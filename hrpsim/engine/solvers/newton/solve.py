@@ -198,7 +198,7 @@ def _holds_both_ways(system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _let_nothing_be_best(system: NewtonSystem) -> None:
-    """Set the best impulses to zero. Store the best so far in `led`."""
+    """Set the best impulses to zero, and store the former best impulses in `led`."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

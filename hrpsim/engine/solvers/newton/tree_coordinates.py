@@ -115,7 +115,7 @@ def factorise_response(
 def _take_rows(
     basis: Vector, rows: int, shares: Index, count: int, width: int, target: Index
 ) -> None:
-    """Subtract the first rows, times the shares, from another row."""
+    """Subtract the first rows, times their multipliers, from another row."""
     if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
         return
     if not is_padded(width):

@@ -395,7 +395,8 @@ def _say_timed(continuous: Continuous, contact: Contact) -> None:
 def _push_out(settings: Settings, impact: Impact, gap: float) -> float:
     """Return how far below `gap` a resting gap would be at the end of the step [m].
 
-    The body returned to the start of the step along its free flight, but flies no further.
+    The body returned to the start of the step along its free flight, but is no longer in free
+    flight.
     """
     dt, w = settings.time_step, _lead(settings, True)
     start_rate = impact.rate + (0.5 - w) * dt * impact.acceleration

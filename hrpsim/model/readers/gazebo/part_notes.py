@@ -71,7 +71,7 @@ class KnownParts:
     odd_values: Callable[[Any], Mapping[str, str]] = lambda _: {}  # attributes, and why each is odd
 
     def note(self, root: etree._Element, notes: Notes) -> None:
-        """Add a note for each element and attribute without effect, in `root` and its descendants."""
+        """Add a note for each element and attribute without effect, in `root` and below."""
         pending = [(root, "")]
         while pending:
             element, owner = pending.pop()
