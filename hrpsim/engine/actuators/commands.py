@@ -134,7 +134,7 @@ def count_step(
         state: state of the actuator. `slewed`, `integrated`, `filtered_effort`, `filtered_target`,
             `elapsed` and `slot` are changed.
         command: present command of the controller.
-        position: of the joint at the end of the step [rad or m].
+        position: position of the joint at the end of the step [rad or m].
         time_step: [s].
     """
     due, sample = sample_due(actuator, state, time_step), state.sample

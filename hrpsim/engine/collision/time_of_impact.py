@@ -326,7 +326,7 @@ def _surfaces_meet(
     Results and other arguments are the same as of `first_closing`.
 
     speed: bound on how far the shapes come closer in the motion [m].
-    thickness: of the thinner shape [m].
+    thickness: thickness of the thinner shape [m].
     """
     touch, stride = TOUCH * thickness, STRIDE * thickness
     # A shape farther away than the rest of the motion and a touch is not met.

@@ -49,8 +49,8 @@ def announce_compilation(
         dispatcher: kernel of the step.
         needed: names of lazily compiled kernels that the step calls. The callback of `let_compile`,
             if set, is asked to compile them.
-        share: names of kernels that a child process compiles otherwise, in this order, if there is
-            a second processor. All other kernels are compiled in this process.
+        share: names of kernels for a child process, in this order, if there is a second processor
+            and no callback. All other kernels are compiled in this process.
 
     Returns:
         Start of the compilation (time.perf_counter) [s], or None if nothing was printed.

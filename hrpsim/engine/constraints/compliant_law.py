@@ -24,7 +24,7 @@ def damper_weight(inverse_mass, compliance: float, damping):
     fast damper has the weight 1, with which motion decays.
 
     Args:
-        inverse_mass: of the row [1/kg or 1/(kg m^2)].
+        inverse_mass: inverse mass of the row [1/kg or 1/(kg m^2)].
         compliance: [m/N or rad/Nm].
         damping: damping time multiplied by the time for which the damper acts [s^2].
     """

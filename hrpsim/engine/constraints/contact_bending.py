@@ -154,7 +154,7 @@ def _sticks(
     y: Row,
     share: float,
 ) -> bool:
-    """Return whether a contact did not slip at the start of the step, apart from such changes.
+    """Return whether a contact did not slip at the start of the step, except by its curvature.
 
     share: fraction of the change that occurs before the position where the rows are linearised.
     """

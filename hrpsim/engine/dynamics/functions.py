@@ -246,7 +246,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Return the joint-space inertia matrix M (nv, nv), symmetric (RBDA Table 6.2).
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
     """
     q = checked_configuration(model, q)
@@ -294,7 +294,7 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
     """Return (p, R) of a link in the world: position (3,) [m] and R_world_link (3, 3).
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         link: name of the link.
     """
@@ -353,7 +353,7 @@ def energy(
     """Return (kinetic, potential) energy [J]: rotors, joint springs and gravity included.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
         gravity: (3,) [m/s^2].

@@ -39,7 +39,7 @@ def _lanes_used(system: DirectSystem) -> int:
 
 @inner_kernel
 def _make_columns(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Write N and the factor of N^T D N, if this factor has none yet."""
+    """Write N and the factor of N^T D N, unless the present factor has these already."""
     if system.factor.has_columns[0]:
         return
     system.factor.has_columns[0] = 1

@@ -162,7 +162,7 @@ def add_chain(
 
     Args:
         robot: receives the joints and links.
-        joints: from parent to child, with origins.
+        joints: joints from parent to child, with origins.
         ends: names of the parent and of the child.
         anchor: origin of the last joint in the child (3,) [m]. If not zero, a fixed joint
             leads from there to the child.

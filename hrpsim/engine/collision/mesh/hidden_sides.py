@@ -279,7 +279,7 @@ def put_back_hidden(m: SolidPair, candidates: Records[Candidate]) -> bool:
 def _find_patch(m: SolidPair, candidates: Records[Candidate], like: float) -> bool:
     """Return whether three candidates with similar normals span a patch.
 
-    like: least cosine between the normals.
+    like: smallest cosine between the normals.
     """
     if m.count < 3:
         return False

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coulomb's law in the augmented Lagrangian: impulses of rows at a velocity, and their slope.
+"""Coulomb's law in the augmented Lagrangian: impulses of rows at a velocity, and their derivative.
 
 Let m be the multiplier of a row, rho its penalty and v its velocity relative to its target. The
 impulse of the row is m - rho v, projected to the row's bounds. Friction is projected to the disk
@@ -62,7 +62,13 @@ CONSTRAINT = np.dtype(
 
 @inlined_kernel
 def _state_of(yields: bool, presses: bool, slips: bool) -> int:
-    """Return the state of a contact whose normal impulse yields to the velocity or presses."""
+    """Return the state of a contact.
+
+    Args:
+        yields: whether the normal impulse depends on the velocity.
+        presses: whether the normal impulse is positive.
+        slips: whether friction is at its bound.
+    """
     if yields:
         return SLIPS if slips else STICKS
     if presses:
@@ -110,7 +116,7 @@ def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness
 
 @inlined_kernel
 def _stay(constraint: Constraint, wants_stiffness: bool) -> None:
-    """Set the impulse of a constraint block that moves nothing to its multiplier."""
+    """Set the impulse of a constraint block without any motion to its multiplier."""
     for r in range(constraint.size):
         constraint.impulse[r] = constraint.multiplier[r]
     if wants_stiffness:

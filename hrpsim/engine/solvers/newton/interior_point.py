@@ -81,7 +81,8 @@ def follow_central_path(
 ) -> tuple[int, float]:
     """Follow the central path from the best multipliers on, and store the best multipliers.
 
-    Islands with a compliant or force-limited contact are not supported: 0 factorisations.
+    For islands with a compliant or force-limited contact, which the method does not support,
+    nothing is done.
 
     Args:
         tolerance: accepted error [m/s].
@@ -90,7 +91,7 @@ def follow_central_path(
         system: problem of the island.
 
     Returns:
-        (factorisations, least error [m/s]).
+        (number of factorisations, smallest error [m/s]).
     """
     capacity = system.capacity[0]
     if _has_other_contacts(system):
@@ -161,7 +162,7 @@ def _enter(off: float, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _sigma(share: float, system: NewtonSystem) -> float:
-    """Return the mean of x.z / (m mu) after a share of the step [m^2/s^2]."""
+    """Return the mean of x.z / (m mu) after a fraction `share` of the step [m^2/s^2]."""
     total, count = 0.0, 0
     for k in range(system.capacity[0].constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
@@ -252,7 +253,7 @@ def _find_step(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _longest(system: NewtonSystem) -> float:
-    """Return the fraction of the step at which the first pair leaves its cones."""
+    """Return the fraction of the step at which the first x or z reaches the boundary of its cone."""
     share = FAR
     for k in range(system.capacity[0].constraints):
         pair = system.pairs[k]

@@ -31,7 +31,7 @@ from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 @inlined_kernel
 def _suspect_all(system: NewtonSystem) -> None:
-    """Put all constraint blocks into the set to be checked, and mark no tree as pushed."""
+    """Put all constraint blocks into the set to be checked, and mark all trees as unchanged."""
     count, now = system.capacity[0].constraints, system.found[0]
     clear_set(system.found[1], count)
     for word in range(words_of(count)):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Minimum-degree order of elimination of a graph of trees that push each other.
+"""Minimum-degree order of elimination of a graph of trees with common constraints.
 
 The neighbours of each node are a row of bits. Eliminating a node joins its neighbours to a clique
 (Rose 1972). The row of bits is then the structure of the node's column of the factor.
@@ -112,13 +112,13 @@ def _count(neighbours: BitSet, v: int, words: int) -> int:
 
 @inlined_kernel
 def lowest_bit(bits: Bits) -> int:
-    """Return the number of the lowest bit that is set."""
+    """Return the index of the lowest set bit."""
     return _ones((bits & (~bits + np.uint64(1))) - np.uint64(1))
 
 
 @inlined_kernel
 def highest_bit(bits: Bits) -> int:
-    """Return the number of the highest bit that is set."""
+    """Return the index of the highest set bit."""
     for shift in (1, 2, 4, 8, 16, 32):
         bits |= bits >> np.uint64(shift)
     return _ones(bits) - 1
@@ -126,7 +126,7 @@ def highest_bit(bits: Bits) -> int:
 
 @inlined_kernel
 def _ones(bits: Bits) -> int:
-    """Return how many bits are set, counted in pairs, fours and eights at once."""
+    """Return the number of set bits, counted in pairs, fours and eights at once."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
     fours = np.uint64(0x3333333333333333)
     bits = (bits & fours) + ((bits >> np.uint64(2)) & fours)

@@ -179,7 +179,7 @@ def _root(forest: Forest, constrained: ConstraintBodies, constraint_body: Index)
 def _number_trees(
     forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
 ) -> None:
-    """Number the trees that the chosen rows push."""
+    """Number the trees on which the chosen rows act."""
     node_of, count = system.node_of, 0
     for i in range(node_of.shape[0]):
         node_of[i] = -1
@@ -294,7 +294,7 @@ def _write_row(row: Row, number: Index, constraint: Constraint) -> None:
 def _write_arms(
     forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
 ) -> None:
-    """Write J B of every row, and the trees that the row pushes."""
+    """Write J B of every row, and the trees on which the row acts."""
     used = 0
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

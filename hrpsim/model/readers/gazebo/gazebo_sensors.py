@@ -162,13 +162,13 @@ def sensor_data(  # many parameters: keyword arguments
     """Return a <sensor> of a kind that is simulated. Raises ModelError for an invalid sensor.
 
     Args:
-        document: with the sensor.
+        document: document that contains the sensor.
         sensor: the element.
-        link: that carries the sensor.
-        pose: of the sensor in the link.
-        name: of the sensor. The default is the name in the element.
+        link: link that carries the sensor.
+        pose: pose of the sensor in the link.
+        name: name of the sensor. The default is the name in the element.
         frame: link in whose frame messages are, "" for the sensor's own frame.
-        element: for errors.
+        element: element to name in errors.
     """
     kind = kind_of(sensor)
     assert kind is not None
