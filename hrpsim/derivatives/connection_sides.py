@@ -4,8 +4,8 @@
 """Derivatives of the constraint rows of connections (welds, hinges and other joints of two bodies).
 
 Central differences give the derivatives of each row's error, its curvature (the velocity product of
-the row) and its rate J v. A row "holds" if its rate is at its target, and is "at its bound" if its
-impulse is at a limit.
+the row) and its rate J v. A row is "active" if its rate is at its target, and is "at its bound" if
+its impulse is at a limit.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ class DifferenceRoom(NamedTuple):
 
 
 class ConnectionSides:
-    """The k rows of connections from row `first` on, which of them hold, and their derivatives."""
+    """The k rows of connections from row `first` on, which are active, and their derivatives."""
 
     def __init__(self, step: TakenStep, first: int, count: int) -> None:
         self.step, self.rows, self.first = step, step.rows[first : first + count], first
@@ -272,7 +272,7 @@ class ConnectionSides:
         return values.transpose(3, 1, 2, 0), force.T
 
     def add_to(self, held: np.ndarray, target: np.ndarray, responses: np.ndarray) -> int:
-        """Write the rows that hold, and the derivatives of their targets.
+        """Write the active rows, and the derivatives of their targets.
 
         Args:
             held: HELD_ROW records, written.
@@ -348,7 +348,7 @@ class ConnectionSides:
         return [(reason, self.first + int(number)) for number in np.flatnonzero(beyond)]
 
     def corrections(self, rate: np.ndarray) -> Corrections:
-        """Return the rows that may hold in the position correction.
+        """Return the rows that may be active in the position correction.
 
         rate: displacement rate of the position correction (nv,) [rad/s, m/s].
         """
@@ -376,9 +376,9 @@ class ConnectionSides:
 
 
 def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and how far each row is from switching [m/s or rad/s].
+    """Return which rows (k,) are active, and the distance of each from switching [m/s or rad/s].
 
-    Rows along which nothing can move (inverse mass 0) do not hold, and never switch.
+    Rows along which nothing can move (inverse mass 0) are not active, and never switch.
     """
     impulse, mass = rows["impulse"], rows["inverse_mass"]
     moves = mass > 0.0

@@ -472,7 +472,7 @@ def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.n
     Args:
         step: the step.
         bends: derivatives of b (`bends_of`).
-        held: HELD_ROW records of the rows that hold (k,).
+        held: HELD_ROW records of the active rows (k,).
         target: derivatives of the targets by q, then by velocity (k, 2 nv), changed.
     """
     if not any(of.any() for of in bends):

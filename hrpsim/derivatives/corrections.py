@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows that hold in the position correction of a step, and their impulses."""
+"""The active rows of the position correction of a step, and their impulses."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def slopes_of(step: TakenStep, first: int) -> np.ndarray:
 
 
 def of_contacts(step: TakenStep, slopes: np.ndarray) -> Corrections:
-    """Return the normal rows of contacts that may hold in the position correction.
+    """Return the normal rows of contacts that may be active in the position correction.
 
     slopes: derivatives from `slopes_of` (rows,) [1/s].
     """
@@ -95,7 +95,7 @@ def of_contacts(step: TakenStep, slopes: np.ndarray) -> Corrections:
 def of_joints(
     step: TakenStep, slopes: np.ndarray, first: int, jacobians: np.ndarray
 ) -> Corrections:
-    """Return the joint rows that may hold in the position correction.
+    """Return the joint rows that may be active in the position correction.
 
     Args:
         step: the step.

@@ -3,7 +3,7 @@
 
 """Differentiate the equations of motion of a step and its active constraint rows.
 
-A row "holds" if the constraint is active, so that its rate stays at its target under small changes.
+A row is active if its rate stays at its target under small changes.
 docs/explanation/linearization_equations.md has the equations.
 """
 
@@ -94,7 +94,7 @@ def place_joint_rows(counts: Counts, forest: Forest, rows: Rows, w: Room, first:
 
 @inner_kernel
 def write_joint_rows(s: Scene, w: Room, first: Index, count: int) -> int:
-    """Append the joint rows that hold to w.held, and write how far each row is from switching.
+    """Append the active joint rows to w.held, and write the distance of each row from switching.
 
     Args:
         s: scene after the step.
@@ -373,7 +373,7 @@ def _add(
 def differentiate(
     s: Scene, w: Room, search: Collision, columns: Matrix, m: int
 ) -> tuple[int, int, int, int]:
-    """Write the derivatives of the momentum balance, and the contact and joint rows that hold.
+    """Write the derivatives of the momentum balance, and the active contact and joint rows.
 
     Args:
         s: scene after the step.
@@ -383,7 +383,7 @@ def differentiate(
         m: number of coordinates.
 
     Returns:
-        (number of rows that hold, whether any contact slides, whether positions are corrected, row
+        (number of active rows, whether any contact slides, whether positions are corrected, row
         of a stop met within the step or -1).
     """
     counts, body_count = s.counts[0], count_bodies(w)

@@ -186,7 +186,7 @@ def of_parameters(
 
     Args:
         step: step whose derivatives by the state are known.
-        held: HELD_ROW records of the rows that hold in the step (k,).
+        held: HELD_ROW records of the active rows of the step (k,).
         acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
         changes: derivatives of the world's constants by the parameters.
     """

@@ -4,7 +4,7 @@
 """Find properties without derivatives, and constraints that are about to switch.
 
 A constraint is on one of two sides, such as open or closed, sticking or sliding (SIDES).
-Derivatives hold as long as no constraint switches to its other side.
+Derivatives are valid as long as no constraint switches to its other side.
 """
 
 from typing import NewType
@@ -157,7 +157,7 @@ def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float)
     Args:
         s: scene after the step.
         w: Room, after `differentiate`.
-        held_count: number of rows that hold.
+        held_count: number of active rows.
         first: first row of joints.
         margin: distance below which an entry is listed [m/s or rad/s].
     """

@@ -51,7 +51,7 @@ INPUTS = (*given_impulses.COMMANDS, *PARAMETERS)
 
 
 class ConstraintEdge(NamedTuple):
-    """A constraint that is about to switch, so that the derivatives hold in one direction only.
+    """A constraint that is about to switch. The derivatives are valid in one direction only.
 
     A constraint is on one of two sides, such as "open" or "closed", "sticking" or "sliding". The
     derivatives were computed for `side`. `other` is the side to which the constraint may switch.
@@ -132,7 +132,7 @@ class Differentiator:
 
 
 class StepDerivatives:
-    """The derivatives of one step, and the constraints for which they hold on one side only."""
+    """The derivatives of one step, and the constraints that limit them to one side."""
 
     def __init__(self, step: TakenStep, search: Reference) -> None:
         w, m = step.room.whole, step.coordinates

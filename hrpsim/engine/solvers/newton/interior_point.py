@@ -253,7 +253,7 @@ def _find_step(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _longest(system: NewtonSystem) -> float:
-    """Return the fraction of the step at which the first x or z reaches the boundary of its cone."""
+    """Return the fraction of the step at which the first x or z reaches the limit of its cone."""
     share = FAR
     for k in range(system.capacity[0].constraints):
         pair = system.pairs[k]
