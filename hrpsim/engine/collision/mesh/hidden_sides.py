@@ -223,7 +223,7 @@ def _face_hides(
     """Return whether face k about a candidate's feature of one side makes the candidate impossible.
 
     on_face: whether the candidate lies on a face.
-    tolerance: height that counts as none [m].
+    tolerance: height that counts as zero [m].
     """
     n, sign = found.normal, -1.0 if own == SIDE_A else 1.0
     x, y, z = _face_normal(polyhedra, m, found, own, k)

@@ -179,7 +179,7 @@ def _axis_of_boxes(
     margin: Metres,
     a_is_larger: bool,
 ) -> tuple[float, float, float, float]:
-    """Return the axis of `box_axis`. Of equally good faces, the larger box's face counts.
+    """Return the axis of `box_axis`. Of equally good faces, the face of the larger box is chosen.
 
     While two faces settle on each other, the normal of the larger face tilts less.
     """
