@@ -417,7 +417,7 @@ def _changes_of_sides(
 
 
 def _twist_of_turn(one: _Side, unit: np.ndarray, h: float) -> np.ndarray:
-    """Return twice the derivative of a body's term of V by the angular velocity along `unit` (3,)."""
+    """Return twice the derivative of a body's term of V by angular velocity along `unit` (3,)."""
     twist = np.cross(unit, one.moved + h * one.origin_speed)
     twist += h * np.cross(one.by_rate @ unit, one.arm)
     if one.begins:

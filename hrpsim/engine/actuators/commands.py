@@ -92,7 +92,7 @@ def command_rate(actuator, stored, slot, time_step: Seconds):
 
 @inlined_kernel
 def delayed_slots(slot: Index, actuator: Actuator | Sensor) -> tuple[int, int]:
-    """Return the two slots of a buffer with the values before and after a delay, the newer slot first.
+    """Return the two slots of a buffer with the values around a delay, the newer slot first.
 
     Args:
         slot: slot of the present step.
