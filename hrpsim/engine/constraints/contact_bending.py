@@ -210,7 +210,7 @@ def _turns(
 
 @inlined_kernel
 def _expect_move(s: Scene, body: int, shape: int, arm: Vec3, moved_out: Vec3) -> None:
-    """Write the expected change in a step of the arm (3,) of a new contact [m]."""
+    """Write by how much the arm (3,) of a new contact will change in a step [m]."""
     for r in range(3):
         moved_out[r] = 0.0
     if body < 0:

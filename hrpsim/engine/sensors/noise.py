@@ -51,7 +51,7 @@ class NoiseLevels:
     version: int = field(default=0, compare=False)  # incremented by every change
 
     def change(self, **levels: float) -> None:
-        """Set standard deviations by the names of the fields."""
+        """Set some of the levels, by name."""
         for name, value in levels.items():
             setattr(self, name, value)
         self.version += 1

@@ -16,8 +16,8 @@ the error would grow. A constant moment changes L exactly, for any rotation. The
 final correction of R such that R J u equals L. The correction is as small as the error of the step.
 All bodies here have the origin at the centre of mass, as `Body` ensures.
 
-The moment of a contact force changes with the contact point, which moves over the body during the
-rotation.
+The moment of a contact force follows the contact point, which moves over the body while the body
+turns.
 
 A body with contacts may rotate by more than half a radian in a step. Its contact force is computed
 only once per step. If the body nutates by more than a radian, a constant moment acts perpendicular
@@ -231,10 +231,10 @@ def _turn_as_predicted(s: Scene, i: Index) -> None:
 
 @lazy_kernel(feature="stage_turns")
 def turn_held_moments(s: Scene) -> int:
-    """Find how the moments of constant contact forces on free bodies change over the step [Nm].
+    """Find the change over the step of the moments of held contact forces on free bodies [Nm].
 
-    The contact points move over the bodies as in the last step. The kernel writes `turning` of
-    s.rk4.held.
+    The points of the forces move over the bodies as in the last step. The kernel writes `turning`
+    of s.rk4.held.
     """
     rate = 1.0 / s.settings[0].time_step
     for i in range(s.forest.bodies.shape[0]):

@@ -25,7 +25,7 @@ HELD_FORCE = np.dtype(
         ("wrench", "f8", (6,)),
         ("p", "f8", (3,)),
         ("origin", "f8", (3,)),
-        ("turning", "f8", (3,)),  # change of the moment over the step by moving contacts [Nm]
+        ("turning", "f8", (3,)),  # change of its moment over the step, as contact points move [Nm]
     ]
 )
 

@@ -22,8 +22,8 @@ class Integrator(NamedTuple):
         is_staged: whether a step computes its forces several times.
         drift: fraction of h from the start of the step to the positions where its forces act.
         lead: fraction of h from these positions to the middle of the step, for compliant rows. A
-            step of euler moves with the velocity at its start. The velocities are then half a step
-            late, so that the middle is the end of the step.
+            step of euler moves by the velocity at its start. The velocities are then half a step
+            late, and the middle is the end of the step.
     """
 
     code: int

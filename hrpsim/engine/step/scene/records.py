@@ -26,7 +26,7 @@ SETTINGS = np.dtype(
         ("integrator", "i8"),
         ("order", "i8"),
         ("staged", "i8"),  # whether a step computes its forces several times
-        ("horizon", "f8"),  # time step of implicit springs, dampers and gains [s]; 0: explicit
+        ("horizon", "f8"),  # over which springs, dampers and gains are implicit [s]; 0: explicit
         ("drift", "f8"),  # time from the start of a step to where its forces act [s]
         ("lead", "f8"),  # time from there to the middle of the step, for compliant rows [s]
         ("sweep_limit", "i8"),

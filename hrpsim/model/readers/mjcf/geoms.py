@@ -139,7 +139,7 @@ def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
 
 
 def _material(m: MjcfModel, link_name: str, geoms: list[int], notes: Notes) -> str:
-    """Return the material of a link from its geoms. Note frictions that the material ignores."""
+    """Return the material of a link with these geoms, and note what the material leaves out."""
     surfaces = {surface_of(m, geom) for geom in geoms}
     if len(surfaces) > 1:
         why = "the largest, of the highest priority, holds for all"

@@ -112,7 +112,7 @@ def _exists(check: Callable[[], bool]) -> bool:
 
 
 def _other_case(paths: Iterable[Path]) -> str:
-    """Return a hint on a missing file: a name that differs in case, or not a regular file."""
+    """Return what else has the name: "; there is 'A.stl': ...", or no regular file."""
     for path in paths:
         with contextlib.suppress(OSError, ValueError):
             for other in path.parent.iterdir():
