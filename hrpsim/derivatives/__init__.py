@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differentiate one step: dynamics, constraint rows on the present sides, and the solution.
+"""Derivatives of one step: of the dynamics, of the active constraint rows, and of their solution.
 
 docs/explanation/linearization.md has the equations.
 """

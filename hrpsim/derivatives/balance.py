@@ -27,9 +27,10 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 @kernel
 def read_step(s: Scene, w: Room) -> tuple[int, int, int, int]:
-    """Read the vectors of the step, and number the coordinates that the step's rows read.
+    """Copy the step's velocities and impulses to `w`, and number the coordinates of its rows.
 
-    Nothing is written if the room has too few entries.
+    The coordinates are described in hrpsim.derivatives.room. If `w` is too small for the rows or
+    contacts, the kernel writes nothing.
 
     Returns:
         (number of coordinates, number of rows, number of contacts, number of rows of connections).
@@ -100,8 +101,10 @@ def _number_coordinates(s: Scene, w: Room) -> int:
 
 @inner_kernel
 def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
-    """Write M, and the derivatives of M v' - F' l without the turns of contacts, to w.balance.
+    """Write M, and the derivatives of the momentum balance M v' - F' l, to w.balance.
 
+    v' is the velocity after the step. l are the impulses of the rows, F their directions.
+    `add_force_turns` adds the change of contact forces as the contacts move.
     Velocities and accelerations of free bodies that turn by the midpoint rule come from
     hrpsim.derivatives.body_motions. The kernel also writes `limits` and the factors of M in
     w.space.
@@ -143,7 +146,7 @@ def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
 
 @inlined_kernel
 def _add_actuators(s: Scene, w: Room) -> None:
-    """Add the gains and the viscous friction of actuators with a model, and write the limits."""
+    """Add gains and viscous friction of actuators with a model, and write `limits`."""
     h, by_q, by_velocity = s.settings[0].time_step, w.balance[BY_Q], w.balance[BY_VELOCITY]
     for number in range(s.actuators.units.shape[0]):
         unit, now = s.actuators.units[number], s.actuators.steps[number]
@@ -205,7 +208,7 @@ def count_bodies(w: Room) -> int:
 
 @inner_kernel
 def write_coordinates(forest: Forest, w: Room, nb: int) -> None:
-    """Write poses where the forces act, Z of `nb` bodies, and the derivative of Z v' by q.
+    """Write the poses in mid-step, the Jacobian Z of `nb` bodies, and the derivative of Z v' by q.
 
     The kernel writes `poses`, `moved`, `Z` (m, nv) and `rates` (m, nv) of w.
     """
@@ -225,7 +228,7 @@ def write_coordinates(forest: Forest, w: Room, nb: int) -> None:
 
 @inner_kernel
 def write_rates(w: Room, velocity: Vector, body_count: int, rates_out: Matrix) -> None:
-    """Write the derivative by q of the coordinates Z v at a constant velocity v.
+    """Write the derivative by q of the coordinates z = Z v at a constant velocity v.
 
     Args:
         w: Room, after `write_coordinates`.
@@ -239,7 +242,7 @@ def write_rates(w: Room, velocity: Vector, body_count: int, rates_out: Matrix) -
 
 @inner_kernel
 def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
-    """Write the coordinates Z v of a velocity.
+    """Write the coordinates z = Z v of a velocity v.
 
     Args:
         w: Room. Row `kind` of `twists` (3, m) [rad/s, m/s] is written.
@@ -256,9 +259,10 @@ def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
 
 @inner_kernel
 def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Matrix) -> None:
-    """Add the derivative by q of F' l at constant impulses, beyond the part of inverse dynamics.
+    """Add the derivative by q of the generalised contact impulse F' l at constant impulses l.
 
-    Contact forces do not turn with the bodies.
+    `write_balance` counts contact forces as fixed to their bodies. This kernel adds the difference:
+    the forces keep their direction in the world, and move with contact point and normal.
 
     Args:
         s: scene after the step.
@@ -286,7 +290,7 @@ def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Mat
 
 @inlined_kernel
 def _add_from_coordinates(w: Room, m: int, by_q_out: Matrix) -> None:
-    """Add Z' times the derivatives `turned` of the forces along the coordinates."""
+    """Add Z' times the derivatives of the contact forces, w.turned (m, nv)."""
     for i in range(m):
         for r in range(by_q_out.shape[0]):
             if w.Z[i, r] != 0.0:
@@ -296,7 +300,7 @@ def _add_from_coordinates(w: Room, m: int, by_q_out: Matrix) -> None:
 
 @inner_kernel
 def _sum_over_trees(forest: Forest, w: Room, linear_out: Matrix) -> None:
-    """Write the sums of turned forces over floating trees, at the linear rows of the bases."""
+    """Sum the derivatives of the contact forces over each floating tree, in its base's rows."""
     nv = linear_out.shape[0]
     linear_out[:, :] = 0.0
     for i in range(forest.bodies.shape[0]):
@@ -309,7 +313,7 @@ def _sum_over_trees(forest: Forest, w: Room, linear_out: Matrix) -> None:
 
 @inlined_kernel
 def _write_force_turn(l_n: float, n: Vec3, force: Vec3, geometry: Vector, turned_out: Vec6) -> None:
-    """Write the change of a contact's impulse with its normal, then the change of its point."""
+    """Write the derivatives of a contact's impulse (by its normal) and of its point."""
     along = 0.0
     for r in range(3):
         along += (force[r] - l_n * n[r]) * geometry[3 + r]
@@ -320,7 +324,7 @@ def _write_force_turn(l_n: float, n: Vec3, force: Vec3, geometry: Vector, turned
 
 @inlined_kernel
 def _own_changes(force: Vec3, moment: Vec3, r: int, axis: int) -> tuple[float, float]:
-    """Return the changes of entry r of moment and force as the pushed body itself moves."""
+    """Return the derivatives of entry r of moment and force by the motion of the pushed body."""
     if axis < 3:
         return _cross_entry(moment, r, axis), _cross_entry(force, r, axis)
     return _cross_entry(force, r, axis - 3), 0.0

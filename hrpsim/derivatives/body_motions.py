@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motion of bodies with the degrees of freedom, and its derivatives.
+"""Jacobians of bodies, and their derivatives by the configuration.
 
-Spatial vectors are those of the step: along the world's axes, about the point where the origin of
-the tree is. Columns are for the kernels' velocity, which for a free base is the angular velocity,
-then the velocity of its origin. As in derivatives.motion_derivatives, everything that a degree
-of freedom carries turns rigidly with its column S. The velocity of the carrying body stays.
+Spatial vectors are along the world's axes, about the present origin of the tree. Columns are for
+the kernels' velocity. For a free base this is the angular velocity, then the velocity of its
+origin. As in derivatives.motion_derivatives, a change of one degree of freedom turns all bodies
+that it carries rigidly about its column S. The velocity of its parent body stays.
 
 Derivatives of inverse dynamics are converted from the public layout of velocities to the kernels'
 layout. With the rotation R of a free base, v_pub = R' v and a_pub = R' (a - w x l) change with R.
@@ -43,7 +43,7 @@ from hrpsim.model.system import FIXED, FREE
 
 @kernel
 def carry(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None:
-    """Carry q along a constant velocity (kernels' layout) for `duration` [s]."""
+    """Integrate the configuration q at a constant velocity (kernels' layout) for `duration` [s]."""
     move(forest, velocity, duration, q)
 
 
@@ -129,7 +129,7 @@ def _write_cross(S: Vec6, v: Vec6, u: Vec6, D_out: Matrix, k: Index) -> None:
 def write_carried_momenta(
     forest: Forest, kinematics: Records[Kinematics], articulated: Records[Articulated]
 ) -> None:
-    """Write the momentum of each body and everything that the body carries to `p_A` [Nms, Ns].
+    """Write the momentum of the subtree of each body to `p_A` [Nms, Ns].
 
     Args:
         forest: constants of the bodies and joints.
@@ -150,8 +150,8 @@ def write_carried_momenta(
 def energy_gradients(w: Workspace, velocities: Matrix, gradients_out: Matrix) -> None:
     """Write the derivative by q of v' M v, twice the kinetic energy, for several velocities v.
 
-    The derivative is 2 H . (v_parent x S). H is the momentum of a body and of everything that the
-    body carries. Inertias of `w` must be placed.
+    The derivative is 2 H . (v_parent x S). H is the momentum of the subtree of a body. Inertias of
+    `w` must be placed (`place_inertias`).
 
     Args:
         w: work arrays. Velocities and `p_A` are overwritten.
@@ -240,7 +240,7 @@ def derivatives_in_world(
 
 @inner_kernel
 def _turn_rows(R: Mat3, k: Index, matrix: Matrix) -> None:
-    """Turn the rows of a base, linear then angular part along its axes, into angular, linear."""
+    """Turn the rows of a free base from the public layout into the kernels' layout."""
     for j in range(matrix.shape[1]):
         lx, ly, lz = matrix[k, j], matrix[k + 1, j], matrix[k + 2, j]
         wx, wy, wz = matrix[k + 3, j], matrix[k + 4, j], matrix[k + 5, j]
@@ -251,7 +251,7 @@ def _turn_rows(R: Mat3, k: Index, matrix: Matrix) -> None:
 
 @inner_kernel
 def _turn_columns(R: Mat3, k: Index, matrix: Matrix) -> None:
-    """Turn the columns of a base in the same way."""
+    """Turn the columns of a free base from the public layout into the kernels' layout."""
     for i in range(matrix.shape[0]):
         lx, ly, lz = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2]
         wx, wy, wz = matrix[i, k + 3], matrix[i, k + 4], matrix[i, k + 5]
@@ -262,7 +262,7 @@ def _turn_columns(R: Mat3, k: Index, matrix: Matrix) -> None:
 
 @inner_kernel
 def _add_turns(w: Workspace, velocity: Vector, fixed: Vector, k: Index, out: Tensor) -> None:
-    """Add the effect of the rotation of a base on its velocity, acceleration and force."""
+    """Add the derivatives by the rotation of a free base: its velocity, acceleration and force."""
     by_q, by_v, mass = out[0], out[1], out[2]
     for i in range(velocity.shape[0]):
         for first in (k, k + 3):

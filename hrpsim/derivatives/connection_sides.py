@@ -1,9 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of connections that hold in a step, and the changes as the frames move.
+"""Derivatives of the constraint rows of connections (welds, hinges and other joints of two bodies).
 
-Kernels find errors, curvatures and rates of the rows, and the forces of impulses, at a state.
+Central differences give the derivatives of each row's error, its curvature (the velocity product of
+the row) and its rate J v. A row is "active" if its rate is at its target, and is "at its bound" if
+its impulse is at a limit.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ from hrpsim.engine.step.motion.half_turns import (
 )
 from hrpsim.model.system import FIXED, FREE
 
-ERROR, CURVATURE, RATES = range(3)  # columns of values; RATES is the first of those
+ERROR, CURVATURE, RATES = range(3)  # columns of values; RATES is the first of several
 STEP = 1e-5  # of the differences [m, rad, m/s or rad/s]
 _ALMOST = 0.999  # share of a bound from which on it acts
 PATTERN = np.dtype([("body_a", "i8"), ("body_b", "i8"), ("J_a", "f8", (6,)), ("J_b", "f8", (6,))])
@@ -52,17 +54,18 @@ def connection_derivatives(
     values_out: Tensor,
     forces_out: Matrix,
 ) -> int:
-    """Write central differences of the rows of connections by q and by the velocity.
+    """Write the derivatives of the rows of connections by q and by velocity (central differences).
 
     Args:
-        w: DifferenceRoom (hrpsim.derivatives.connection_sides).
-        connections: CONNECTION_RECORD.
-        q: (nq,).
-        velocity: (nv,) of the curvatures.
-        others: (k, nv) velocities with wanted rates along the rows.
-        impulses: (rows,) with wanted forces on the degrees of freedom.
-        values_out: (nv, 2, rows, 2 + k): by q and by velocity, error, curvature and rates.
-        forces_out: (nv, nv): the forces, a row for each degree of freedom of q.
+        w: work arrays.
+        connections: CONNECTION_RECORD records of the world (k,).
+        q: configuration (nq,).
+        velocity: velocity at which curvatures are evaluated (nv,) [rad/s, m/s].
+        others: velocities v whose rates J v along the rows are differentiated (j, nv).
+        impulses: impulses l of the rows (rows,). J' l is differentiated.
+        values_out: derivatives (nv, 2, rows, 2 + j), written. The second index is q or velocity.
+            The last index is error, curvature, then the rates.
+        forces_out: derivatives of J' l (nv, nv), written. Row k is the derivative by q[k].
     """
     values_out[:, :, :, :] = 0.0
     forces_out[:, :] = 0.0
@@ -170,7 +173,7 @@ def _add_forces(w: DifferenceRoom, impulses: Vector, share: float, force_out: Ve
 
 @kernel
 def respond_to(w: Room, number: Index) -> int:
-    """Write `response` and `gradient` of a row, as `respond`."""
+    """Write `response` and `gradient` of row `number` (see `respond`)."""
     respond(w, w.local[number].J, w.local[number].at)
     return 0
 
@@ -181,7 +184,7 @@ _respond_to = prepared(respond_to)
 
 
 class DifferenceRoom(NamedTuple):
-    """Work arrays of the differences."""
+    """Work arrays of the central differences."""
 
     forest: Forest
     kinematics: np.ndarray  # (n,) KINEMATICS
@@ -197,7 +200,7 @@ class DifferenceRoom(NamedTuple):
 
 
 class ConnectionSides:
-    """The rows of connections (k,) from row `first` on, and which of the rows hold."""
+    """The k rows of connections from row `first` on, which are active, and their derivatives."""
 
     def __init__(self, step: TakenStep, first: int, count: int) -> None:
         self.step, self.rows, self.first = step, step.rows[first : first + count], first
@@ -242,10 +245,15 @@ class ConnectionSides:
             local[name] = self.rows[name]
 
     def changes(self, impulses: np.ndarray, velocities: list) -> tuple[np.ndarray, np.ndarray]:
-        """Return the changes of the rows with q and velocity, and of J' l with q.
+        """Return the derivatives of the rows by q and velocity, and of J' l by q.
 
-        The first array, (2 + j, 2, k, nv), is for errors, curvatures, and J v of j velocities. Its
-        second index is q or velocity.
+        Args:
+            impulses: impulses l of the rows (k,).
+            velocities: j velocities v (nv,) whose rates J v are differentiated.
+
+        Returns:
+            (derivatives of errors, curvatures and rates (2 + j, 2, k, nv), derivative of J' l (nv,
+            nv)). The second index of the first array is q or velocity.
         """
         step, w, nv = self.step, self.step.room.whole, self.jacobians.shape[1]
         others = np.array(velocities)
@@ -264,9 +272,15 @@ class ConnectionSides:
         return values.transpose(3, 1, 2, 0), force.T
 
     def add_to(self, held: np.ndarray, target: np.ndarray, responses: np.ndarray) -> int:
-        """Write the rows that hold and the derivatives. Return the number of rows.
+        """Write the active rows, and the derivatives of their targets.
 
-        `responses` gets M^-1 J' of rows that depend on the inverse mass.
+        Args:
+            held: HELD_ROW records, written.
+            target: derivatives of the targets by q, then by velocity (rows, 2 nv), written.
+            responses: M^-1 J' of rows that depend on their inverse mass (rows, nv), written.
+
+        Returns:
+            The number of rows written.
         """
         h, records, axis, w = self.step.time_step, self.records, self._axes(), self.step.room.whole
         k, nv = np.arange(len(axis)), self.jacobians.shape[1]
@@ -317,11 +331,11 @@ class ConnectionSides:
 
     @property
     def corrects_errors(self) -> bool:
-        """Whether the position correction removes any error of a row, however small."""
+        """Whether any row is subject to the position correction, even if its error is 0."""
         return bool(self._corrected_axes().any())
 
     def _bounded_errors(self) -> list[tuple[str, int]]:
-        """Return rows whose errors are corrected at a bounded speed, or beyond a radian."""
+        """Return rows without derivative: the correction speed or the angle is at its bound."""
         axis, k, records, step = self._axes(), np.arange(len(self.rows)), self.records, self.step
         error = np.abs(records["error"][k, axis])
         damping, rigid = records["damping_time"][k, axis], records["compliance"][k, axis] == 0.0
@@ -334,7 +348,10 @@ class ConnectionSides:
         return [(reason, self.first + int(number)) for number in np.flatnonzero(beyond)]
 
     def corrections(self, rate: np.ndarray) -> Corrections:
-        """Return the rows that may hold in the position correction, whose rate is (nv,)."""
+        """Return the rows that may be active in the position correction.
+
+        rate: displacement rate of the position correction (nv,) [rad/s, m/s].
+        """
         step, rows, settings = self.step, self.rows, self.step.scene.settings[0]
         h, wanted = step.time_step, rows["correction_velocity"]
         takes_part = (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])
@@ -359,9 +376,9 @@ class ConnectionSides:
 
 
 def _sides_of(rows: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows (k,) hold, and the distance from the other side [m/s or rad/s].
+    """Return which rows (k,) are active, and the distance of each from switching [m/s or rad/s].
 
-    Rows along which nothing moves have no sides.
+    Rows along which nothing can move (inverse mass 0) are not active, and never switch.
     """
     impulse, mass = rows["impulse"], rows["inverse_mass"]
     moves = mass > 0.0

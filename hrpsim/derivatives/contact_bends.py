@@ -1,17 +1,20 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of the change of contact velocities to the end of a step.
+"""Derivatives of the curvature term b of contact rows (engine.constraints.contact_bending).
 
-A row holds J v' = target - b, with b of engine.constraints.contact_bending. For free bodies and the
-world, over half a step h / 2,
+A contact's rows are J v' = target - b. b is the change of the contact velocity over half a step by
+the motion of point and normal. For the row along d, of free bodies and the world,
 
-    b = d . V + (n) dn . u / 2,   V = sum of +-(omega x dr + h c x r) / 2.
+    b = d . V + dn . u / 2 (normal row only),   V = sum of +-(omega x dr + h c x r) / 2.
 
-r are the arms, dr and dn the changes of the arms and of the normal since the last step, u is the
-velocity at the contact, c are the accelerations of free rotation. At the beginning of a contact dr
-is the expected change h (omega x r). The part by the turn of a round shape about its own axis does
-not count.
+- r: arm from the origin of a body to the contact point. dr: change of r since the last step.
+- dn: change of the normal n since the last step.
+- u: relative velocity of the bodies at the contact.
+- c: acceleration of free rotation of a body. h: time step.
+
+In the first step of a contact, dr is the expected change h (omega x r). The rotation of a round
+shape about its own axis does not move the contact point, and is left out of dr.
 """
 
 from __future__ import annotations
@@ -58,16 +61,20 @@ _STEP = 1e-5  # of the differences [rad/s or rad]
 
 
 class Bends(NamedTuple):
-    """Derivatives of b of all rows of contacts (k,), by the public order of the bodies."""
+    """Derivatives of b for all contact rows (k,), by the motion of body a, then of body b."""
 
     by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
     by_twist: np.ndarray  # (k, 12) angular, then linear velocity
-    by_state: np.ndarray  # (k, 2 nv) what links of robots add, by q and velocity
+    by_state: np.ndarray  # (k, 2 nv) contribution of links of robots, by q and velocity
 
 
 @inlined_kernel
 def _displace(column: int, step: float, j: Index, q: Vector, v: Vec6) -> None:
-    """Change a rate [rad/s] for columns 1 to 3, or turn the quaternion at j for columns 4 to 6."""
+    """Displace the state for one column of `free_products`.
+
+    Columns 1 to 3 change a component of the angular velocity v [rad/s]. Columns 4 to 6 turn the
+    quaternion at q[j] about an axis [rad].
+    """
     if 0 < column and column < 4:
         v[column - 1] += step
     if column > 3:
@@ -83,20 +90,20 @@ def free_products(
     time_step: Seconds, here: Records[Kinematics], turned: Vector, turning: Matrix,
     products_out: Tensor,
 ) -> int:  # fmt: skip
-    """Write the accelerations of free rotation, and the derivatives by rate and by turn.
+    """Write the angular accelerations of free bodies, and the derivatives by rate and rotation.
 
     Args:
-        forest: Forest.
-        q: (nq,) at the force evaluation.
-        velocity: (nv,) at the force evaluation.
-        past: (nv, 2) accelerations of the steps before.
-        spins: (n,) SPIN.
+        forest: constants of the bodies and joints.
+        q: configuration at the force evaluation (nq,).
+        velocity: velocity at the force evaluation (nv,) [rad/s, m/s], kernels' layout.
+        past: accelerations of the last two steps (nv, 2) [rad/s^2, m/s^2].
+        spins: SPIN records of the bodies (n,).
         time_step: [s].
-        here: (1,) KINEMATICS, work.
-        turned: (nq,) work.
-        turning: TURNING of hrpsim.engine.dynamics.spin, work.
-        products_out: (n, 3, 7): the acceleration, its derivatives by the angular velocity, and its
-            derivatives by a turn of the body.
+        here: work (1,) KINEMATICS.
+        turned: work (nq,).
+        turning: work of the shape TURNING (hrpsim.engine.dynamics.spin).
+        products_out: (n, 3, 7), written. Column 0 is the acceleration [rad/s^2]. Columns 1 to 3 are
+            its derivatives by the angular velocity, columns 4 to 6 by a rotation of the body.
     """
     products_out[:, :, :] = 0.0
     half = 0.5 * time_step
@@ -132,17 +139,20 @@ def link_motions(
     moved: Vector,
     motions_out: Tensor,
 ) -> int:
-    """Write twist and velocity product of each body, and the central differences of both.
+    """Write twist and velocity product of each body, and the derivatives of both.
+
+    The velocity product is the acceleration of a body at zero joint accelerations. Central
+    differences give the derivatives.
 
     Args:
-        forest: Forest.
-        kinematics: (n,) KINEMATICS, work.
-        q: (nq,).
-        velocity: (nv,).
-        direction: (nv,) work.
-        moved: (nq,) work.
-        motions_out: (1 + 2 nv, n, 12): twist and velocity product about the origin of the tree,
-            then the derivatives by q and by the velocity.
+        forest: constants of the bodies and joints.
+        kinematics: work (n,) KINEMATICS.
+        q: configuration (nq,).
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        direction: work (nv,).
+        moved: work (nq,).
+        motions_out: (1 + 2 nv, n, 12), written. Row 0 has twist and velocity product about the
+            origin of the tree. The next nv rows are derivatives by q, the last by velocity.
     """
     motions_out[:, :, :] = 0.0
     nv = velocity.shape[0]
@@ -194,7 +204,7 @@ _link_motions = prepared(link_motions)
 
 
 def bends_of(step: TakenStep) -> Bends:
-    """Return the derivatives of b of all rows of contacts."""
+    """Return the derivatives of the curvature term b for all contact rows of a step."""
     scene, w, count = step.scene, step.room.whole, 3 * len(step.contacts)
     zeros = (np.zeros((count, columns)) for columns in (12, 12, 2 * len(w.velocity)))
     found = Bends(*zeros)
@@ -238,7 +248,7 @@ def bends_of(step: TakenStep) -> Bends:
 
 
 class _Side(NamedTuple):
-    """One body at a contact, with everything that its change of velocity depends on."""
+    """One body of a contact: the quantities of the module's formula, and their derivatives."""
 
     end: int  # 0 for body a, 1 for body b
     sign: float
@@ -258,7 +268,7 @@ class _Side(NamedTuple):
     center: np.ndarray  # (3,) of the shape, from the body's origin [m]
 
     def change(self, h: float) -> np.ndarray:
-        """Return the change of velocity over half a step of h, without the sign (3,) [m/s]."""
+        """Return the body's term of V, for a time step h, without the sign (3,) [m/s]."""
         moved = self.moved + h * self.origin_speed
         along = self.path + np.cross(self.product, self.arm)
         return 0.5 * (np.cross(self.omega, moved) + h * along)
@@ -266,7 +276,10 @@ class _Side(NamedTuple):
     def change_of_move(
         self, h: float, shift: np.ndarray, turn: np.ndarray, rate: np.ndarray
     ) -> np.ndarray:
-        """Return the change of `moved` as `arm` shifts, the body turns, and omega changes."""
+        """Return the change of `moved` if `arm` changes by `shift`, and omega by `rate`.
+
+        The body turns by `turn` (3,) [rad], which turns the axis of a round shape.
+        """
         if not self.begins:
             return shift
         P, w, radius = self.round_share, self.omega, self.arm - self.center
@@ -276,7 +289,7 @@ class _Side(NamedTuple):
         return h * (np.cross(rate, self.arm) + np.cross(w, shift) - own)
 
     def change_by_shift(self, h: float, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
-        """Return the change of `change` as `arm` shifts and the body turns."""
+        """Return the derivative of `change` by a shift of `arm` and a turn of the body (3,)."""
         moved = self.change_of_move(h, shift, turn, np.zeros(3))
         return 0.5 * (np.cross(self.omega, moved) + h * np.cross(self.product, shift))
 
@@ -284,7 +297,10 @@ class _Side(NamedTuple):
 def _free_side(
     step: TakenStep, contact: np.void, end: int, poses: np.ndarray, products: np.ndarray
 ) -> _Side:
-    """Return the side of a body that is alone in its tree. products (3, 7): of `free_products`."""
+    """Return the quantities of a single free body at a contact.
+
+    products: the body's entry (3, 7) of `free_products`.
+    """
     w, name, none = step.room.whole, "ab"[end], np.zeros(3)
     k = step.scene.forest.bodies["v_index"][contact[f"body_{name}"]]
     return _Side(
@@ -308,7 +324,10 @@ def _free_side(
 def _link_side(
     step: TakenStep, contact: np.void, end: int, poses: np.ndarray, motions: np.ndarray
 ) -> _Side:
-    """Return the side of a link of a robot. motions (1 + 2 nv, 12): of `link_motions`."""
+    """Return the quantities of a link of a robot at a contact.
+
+    motions: the link's entries (1 + 2 nv, 12) of `link_motions`.
+    """
     bodies, name, none = step.scene.forest.bodies, "ab"[end], np.zeros((3, 3))
     twist, product = motions[0, :6], motions[0, 6:]
     root = bodies[bodies["root"][contact[f"body_{name}"]]]
@@ -333,7 +352,10 @@ def _link_side(
 
 
 def _shape(step: TakenStep, contact: np.void, name: str, poses: np.ndarray) -> dict[str, Any]:
-    """Return `begins`, `round_share` and `center` of a side. poses (n,) are where the rows hold."""
+    """Return the fields `begins`, `round_share` and `center` of a `_Side`.
+
+    poses: KINEMATICS records of the bodies (n,) in mid-step.
+    """
     share = np.zeros((3, 3))
     shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
     here = poses[contact[f"body_{name}"]]
@@ -348,7 +370,7 @@ def _shape(step: TakenStep, contact: np.void, name: str, poses: np.ndarray) -> d
 
 
 def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
-    """Write the derivatives of the rows of contact `c` with the bodies `sides`."""
+    """Write the derivatives of b for the rows of contact `c` to `found`."""
     contact, h, d = step.contacts[c], step.time_step, step.room.whole.directions[c]
     geometry, n, turned, none = step.room.whole.geometry[c], d[0], contact["turned"], np.zeros(3)
     V = sum(one.sign * one.change(h) for one in sides)
@@ -374,11 +396,11 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
 def _changes_of_sides(
     sides: list[_Side], moved: _Side, axis: int, point: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what both sides add to the changes of V and u (3,), as one body moves along an axis.
+    """Return the changes of V and u (3,) if one body moves along or turns about an axis.
 
     Args:
-        sides: both bodies, or the only one.
-        moved: the body that turns or moves.
+        sides: the bodies of the contact, without the world.
+        moved: the body that moves or turns.
         axis: 0 to 2 for a turn, 3 to 5 for a displacement.
         point: change of the contact point (3,).
         h: time step [s].
@@ -395,7 +417,7 @@ def _changes_of_sides(
 
 
 def _twist_of_turn(one: _Side, unit: np.ndarray, h: float) -> np.ndarray:
-    """Return twice the change of velocity (3,) [m/s] by a unit of the angular velocity `unit`."""
+    """Return twice the derivative of a body's term of V by angular velocity along `unit` (3,)."""
     twist = np.cross(unit, one.moved + h * one.origin_speed)
     twist += h * np.cross(one.by_rate @ unit, one.arm)
     if one.begins:
@@ -405,7 +427,7 @@ def _twist_of_turn(one: _Side, unit: np.ndarray, h: float) -> np.ndarray:
 
 
 def _add_links(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
-    """Add the changes by links of robots, and clear the tangents if only the normal bends."""
+    """Add the contributions of robot links. Clear the tangent rows if b has only a normal part."""
     contact, d = step.contacts[c], step.room.whole.directions[c]
     for one in sides:
         if one.by_state is not None:
@@ -418,7 +440,7 @@ def _add_links(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> Non
 def _add_link(
     one: _Side, c: int, d: np.ndarray, turned: np.ndarray, h: float, found: Bends
 ) -> None:
-    """Add what a link's twist and velocity product, and its tree's origin, change by the state."""
+    """Add the derivatives by a link's twist, velocity product and tree origin."""
     rows, own = found.by_state[3 * c : 3 * c + 3], slice(6 * one.end, 6 * one.end + 6)
     nv = rows.shape[1] // 2
     path = one.by_state[:, 9:] + np.cross(one.by_state[:, 6:9], one.arm)
@@ -435,14 +457,24 @@ def _add_link(
 
 
 def _across(bends: Bends, number: int, slip: np.ndarray) -> Bends:
-    """Return the derivatives of b across the slip of a contact whose first tangent is `number`."""
+    """Return the derivatives of b along the tangent that is perpendicular to the slip.
+
+    number: row of the contact's first tangent.
+    """
     across = np.array([-slip[number + 1], slip[number]])
     across /= np.linalg.norm(across)
     return Bends(*(across @ of[number : number + 2] for of in bends))
 
 
 def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.ndarray) -> None:
-    """Subtract the derivatives of b from the targets (k, 2 nv) of the rows `held` (k,)."""
+    """Subtract the derivatives of b from the derivatives of the rows' targets.
+
+    Args:
+        step: the step.
+        bends: derivatives of b (`bends_of`).
+        held: HELD_ROW records of the active rows (k,).
+        target: derivatives of the targets by q, then by velocity (k, 2 nv), changed.
+    """
     if not any(of.any() for of in bends):
         return
     w, nv = step.room.whole, target.shape[1] // 2

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of contacts that hold in a step, and the derivatives of these rows.
+"""The active rows of contacts in a step, and their derivatives.
 
 docs/explanation/linearization_equations.md, "Rows that hold". The rates of a contact by the twists
 of its bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with
@@ -86,7 +86,7 @@ def _write_lever(p: Vec3, d: Vector, sign: float, J_out: Vector) -> None:
 
 @inner_kernel
 def write_contact_rows(s: Scene, w: Room, m: int, body_count: int) -> int:
-    """Write the rows of contacts that hold, and the distances of all contacts from other sides.
+    """Write the active rows of contacts, and the distances of all contacts from switching.
 
     The kernel writes `held`, `target`, `distances` and `sides` of w.
 
@@ -97,7 +97,7 @@ def write_contact_rows(s: Scene, w: Room, m: int, body_count: int) -> int:
         body_count: number of bodies with coordinates.
 
     Returns:
-        The number of rows that hold.
+        The number of active rows.
     """
     count, soft = 0, False
     write_twists(w, w.velocity, m, AT_START)
@@ -282,7 +282,7 @@ def add_rate_changes(
 
 @inlined_kernel
 def copy_row(local: HeldRow, held_out: HeldRow) -> None:
-    """Write a row that holds, with an impulse along J: all fields of `held_out`."""
+    """Write an active row with an impulse along J: all fields of `held_out`."""
     held_out.number, held_out.compliance = local.number, local.compliance
     held_out.inverse_mass = local.inverse_mass
     held_out.slope = held_out.softening = 0.0
@@ -356,7 +356,7 @@ def is_met_within(
 
 @inlined_kernel
 def slope_of(w: Room, k: Index, row: Row) -> float:
-    """Return the derivative of a compliant row's target, less the derivative of the row's give.
+    """Return the derivative of a compliant row's target, minus the derivative of the row's give.
 
     The unit is [1/s] by the gap, [1] by the rate, and [kg m/s or kg m^2/s] by the inverse mass.
 
@@ -370,7 +370,7 @@ def slope_of(w: Room, k: Index, row: Row) -> float:
 
 @inlined_kernel
 def note_inertia(w: Room, row: Row, number: Index) -> None:
-    """Write the dependence of the held row `number` on the inverse mass, after `respond`.
+    """Write the dependence of the active row `number` on the inverse mass, after `respond`.
 
     The kernel writes `slope` and `softening` of w.held, and the row of w.responses.
     """
@@ -436,7 +436,7 @@ def _find_inertia_change(collision: Collision, w: Room, c: int, m: int) -> None:
 
 @inner_kernel
 def _add_sliding(rows: Rows, w: Room, c: int, count: int) -> int:
-    """Add the row across the slip, which yields as the direction of the slip turns."""
+    """Add the row perpendicular to the slip, which yields as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
     slip_x, slip_y = _slip_of(rows, w, 3 * c + 1, twists), _slip_of(rows, w, 3 * c + 2, twists)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The position correction of a step: the rows that hold, and the impulses."""
+"""The active rows of the position correction of a step, and their impulses."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ _correction_slopes = prepared(correction_slopes)
 
 
 class Corrections(NamedTuple):
-    """Rows (k,) that take part in the position correction."""
+    """The k rows that take part in the position correction, and their derivatives."""
 
     numbers: np.ndarray  # (k,) among the rows of the step
     wanted: np.ndarray  # (k,) rate
-    two_sided: np.ndarray  # (k,) whether they hold in any case
-    by_q: np.ndarray  # (k, nv) change of the wanted rate less that of J w
+    two_sided: np.ndarray  # (k,) whether impulses of both signs are possible
+    by_q: np.ndarray  # (k, nv) derivative of the wanted rate less the rate J w
     by_velocity: np.ndarray  # (k, nv)
     softening: np.ndarray  # (k, nv) change of the compliance by q
 
 
 def joined(found: list[Corrections]) -> Corrections:
-    """Return all rows together."""
+    """Concatenate the rows of several `Corrections`."""
     return Corrections(*(np.concatenate(parts) for parts in zip(*found)))
 
 
 def find_impulses(
     found: Corrections, J: np.ndarray, compliance: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
-    """Return the impulses l (k,) of the position correction, not negative for one-sided rows.
+    """Solve for the impulses l (k,) of the position correction. One-sided rows only push.
 
-    Rows with an impulse reach the wanted rate J w + S l, with w = M^-1 J' l. The impulses minimise
-    |C l - y|^2 with C' C = J M^-1 J' + S and C' y = the wanted rates.
+    Rows with an impulse reach the intended rate J w + S l, with w = M^-1 J' l. The impulses
+    minimise |C l - y|^2, with C' C = J M^-1 J' + S, where C' y is the intended rate.
     """
     from scipy.optimize import nnls  # whose import takes longer than that of hrpsim
 
@@ -55,16 +55,24 @@ def find_impulses(
 
 
 def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
-    """Return the rows of these numbers (k,) that take part. `changes` are the last three fields."""
+    """Return the `Corrections` of the rows that take part.
+
+    Args:
+        rows: all ROW records of the step.
+        numbers: numbers of the candidate rows (k,).
+        takes_part: whether each candidate takes part (k,).
+        two_sided: whether impulses of both signs are possible (k,).
+        changes: `by_q`, `by_velocity` and `softening` of the candidates (k, nv).
+    """
     at = np.flatnonzero(takes_part)
     wanted = rows["correction_velocity"][numbers[at]]
     return Corrections(numbers[at], wanted, two_sided[at], *(of[at] for of in changes))
 
 
 def slopes_of(step: TakenStep, first: int) -> np.ndarray:
-    """Return the derivatives of wanted corrections by gaps and errors (rows,) [1/s].
+    """Return the derivatives of the intended correction rates by gaps and errors (rows,) [1/s].
 
-    `first` is the first row of joints.
+    first: number of the first joint row.
     """
     slopes = np.empty(len(step.rows))
     _correction_slopes(step.reference, step.room, first, slopes)
@@ -72,7 +80,10 @@ def slopes_of(step: TakenStep, first: int) -> np.ndarray:
 
 
 def of_contacts(step: TakenStep, slopes: np.ndarray) -> Corrections:
-    """Return the normals that may hold in the position correction. slopes: of `slopes_of`."""
+    """Return the normal rows of contacts that may be active in the position correction.
+
+    slopes: derivatives from `slopes_of` (rows,) [1/s].
+    """
     w, count = step.room.whole, len(step.contacts)
     turned, gaps = np.empty((2, count, len(w.velocity)))
     _contact_changes(step.reference, step.room, step.coordinates, w.correction, turned, gaps)
@@ -84,7 +95,14 @@ def of_contacts(step: TakenStep, slopes: np.ndarray) -> Corrections:
 def of_joints(
     step: TakenStep, slopes: np.ndarray, first: int, jacobians: np.ndarray
 ) -> Corrections:
-    """Return the rows of joints, from number `first` on, that may hold in the correction."""
+    """Return the joint rows that may be active in the position correction.
+
+    Args:
+        step: the step.
+        slopes: derivatives from `slopes_of` (rows,) [1/s].
+        first: number of the first joint row.
+        jacobians: J of all rows (rows, nv).
+    """
     rows = step.rows[first:]
     takes_part = (rows["kind"] != VELOCITY_LIMIT) & (rows["kind"] != JOINT_FRICTION)
     takes_part &= (rows["compliance"] == 0.0) & (np.abs(rows["impulse"]) < rows["upper"])

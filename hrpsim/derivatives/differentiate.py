@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differentiate the rows that hold in a step and its equations of motion, in one kernel call.
+"""Differentiate the equations of motion of a step and its active constraint rows.
 
-docs/explanation/linearization.md has the equations.
+A row is active if its rate stays at its target under small changes.
+docs/explanation/linearization_equations.md has the equations.
 """
 
 import math
@@ -79,7 +80,7 @@ _PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
 @inner_kernel
 def place_joint_rows(counts: Counts, forest: Forest, rows: Rows, w: Room, first: Index) -> None:
-    """Write J of the rows of joints."""
+    """Write the entries of J for the joint rows, from row `first` on, to w.local."""
     for number in range(first, counts.row_count):
         row, local = rows.rows[number], w.local[number]
         local.number, local.compliance = number, row.compliance
@@ -93,9 +94,17 @@ def place_joint_rows(counts: Counts, forest: Forest, rows: Rows, w: Room, first:
 
 @inner_kernel
 def write_joint_rows(s: Scene, w: Room, first: Index, count: int) -> int:
-    """Write the rows of joints that hold after `count` others, and the distances from bounds.
+    """Append the active joint rows to w.held, and write the distance of each row from switching.
 
-    Returns the total number of rows.
+    Args:
+        s: scene after the step.
+        w: Room, after `place_joint_rows`. `held`, `target`, `row_holds` and `row_distance` are
+            written.
+        first: number of the first joint row.
+        count: number of rows in `held` before the call.
+
+    Returns:
+        The number of rows in `held`.
     """
     nv = w.velocity.shape[0]
     for number in range(first, s.counts[0].row_count):
@@ -121,7 +130,7 @@ def write_joint_rows(s: Scene, w: Room, first: Index, count: int) -> int:
 
 @inlined_kernel
 def _is_limit(row: Row) -> bool:
-    """Return whether a row is of a position limit."""
+    """Return whether a row belongs to a position limit."""
     return row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
 
 
@@ -140,7 +149,7 @@ def _error_rate(forest: Forest, w: Room, row: Row, local: HeldRow) -> float:
 def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, float]:
     """Return the derivatives of a joint row's target by its error and by the rate of the error.
 
-    Writes the dependence of a compliant row on its inverse mass to the held row `count`.
+    For a compliant row, the kernel also writes the dependence on the inverse mass to w.held[count].
     """
     row, own = s.rows.rows[number], parameters_of(s.joint_parameters, w, s.rows.rows[number])
     is_limit, h = _is_limit(row), s.settings[0].time_step
@@ -165,14 +174,14 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
 
 @inlined_kernel
 def parameters_of(joint_parameters: Records[JointParameters], w: Room, row: Row) -> JointParameters:
-    """Return the parameters of a row's kind of constraint. A velocity limit uses a limit's."""
+    """Return the parameters of a joint row. Velocity limits use the lower limit's parameters."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
     return joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 
 
 @inlined_kernel
 def room_of(forest: Forest, w: Room, row: Row) -> float:
-    """Return the distance of a limit row to its limit, 0 for other rows."""
+    """Return the distance of a joint from the limit of a row [rad or m], 0 for other rows."""
     dof = forest.dofs[row.source]
     if row.kind == LOWER_LIMIT:
         return w.q[dof.q_index] - dof.lower
@@ -181,7 +190,7 @@ def room_of(forest: Forest, w: Room, row: Row) -> float:
 
 @inlined_kernel
 def _error_of(forest: Forest, joint_holds: Records[JointHold], w: Room, row: Row) -> float:
-    """Return the error of a row of a lock or mimic [rad or m]."""
+    """Return the position error of the row of a locked or mimic joint [rad or m]."""
     dof = forest.dofs[row.source]
     position = w.q[dof.q_index]
     if row.kind == LOCK:
@@ -192,11 +201,15 @@ def _error_of(forest: Forest, joint_holds: Records[JointHold], w: Room, row: Row
 
 @inner_kernel
 def contact_derivatives(s: Scene, w: Room, search: Collision, body_count: int) -> None:
-    """Write the derivatives of point, normal and gap by the twists of both bodies.
+    """Write the derivatives of contact point, normal and gap by the twists of both bodies.
 
-    Writes `geometry` (contacts, 2, 7, 6). The second index is the body, a or b. The last index is
-    the twist of the body about the origin of its tree. `found` (contacts, 2) counts the differences
-    of 12 searches that give the derivative. A contact with fewer than 12 is near another side.
+    The contact search runs again with each body displaced, which gives central differences. The
+    kernel writes two arrays of `w`:
+
+    - `geometry` (contacts, 2, 7, 6): point, normal and gap of body a or b by the body's twist about
+      the origin of its tree.
+    - `found` (contacts, 2): the number of the 12 searches that found the contact. Fewer than 12
+      mean that a small motion ends the contact.
 
     Args:
         s: scene after the step, with the contacts to differentiate.
@@ -223,11 +236,10 @@ def contact_derivatives(s: Scene, w: Room, search: Collision, body_count: int) -
 def _differentiate_search(
     s: Scene, w: Room, search: Collision, pairs: int, body: Index, axis: int, step: float
 ) -> float:
-    """Write differences by one twist of a body. Return the bend of the largest difference.
+    """Write the central differences by one twist of a body, and return the largest bend.
 
-    The bend is the fraction of a first difference by which the difference changes within a step.
-    Differences over `step` err by half its square. Searches over STEP also count where contacts are
-    found.
+    The bend is the relative change of a first difference over the displacement `step` [m or rad].
+    Only searches with the displacement STEP count in w.found.
     """
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     for c in range(count):
@@ -249,7 +261,7 @@ def _differentiate_search(
 
 @inner_kernel
 def _bend_of(w: Room, c: int, end: Index, axis: int, step: float) -> float:
-    """Return the bend of a contact's point or normal, 0 if the bend does not matter."""
+    """Return the bend (`_differentiate_search`) of a contact's point or normal, 0 if negligible."""
     largest = 0.0
     for first in (0, 3):
         slope = turn = 0.0
@@ -266,7 +278,7 @@ def _bend_of(w: Room, c: int, end: Index, axis: int, step: float) -> float:
 def _note_kinks(
     counts: Counts, collision: Collision, w: Room, body: Index, axis: int, step: float
 ) -> None:
-    """Note contacts with differences that bend at any step, because two derivatives exist."""
+    """Mark contacts with a kink: the derivative depends on the direction of the displacement."""
     for c in range(counts.contact_count):
         contact = collision.contacts[c]
         if contact.body_a == body or contact.body_b == body:
@@ -293,7 +305,7 @@ def _list_pairs(contacts: Records[Contact], count: int, body: Index, pairs_out: 
 
 @inlined_kernel
 def _displace(here: Kinematics, axis: int, amount: float, moved_out: Kinematics) -> None:
-    """Write a body's pose moved about (axes 0 to 2) or along an axis of the world."""
+    """Write a body's pose, turned about (axes 0 to 2) or moved along (3 to 5) a world axis."""
     R, p, R_out, p_out = here.R, here.p, moved_out.R, moved_out.p
     for r in range(3):
         p_out[r] = p[r]
@@ -313,10 +325,12 @@ def _displace(here: Kinematics, axis: int, amount: float, moved_out: Kinematics)
 def _find_same(
     contacts: Records[Contact], count: int, last: Index, one: Contact
 ) -> tuple[int, int, bool]:
-    """Find the contact of the same two shapes and features, first behind the contact found last.
+    """Find the contact of the same two shapes and features as the contact `one`.
+
+    The search starts behind the contact number `last`, because both lists have the same order.
 
     Returns:
-        (number of the contact looked at last, number of a contact of the same shapes or -1, whether
+        (number of the last contact compared, number of a contact of the same shapes or -1, whether
         the features are the same).
     """
     c, of_pair = last, -1
@@ -359,7 +373,7 @@ def _add(
 def differentiate(
     s: Scene, w: Room, search: Collision, columns: Matrix, m: int
 ) -> tuple[int, int, int, int]:
-    """Write `balance`, and the rows of contacts and joints that hold.
+    """Write the derivatives of the momentum balance, and the active contact and joint rows.
 
     Args:
         s: scene after the step.
@@ -369,7 +383,7 @@ def differentiate(
         m: number of coordinates.
 
     Returns:
-        (number of rows that hold, whether any contact slides, whether positions are corrected, row
+        (number of active rows, whether any contact slides, whether positions are corrected, row
         of a stop met within the step or -1).
     """
     counts, body_count = s.counts[0], count_bodies(w)
@@ -394,7 +408,7 @@ def differentiate(
 
 @inlined_kernel
 def _is_wanted(row: Row) -> bool:
-    """Return whether a row asks for a position correction in a direction in which the row acts."""
+    """Return whether a row has a position error that an impulse of the row can correct."""
     wanted = row.correction_velocity
     return wanted > 0.0 or (wanted != 0.0 and row.lower < 0.0)
 
@@ -403,9 +417,9 @@ def _is_wanted(row: Row) -> bool:
 def _is_corrected(
     counts: Counts, joint_parameters: Records[JointParameters], rows: Rows, w: Room, first: Index
 ) -> int:
-    """Return whether there is a position correction (displacement.asks_for_displacement).
+    """Return whether the step has a position correction (displacement.asks_for_displacement).
 
-    Mimic joints count, however small the errors.
+    Rigid mimic joints count even if their error is 0.
     """
     for number in range(counts.row_count):
         row = rows.rows[number]
@@ -451,7 +465,7 @@ def differentiate_correction(
 
 @kernel
 def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> None:
-    """Write the derivatives of wanted corrections by gaps and errors [1/s].
+    """Write the derivatives of the intended correction rates by gaps and errors [1/s].
 
     Args:
         s: scene after the step.
@@ -482,7 +496,7 @@ def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> No
 def contact_changes(
     s: Scene, w: Room, m: int, velocity: Vector, rates_out: Matrix, gaps_out: Matrix
 ) -> None:
-    """Write the derivatives by q of the gaps of contacts, and of the rates of gaps at a velocity.
+    """Write the derivatives by q of all gaps, and of the rates of the gaps at a given velocity.
 
     Args:
         s: scene after the step.

@@ -1,11 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From the derivatives of velocities to the derivatives of the state after the step.
+"""Convert the derivatives of the new velocity to the derivatives of the state after the step.
 
-Columns are changes of the state, followed by the columns of inputs and parameters. The derivatives
-are by positions at the force evaluation and velocities at first, then by the state at the start in
-the layout of the kernels, at last in the public layout.
+Columns belong to the state, then to inputs and parameters. The conversion has three stages:
+
+1. Derivatives by the position in mid-step, where the forces act, and by the velocity.
+2. Derivatives by the state at the start of the step, in the layout of the kernels.
+3. Derivatives by the state at the start of the step, in the public layout.
 
 A free base turns by (R <- exp(d) R) in the kernels' layout, along the world's axes, with its
 angular part first. In the public layout the base turns by (R <- R exp(d)), along its own axes, with
@@ -58,10 +60,10 @@ def write_ends(
     """Write the derivatives of the state after the step, in the public layout.
 
     Args:
-        s: scene.
-        w: working memory.
-        columns: derivatives of the velocity (nv, 2 nv + p or more) by the position where the forces
-            act, by the velocity, and by p parameters.
+        s: scene after the step.
+        w: Room, after `solve`.
+        columns: derivatives of the velocity (nv, 2 nv + p or more) by the position in mid-step, by
+            the velocity, and by p parameters.
         corrects: whether there is a position correction.
         correction: derivatives of the rate of the correction (nv, 2 nv + p or more), as `columns`.
         momentum: derivatives of the momentum of floating trees by the parameters (p, nv), without
@@ -93,7 +95,14 @@ def write_ends(
 
 @kernel
 def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_out: Matrix) -> None:
-    """Write exp(r) and its left Jacobian side by side, for a rotation r = t w."""
+    """Write the rotation exp(r) and its left Jacobian side by side (3, 6), for r = t w.
+
+    Args:
+        velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
+        k: index of the angular velocity w in `velocity`.
+        duration: t [s].
+        matrices_out: exp(r), then the left Jacobian (3, 6), written.
+    """
     x, y, z = duration * velocity[k], duration * velocity[k + 1], duration * velocity[k + 2]
     square = x * x + y * y + z * z
     angle = math.sqrt(square)
@@ -116,7 +125,7 @@ def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_ou
 def _turn_free_bases(
     forest: Forest, w: Room, columns: Matrix, half: Seconds, ends_out: Matrix
 ) -> None:
-    """Write the turns of free bases over half a step, by the exponential of the rate."""
+    """Write the derivatives of the orientation of free bases after the second half of the step."""
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             k = forest.bodies[i].v_index
@@ -133,7 +142,7 @@ def _turn_free_bases(
 def _add_correction(
     settings: Settings, forest: Forest, w: Room, correction: Matrix, ends_out: Matrix
 ) -> None:
-    """Move the end by the position correction, with a rate that acts for a whole step."""
+    """Add the derivatives of the position correction, whose rate acts for a whole step."""
     h, nv = settings.time_step, correction.shape[0]
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
@@ -155,7 +164,7 @@ def _add_correction(
 
 @inner_kernel
 def _from_start(settings: Settings, forest: Forest, w: Room, rows: Matrix) -> None:
-    """Convert entries for the middle of the step to entries for its start: q_m = q + h / 2 v."""
+    """Convert derivatives by the mid-step position q_m = q + h / 2 v to derivatives by q and v."""
     h, nv = settings.time_step, w.velocity.shape[0]
     for row_number in range(rows.shape[0]):
         row = rows[row_number]
@@ -179,7 +188,7 @@ def _from_start(settings: Settings, forest: Forest, w: Room, rows: Matrix) -> No
 
 @inlined_kernel
 def _turn_columns(R: Mat3, x: float, y: float, z: float, row_out: Vector, at: Index) -> None:
-    """Write (x, y, z) R as three entries of a row."""
+    """Write the product (x, y, z) R to three entries of a row, from entry `at` on."""
     a = x * R[0, 0] + y * R[1, 0] + z * R[2, 0]
     b = x * R[0, 1] + y * R[1, 1] + z * R[2, 1]
     c = x * R[0, 2] + y * R[1, 2] + z * R[2, 2]
@@ -197,7 +206,7 @@ def _end_of_tree(forest: Forest, root: Index) -> int:
 
 @inner_kernel
 def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_out: Matrix) -> None:
-    """Add the change of the velocity by which floating trees keep the linear momentum."""
+    """Add the derivatives of the velocity correction that conserves the trees' linear momentum."""
     forest, nv, n, width = (
         s.forest,
         w.velocity.shape[0],
@@ -232,7 +241,7 @@ def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_ou
 
 @inner_kernel
 def _write_pushes(w: Room, columns: Matrix, momentum: Matrix, at: Index, out: Vector) -> None:
-    """Write the derivatives of the impulses on a base, along its row `at` of M."""
+    """Write the derivatives of the impulse on a base along degree of freedom `at`."""
     nv = columns.shape[0]
     for k in range(nv):
         out[k] = w.linear[at, k] - w.balance[BY_Q, at, k]
@@ -246,7 +255,7 @@ def _write_pushes(w: Room, columns: Matrix, momentum: Matrix, at: Index, out: Ve
 def _write_carried_inertias(
     forest: Forest, articulated: Records[Articulated], carried_out: Matrix
 ) -> None:
-    """Write the inertia (n, 10) of each body and everything that the body carries."""
+    """Write the composite inertia (n, 10) of the subtree of each body."""
     n = forest.bodies.shape[0]
     for i in range(n):
         copy_vector(articulated[i].inertia, carried_out[i])
@@ -261,9 +270,9 @@ def _write_carried_inertias(
 def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Tensor) -> None:
     """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
 
-    The derivative by velocity is I S, with the inertia I of everything that a degree of freedom S
-    carries. The derivative by q is S x* H + I (v x S), with the momentum H of the carried bodies
-    and the velocity v of the carrying body.
+    The derivative by velocity is I S, with the inertia I of the subtree that the degree of freedom
+    S moves. The derivative by q is S x* H + I (v x S), with the momentum H of this subtree and the
+    velocity v of the parent body.
     """
     kinematics, articulated, carried = w.space.kinematics, w.space.articulated, w.space.composite
     update_poses(forest, q, kinematics)
@@ -289,7 +298,7 @@ def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Te
 def _write_momentum(
     carried: Vector, S: Vector, v: Vec6, H: Vec6, work: Matrix, out: Matrix
 ) -> None:
-    """Write the derivatives (2, 3) of one degree of freedom."""
+    """Write the derivatives of the linear momentum by q and velocity of one degree of freedom."""
     force, turned = work[0], work[1]
     apply_inertia(carried, S, force)
     for r in range(3):
@@ -305,7 +314,7 @@ def _write_momentum(
 def _rows_to_public(
     forest: Forest, q: Vector, velocity: Vector, w: Room, i: Index, ends_out: Matrix
 ) -> None:
-    """Turn the rows of a free base from the layout of the kernels to the public layout."""
+    """Convert the rows of a free base from the layout of the kernels to the public layout."""
     k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], velocity, w.turns
     _write_rotation(q, forest.bodies[i].q_index, R)
     for at in (k, k + 3):
@@ -327,7 +336,7 @@ def _rows_to_public(
 
 @inner_kernel
 def _columns_to_public(start: Start, forest: Forest, w: Room, i: Index, ends_out: Matrix) -> None:
-    """Turn the columns of a free base in the same way."""
+    """Convert the columns of a free base from the layout of the kernels to the public layout."""
     k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], start.velocity, w.turns
     _write_rotation(start.q, forest.bodies[i].q_index, R)
     for row_number in range(2 * nv):

@@ -25,9 +25,11 @@ _SHARE = 1e-7  # of the rate
 
 @inner_kernel
 def start_from_free_turns(s: Scene, w: Room) -> None:
-    """Write the state from which constant velocities reach the middle of the step.
+    """Write the state at the start of the step, with free bodies turned to mid-step.
 
-    The kernel writes `q` (nq,) and `start_velocity` (nv,) [rad/s, m/s] of w.
+    The integrator turns free bodies separately. The orientation written is therefore such that a
+    constant angular velocity reaches the orientation in mid-step. The kernel writes `q` (nq,) and
+    `start_velocity` (nv,) [rad/s, m/s] of w.
     """
     copy_vector(s.start.q, w.q)
     copy_vector(s.start.velocity, w.start_velocity)

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses along the degrees of freedom that are equivalent to changed parameters.
+"""Derivatives by inputs and parameters, as impulses along the degrees of freedom.
 
-docs/explanation/linearization_solution.md, "Parameters". Forces, momenta and energies are linear in
-inertias. The algorithms of the step itself therefore give the changes.
+A small change of a parameter acts on the step like an impulse. Forces, momenta and energies are
+linear in the inertias, so the step's own algorithms evaluate their derivatives.
+docs/explanation/linearization_solution.md, "Parameters", has the equations.
 """
 
 from __future__ import annotations
@@ -56,18 +57,18 @@ def inertia_changes(
     forces_out: Tensor,
     energies_out: Matrix,
 ) -> None:
-    """Write the effects of inertias that change with p parameters.
+    """Write the derivatives of forces, momenta and energies by p parameters of the inertias.
 
     Args:
         s: scene after the step.
         w: Room.
-        shares: (p, n) relative change of the mass and inertia of each body.
-        acceleration: (nv,) of the step, without the addition of the midpoint rule.
-        responses: (k, nv) velocities.
-        forces_out: (p, 3, nv): of inverse dynamics; of M times the rate of the position correction;
-            and, at the linear rows of floating trees, the momentum at the start of the step and by
-            gravity less the momentum at its end.
-        energies_out: (p, k): r' M r of each response.
+        shares: derivative of each body's mass and inertia, relative to its mass and inertia (p, n).
+        acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
+        responses: velocities r whose energies r' M r are differentiated (k, nv).
+        forces_out: derivatives (p, 3, nv), written. MOTION is the force of inverse dynamics,
+            CORRECTION is M times the rate of the position correction. MOMENTUM is the momentum of
+            floating trees at the start, plus the impulse of gravity, minus the momentum at the end.
+        energies_out: derivatives of r' M r (p, k), written.
     """
     forest, kinematics, articulated = w.changed, w.space.kinematics, w.space.articulated
     gravity, none, still = s.settings[0].gravity, w.products[0, :3], w.own_change
@@ -101,7 +102,7 @@ def inertia_changes(
 
 @inner_kernel
 def _write_momenta(s: Scene, w: Room, out: Vector) -> None:
-    """Write the changes of the momentum of floating trees, constraint forces excluded."""
+    """Write momentum at the start, plus gravity's impulse, less momentum at the end, by tree."""
     forest, h, subtrees = w.changed, s.settings[0].time_step, s.momentum.subtrees
     start, end, n = w.products[0, 3:], w.products[1, 3:], forest.bodies.shape[0]
     out[:] = 0.0
@@ -116,16 +117,16 @@ def _write_momenta(s: Scene, w: Room, out: Vector) -> None:
 
 
 class GivenImpulses(NamedTuple):
-    """The impulses and changes by each of p inputs or parameters."""
+    """The impulses that are equivalent to unit changes of p inputs or parameters."""
 
     motion: np.ndarray  # (p, nv) to the velocity
     correction: np.ndarray  # (p, nv) to the rate of the position correction
-    momentum: np.ndarray  # (p, nv) to floating trees, besides constraint forces: at linear rows
+    momentum: np.ndarray  # (p, nv) on floating trees without constraints, at the bases' linear rows
 
 
 @kernel
 def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -> None:
-    """Write the impulses over the step by a unit of one command to each of several joints.
+    """Write the impulse over the step of a unit command, for each of several joints.
 
     Args:
         s: scene after the step.
@@ -146,7 +147,12 @@ def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -
 
 @kernel
 def write_command_rates(s, rates_out) -> None:
-    """Write the changes of commanded efforts by the delays of actuators (k,) [Nm/s]."""
+    """Write the derivatives of commanded efforts by the delays of k actuators [Nm/s or N/s].
+
+    Args:
+        s: scene after the step.
+        rates_out: derivatives (k,), written.
+    """
     for number in range(s.actuators.units.shape[0]):
         unit, state = s.actuators.units[number], s.actuators.states[number]
         rates_out[number] = 0.0
@@ -161,13 +167,13 @@ _write_command_rates = prepared(write_command_rates)
 
 
 def of_efforts(impulses: np.ndarray) -> GivenImpulses:
-    """Return impulses (p, nv) of joints' efforts."""
+    """Return the `GivenImpulses` of impulses along joints (p, nv)."""
     none = np.zeros_like(impulses)
     return GivenImpulses(impulses, none, none)
 
 
 def joined(given: list[GivenImpulses], nv: int) -> GivenImpulses:
-    """Return all together."""
+    """Concatenate several `GivenImpulses`. nv is used if the list is empty."""
     if len(given) < 2:
         return given[0] if given else of_efforts(np.zeros((0, nv)))
     return GivenImpulses(*(np.concatenate(parts) for parts in zip(*given)))
@@ -176,13 +182,13 @@ def joined(given: list[GivenImpulses], nv: int) -> GivenImpulses:
 def of_parameters(
     step: TakenStep, held: np.ndarray, acceleration: np.ndarray, changes: Changes
 ) -> GivenImpulses:
-    """Return the impulses by parameters.
+    """Return the impulses that are equivalent to unit changes of parameters.
 
     Args:
-        step: after its derivatives by the state were found.
-        held: (k,) HELD_ROW that hold in the step.
-        acceleration: (nv,) without the addition of the midpoint rule.
-        changes: of the world's constants.
+        step: step whose derivatives by the state are known.
+        held: HELD_ROW records of the active rows of the step (k,).
+        acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
+        changes: derivatives of the world's constants by the parameters.
     """
     w, h, (p, _, nv) = step.room.whole, step.time_step, changes.joints.shape
     inertia, force = _joint_changes(step, changes)
@@ -209,7 +215,7 @@ def of_parameters(
 
 
 def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the changes (p, nv) of the inertia at joints, and of the joints' efforts.
+    """Return the derivatives (p, nv) of the inertia at joints, and of the joints' efforts.
 
     Springs and dampers add to the inertia of a joint (hrpsim.engine.dynamics.joint_forces).
     """
@@ -245,7 +251,7 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
 
 
 def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
-    """Return impulses (p, nv) by friction, for constraints with friction at its bound."""
+    """Return the impulses (p, nv) by coefficients of friction, of slipping contacts and joints."""
     scene, w, rows = step.scene, step.room.whole, step.rows
     out = np.zeros_like(changes.joints[:, 0])
     dofs, limit = scene.forest.dofs, scene.joint_parameters["force_limit"][:, FRICTION_PARAMETERS]

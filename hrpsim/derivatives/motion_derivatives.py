@@ -13,9 +13,8 @@ freedom along and about its own axes. Arrays:
 - `motions` (nv, 6, 8): columns of motions, S four times.
 - `forces` (7, 8): the columns by which `motions` are multiplied, of one degree of freedom at a
   time, then a row of products.
-- `subtrees` (n, 22): quantities of a body with all that the body carries. The inertia (10), twice
-  the linear momentum (3), and K row by row (9), the moment of Coriolis forces by an angular
-  velocity.
+- `subtrees` (n, 22): quantities of the subtree of a body. The inertia (10), twice the linear
+  momentum (3), and K row by row (9), the moment of Coriolis forces by an angular velocity.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
@@ -55,7 +54,7 @@ A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
 def inverse_derivatives(
     w: Workspace, q: Vector, v: Vector, dv: Vector, gravity: Vec3, columns_out: Matrix
 ) -> int:
-    """Write the derivatives of inverse dynamics by q and v, and M. Return -1.
+    """Write the derivatives of inverse dynamics by q and v, and M.
 
     `external` of the bodies must be current.
 
@@ -66,6 +65,9 @@ def inverse_derivatives(
         dv: acceleration (nv,) [m/s^2, rad/s^2], public layout.
         gravity: (3,) [m/s^2].
         columns_out: derivative by q, derivative by v, M (nv, 3 nv or more), written.
+
+    Returns:
+        -1, as `forward_derivatives` without an error.
     """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
@@ -93,7 +95,7 @@ def forward_derivatives(
         columns_out: derivative by q, derivative by v, M^-1 (nv, 3 nv or more), written.
 
     Returns:
-        -1, or the index of a body whose joint sees no positive inertia.
+        -1, or the index of a body whose joint has no positive inertia.
     """
     update_poses(w.forest, q, w.kinematics)
     velocity_to_kernel(w.forest, q, v, w.velocity)
@@ -139,11 +141,11 @@ def _write_motions(
     gravity: Vec3,
     motions_out: Tensor,
 ) -> None:
-    """Write S of every degree of freedom, and derivatives less the rotation with S.
+    """Write S of every degree of freedom, and the derivatives V_Q, A_Q and A_V of the motion.
 
     V_Q = v_parent x S is the derivative of the velocity by q. A_Q is the derivative of the
-    acceleration by q, less v x V_Q. A_V is the derivative of the acceleration by the rate, less v x
-    S.
+    acceleration by q, minus v x V_Q. A_V is the derivative of the acceleration by the rate, minus v
+    x S.
     """
     for k in range(motions_out.shape[0]):
         i, here = forest.dofs[k].body, motions_out[k]
@@ -199,7 +201,7 @@ def _sum_subtrees(
     articulated: Records[Articulated],
     subtrees_out: Matrix,
 ) -> None:
-    """Write inertia, momentum and K of every body with all carried bodies.
+    """Write inertia, momentum and K of the subtree of every body.
 
     K = 2 (tr(P) 1 - P) with P = l h^T + w x M_2, M_2 being the second moments of mass.
     """

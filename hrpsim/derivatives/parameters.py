@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Effects of parameters on the constants of a world."""
+"""Derivatives of a world's constants (inertias, gains, friction) by chosen parameters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Changes(NamedTuple):
 
 
 def no_changes(scene: Scene, count: int) -> Changes:
-    """Return room for the changes by `count` parameters."""
+    """Return derivatives by `count` parameters, all zero."""
     n, nv, k = len(scene.forest.bodies), len(scene.velocity), len(scene.materials)
     return Changes(
         np.zeros((count, n)), np.zeros((count, len(JOINT_FIELDS), nv)), np.zeros((count, 2, k, k))
@@ -38,9 +38,12 @@ def no_changes(scene: Scene, count: int) -> Changes:
 
 
 def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
-    """Return the changes by one field of JOINT_FIELDS, for each joint.
+    """Return the derivatives by one joint constant, one parameter for each joint.
 
-    joints: degrees of freedom of the joints.
+    Args:
+        scene: scene of the world.
+        field: name of the constant, one of JOINT_FIELDS.
+        joints: degrees of freedom of the joints (p,).
     """
     found = no_changes(scene, len(joints))
     found.joints[np.arange(len(joints)), JOINT_FIELDS.index(field), joints] = 1.0
@@ -48,7 +51,16 @@ def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
 
 
 def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Entry]) -> Changes:
-    """Return the changes by parameters of `known`. Raises WorldError for other parameters."""
+    """Return the derivatives by parameters that are named by paths.
+
+    Args:
+        scene: scene of the world.
+        paths: paths of the parameters (p,).
+        known: the possible parameters by path.
+
+    Raises:
+        WorldError: A path is not in `known`.
+    """
     found = no_changes(scene, len(paths))
     for number, path in enumerate(paths):
         require_name("parameter", path, known)

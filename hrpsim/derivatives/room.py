@@ -1,11 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step, and the arrays for its differentiation.
+"""A step, and the work arrays for its differentiation.
 
-Constraint rows read the velocity through few coordinates z = Z v. These are the twists of the
-bodies that constraints push, six each, and the rates of joints with constraints of their own. A row
-has at most 12 entries in the coordinates, six for each of two bodies.
+The rate of a constraint row depends on few coordinates z = Z v of the velocity v. The coordinates
+are the twists (6,) of all bodies with contacts or connections, and the rates of joints with a
+constraint row. A row has at most 12 entries in the coordinates, six for each of two bodies.
+
+Symbols: M mass matrix, v' velocity after the step, l impulses of the rows, J rates of the rows by
+velocity, F directions in which impulses push (J, except for sliding contacts).
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ FOUND = np.dtype(
 
 
 class Room(NamedTuple):
-    """Arrays for n bodies, nv degrees of freedom, m coordinates, k rows, c contacts, p columns."""
+    """Work arrays. n bodies, nv degrees of freedom, m coordinates, k rows, c contacts, p inputs."""
 
     space: Workspace
     changed: Forest  # as `space.forest`, but with changes of inertias
@@ -152,9 +155,16 @@ class Room(NamedTuple):
 
 
 def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p: int) -> Room:
-    """Return room for a world and numbers of coordinates, rows, contacts and given impulses.
+    """Allocate the work arrays of a world.
 
-    `forest` has the present constants of `system`.
+    Args:
+        system: system of the world.
+        forest: present constants of its bodies and joints.
+        nq: length of the configuration.
+        m: number of coordinates.
+        k: number of constraint rows.
+        c: number of contacts.
+        p: number of inputs and parameters.
     """
     sizes = {"n": len(system.parent), "nv": len(system.dof_body), "nq": nq, "panel": PANEL}
     return allocate(
@@ -167,7 +177,7 @@ def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p:
 
 
 class TakenStep(NamedTuple):
-    """The step, its rows and contacts, and the room for its differentiation."""
+    """A step that was taken, its rows and contacts, and the work arrays of its differentiation."""
 
     scene: Scene
     reference: Reference[Scene]
@@ -180,11 +190,11 @@ class TakenStep(NamedTuple):
     margin: float  # [m/s or rad/s]
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
-        """Return J or F (k, nv) of rows (k,) HELD_ROW."""
+        """Return J or F by velocity (k, nv) of k HELD_ROW records. kind: "J" or "F"."""
         return self.coefficients(rows, kind) @ self.room.whole.Z[: self.coordinates]
 
     def coefficients(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
-        """Return J or F by coordinates (k, m) of rows (k,) HELD_ROW."""
+        """Return J or F by coordinates (k, m) of k HELD_ROW records. kind: "J" or "F"."""
         k, m, entries = len(rows), self.coordinates, np.arange(12)
         where = rows["at"][:, entries // 6] + entries % 6
         where[rows[kind] == 0.0] = 0  # no coordinate need be there
@@ -192,7 +202,11 @@ class TakenStep(NamedTuple):
         return np.bincount(where.ravel(), rows[kind].ravel(), k * m).reshape(k, m)
 
     def constraint_of(self, number: int) -> tuple[int, int, int]:
-        """Return the kind of a row, and its source, or both shapes of a contact."""
+        """Return the constraint of a row.
+
+        Returns:
+            (kind, joint or connection, -1), or (CONTACT_ROW, shape a, shape b) for a contact.
+        """
         row = self.rows[number]
         if row["kind"] != CONTACT_ROW:
             return int(row["kind"]), int(row["source"]), -1

@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find parts of a world or a step without derivatives, and constraints near another side."""
+"""Find properties without derivatives, and constraints that are about to switch.
+
+A constraint is on one of two sides, such as open or closed, sticking or sliding (SIDES).
+Derivatives are valid as long as no constraint switches to its other side.
+"""
 
 from typing import NewType
 
@@ -82,7 +86,7 @@ NOTICED = 1e-5
 
 @kernel
 def find_refused_world(s: Scene) -> int:
-    """Return the number in OF_WORLDS of a property without derivatives, or -1."""
+    """Return the index in OF_WORLDS of the first property without derivatives, or -1."""
     settings = s.settings[0]
     if settings.horizon == 0.0:
         return 5
@@ -100,7 +104,7 @@ def find_refused_world(s: Scene) -> int:
 
 @inner_kernel
 def _is_linear(unit: Actuator) -> bool:
-    """Return whether an actuator within its limits is a PD servo with delay and friction."""
+    """Return whether an actuator within its limits is linear: a PD servo, delay, friction."""
     stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.lag > 0.0
     stored = stored or unit.integral_gain > 0.0 or unit.velocity_integral_gain > 0.0
     rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
@@ -110,9 +114,10 @@ def _is_linear(unit: Actuator) -> bool:
 
 @kernel
 def find_refused_step(s: Scene) -> tuple[int, int, int]:
-    """Return numbers of properties of a step without derivatives, or -1.
+    """Find a property of the step without derivatives.
 
-    The numbers are in OF_STEPS or UNCONVERGED, and in OF_CONTACTS with the number of a contact.
+    Returns:
+        (index in OF_STEPS, UNCONVERGED or -1; index in OF_CONTACTS or -1; number of the contact).
     """
     stats, rows = s.step_stats[0], s.rows.rows
     if not (stats.converged or stats.residual <= _CONVERGED):
@@ -134,7 +139,7 @@ def find_refused_step(s: Scene) -> tuple[int, int, int]:
 
 @inlined_kernel
 def _refused_property(contact: Contact, normal: Row) -> int:
-    """Return the number in OF_CONTACTS of a property without derivatives, or -1."""
+    """Return the index in OF_CONTACTS of a contact's property without derivatives, or -1."""
     if contact.gap_offset != 0.0 or contact.push_out > 0.0:
         return 0
     if normal.friction > 0.0 and not has_derivative(normal.friction_model):
@@ -144,14 +149,15 @@ def _refused_property(contact: Contact, normal: Row) -> int:
 
 @kernel
 def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float) -> int:
-    """List everything within a margin of another side in w.near, and return the number of entries.
+    """List the constraints and actuators about to switch in w.near, and return their number.
 
-    Candidates are contacts, joints, contradicting rows among the rows that hold, and actuators.
+    Contacts, joint rows and actuators are listed if they are within the margin. Rows that
+    contradict other rows are listed in any case.
 
     Args:
         s: scene after the step.
         w: Room, after `differentiate`.
-        held_count: number of rows that hold.
+        held_count: number of active rows.
         first: first row of joints.
         margin: distance below which an entry is listed [m/s or rad/s].
     """
@@ -174,7 +180,7 @@ def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float)
 
 @inlined_kernel
 def _list_limits(controls: Records[Control], w: Arrays, count: int, margin: float) -> int:
-    """List the actuators near a limit of effort or velocity behind the first `count` entries."""
+    """Append the actuators near a limit of effort or velocity, and return the number of entries."""
     for kind in range(2):
         for k in range(w.limits.shape[1]):
             if w.limits[kind, k] < margin:

@@ -15,7 +15,7 @@ _SINGULAR = 1e-12  # share of the largest pivot from which on the others are rou
 
 @inner_kernel
 def add_scaled(row: Vector, share: float, out: Vector) -> None:
-    """Add a row, times `share`.
+    """Add a row times `share` to `out`.
 
     Args:
         row: (width or more,).
@@ -28,7 +28,7 @@ def add_scaled(row: Vector, share: float, out: Vector) -> None:
 
 @inner_kernel
 def add_product(factors: Vector, m: int, scale: float, rows: Matrix, out: Vector) -> None:
-    """Add a sum of rows, each times a factor and `scale`. Four rows are taken at a time.
+    """Add `scale` times the product of factors (m,) and rows (m, width) to `out`.
 
     Args:
         factors: factors of the rows (m or more,).
@@ -67,7 +67,7 @@ def inner_product(a: Vector, b: Vector, width: int) -> float:
 def _measure_remains(
     rows: Matrix, sizes: Vector, counts: tuple[int, int, int], axes: Matrix, remains_out: Vector
 ) -> None:
-    """Write the squared part of each row that lies across the axes, -2 for rows of size 0."""
+    """Write the squared length of each row perpendicular to the axes, -2 for rows of size 0."""
     n, width, first = counts
     for i in range(n):
         remains_out[i] = -2.0
@@ -97,10 +97,10 @@ def orthonormalise(
     axes_out: Matrix,
     chosen_out: Indices,
 ) -> int:
-    """Write orthonormal rows that span given rows, by decreasing remainder.
+    """Write orthonormal rows (axes) that span given rows: pivoted Gram-Schmidt.
 
-    Gram and Schmidt's method, each row twice (Giraud et al. 2005). A row depends on others if at
-    most `least` times its size remains. Returns the total number of axes.
+    Each row is orthogonalised twice (Giraud et al. 2005). The row with the largest remainder comes
+    first. A row is linearly dependent if at most `least` times its size remains.
 
     Args:
         rows: given rows (n or more, width or more).
@@ -110,6 +110,9 @@ def orthonormalise(
         remains: work (n or more,).
         axes_out: orthonormal rows (width or more, width or more). Rows from `first` on are written.
         chosen_out: the row of each axis, from axis `first` on (width,), written.
+
+    Returns:
+        The total number of axes.
     """
     n, width, first = counts
     count, enough = first, least * least if least > _EXACT else -1.0
@@ -166,7 +169,7 @@ def _find_pivot(m: int, A: Matrix, column: Indices, taken: Indices) -> tuple[flo
 
 @inner_kernel
 def invert(m: int, A: Matrix, order: IndexTable, inverse_out: Matrix) -> None:
-    """Write the inverse of a matrix, or of its largest regular part.
+    """Write the inverse of a matrix, or of its largest regular submatrix.
 
     The method is Gauss-Jordan elimination with complete pivots. Rows and columns of the inverse
     without a pivot are zero.

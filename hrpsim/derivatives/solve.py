@@ -1,12 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The linear problem of the rows that hold and the dynamics.
+"""Solve for the derivatives of velocity and impulses: dynamics and active constraint rows.
 
-M dv' - F' dl = r and J dv' + S dl = b, for all columns of r and b at once. Rows read dv' through
-few coordinates, J = C Z and F = G Z. The coordinates move along few axes: y = A R dv' with M = R' R
-and orthonormal rows of A. In y the inverse of M is 1.
-docs/explanation/linearization_solution.md, "One linear problem".
+    M dv' - F' dl = r,   J dv' + S dl = b,   for all columns of r and b at once.
+
+M is the mass matrix and S the compliance. J and F are as in hrpsim.derivatives.room. dv' and dl are
+the derivatives of velocity and impulses. J = C Z and F = G Z, with the coordinates Z v. The
+unknowns are y = A R dv', with M = R' R and orthonormal rows ("axes") of A that span the
+coordinates. In y, the mass matrix is 1. docs/explanation/linearization_solution.md, "One linear
+problem", has the equations.
 """
 
 import math
@@ -38,7 +41,7 @@ _WEAK = 3e-5  # the same, up to which the step may not resolve that a row does n
 
 @kernel
 def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
-    """Write dv' by q, by velocity and by given impulses, for the derivatives of r in `balance`.
+    """Write the derivatives of v' by q, by velocity and by given impulses.
 
     Args:
         w: Room, with `count` rows in `held` and `target`.
@@ -82,7 +85,7 @@ def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_o
 
 @inner_kernel
 def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
-    """Write the right-hand sides with the other sign."""
+    """Write the right-hand sides -r of all columns."""
     nv, p = columns_out.shape[0], given.shape[0]
     for k in range(nv):
         row, by_q, by_velocity = columns_out[k], balance[BY_Q, k], balance[BY_VELOCITY, k]
@@ -98,7 +101,7 @@ def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
 
 @inlined_kernel
 def _leave_connections(w: Room, count: int) -> None:
-    """Note what remains of the errors of connections after the rows were reconciled."""
+    """Write the contradiction of connection rows after `_reconcile`: none, or infinite if open."""
     for r in range(count):
         if w.held[r].number >= w.findings[0].contact_rows:
             w.left[r] = math.inf if w.findings[0].open else 0.0
@@ -106,7 +109,7 @@ def _leave_connections(w: Room, count: int) -> None:
 
 @inlined_kernel
 def _mark_weak(w: Room, axes: int, rank: int) -> None:
-    """Mark the rows that hardly differ from a sum of the rows chosen before."""
+    """Mark rows that are nearly linearly dependent on the rows chosen before."""
     for k in range(rank):
         r = w.chosen[k]
         if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
@@ -128,7 +131,7 @@ def _whiten(above: Indices, factor: Matrix, x: Vector) -> None:
 
 @inner_kernel
 def _find_axes(w: Room, m: int) -> int:
-    """Write the axes along which the coordinates move. Return the number of axes.
+    """Write orthonormal axes that span the motion of the coordinates, and return their number.
 
     With M = L^T D L, `whitened` = Z L^-1 D^-1/2 = `shares` A and `moving` = A D^-1/2 L^-T. `sizes`
     are the largest responses of the coordinates. The three components of an angular or linear
@@ -163,10 +166,12 @@ def _find_axes(w: Room, m: int) -> int:
 
 @inner_kernel
 def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
-    """Write C and G of rigid rows in y, and the sizes of the rows. Other rows and released rows
-    have size 0.
+    """Write C and G of rigid rows in y, and the sizes of the rows.
 
-    Returns whether any row is not rigid, and whether any row pushes along another direction.
+    Compliant rows and rows that the step's solver released get the size 0.
+
+    Returns:
+        (whether any row is compliant, whether F differs from J in any row).
     """
     soft, slides = False, False
     for r in range(count):
@@ -192,7 +197,7 @@ def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
 
 @inner_kernel
 def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
-    """Write the requirement of the chosen rows on y along each axis to `required`."""
+    """Write the component of y along each basis vector that the chosen rows prescribe."""
     for k in range(rank):
         r, out = w.chosen[k], w.required[k, :width]
         out[:] = 0.0
@@ -207,7 +212,7 @@ def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
 
 @inlined_kernel
 def _solve_rows(w: Room, by_forces: bool, axes: int, rank: int, width: int) -> None:
-    """Write y to `bound` for what the chosen rows require."""
+    """Write y, constrained by the chosen rows, to w.bound."""
     if by_forces:
         _solve_with_forces(w, axes, rank, width)
     else:
@@ -216,7 +221,7 @@ def _solve_rows(w: Room, by_forces: bool, axes: int, rank: int, width: int) -> N
 
 @inlined_kernel
 def _connections_disagree(w: Room, count: int) -> bool:
-    """Return whether rows that the step's solver released disagree with others."""
+    """Return whether rows that the step's solver released contradict other rows."""
     for r in range(count):
         if w.released[w.held[r].number] and w.left[r] > NOTICED:
             return True
@@ -225,10 +230,9 @@ def _connections_disagree(w: Room, count: int) -> bool:
 
 @inner_kernel
 def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
-    """Write the requirements on which rows that disagree agree most nearly, as in the step.
+    """Replace the targets of contradicting rigid rows by the least-squares compromise, as the step.
 
-    The errors of all rigid rows, squared and divided by the inverse masses, become as small as
-    possible.
+    The weight of a row's squared error is the reciprocal of its inverse mass.
     """
     gram, sides = w.system, w.bound
     for k in range(rank):
@@ -252,7 +256,7 @@ def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
 
 @inner_kernel
 def _solve_as_projection(w: Room, axes: int, rank: int, width: int) -> None:
-    """Write y along the rows, for rigid rows that each push along the row's direction."""
+    """Write y by projection: rows are rigid, and push along their own direction (F = J)."""
     for k in range(axes):
         copy_vector(w.free[k, :width], w.bound[k, :width])
     for j in range(rank):
@@ -265,9 +269,9 @@ def _solve_as_projection(w: Room, axes: int, rank: int, width: int) -> None:
 
 @inner_kernel
 def _sum_soft_rows(w: Room, m: int, axes: int, count: int) -> None:
-    """Write `stiffness` = G' K C, in y, and `pushes` = G' K b of rows that are not rigid.
+    """Write the sums over compliant rows: `stiffness` = G' K C and `pushes` = G' K b, in y.
 
-    K is the inverse of the compliance.
+    K is the reciprocal of a row's compliance.
     """
     gram, pushes, half = w.gram[:m, :m], w.coordinate_pushes[:m], w.half[:axes, :m]
     gram[:] = 0.0
@@ -297,10 +301,13 @@ def _sum_soft_rows(w: Room, m: int, axes: int, count: int) -> None:
 
 @inner_kernel
 def _solve_with_forces(w: Room, axes: int, rank: int, width: int) -> None:
-    """Write y of V y = `required` and N ((1 + S) y - P - y without rows) = 0.
+    """Solve for y with compliant rows or sliding contacts.
 
-    N are the axes along which no chosen row pushes. If the rows hold more axes than the rows push,
-    some of these equations are left out.
+        B y = `required`,   N ((1 + K) y - P - y_0) = 0.
+
+    B is the basis of the chosen rows, K the stiffness and P the pushes of compliant rows, y_0 the
+    motion without rows. N has the axes along which no chosen row pushes. If rows prescribe more
+    directions than they push, some equations of N are left out.
     """
     system, across, chosen = w.system, w.across, w.order[0]
     for k in range(rank):
@@ -341,7 +348,7 @@ def _solve_with_forces(w: Room, axes: int, rank: int, width: int) -> None:
 
 @inner_kernel
 def _find_contradictions(w: Room, m: int, axes: int, count: int) -> None:
-    """Write the unsolved remainder of each rigid row that other rows contradict."""
+    """Write the largest residual of each rigid row to w.left. Contradicting rows have one."""
     width, error = w.target.shape[1], w.error
     for i in range(m):
         w.changes[i, :] = 0.0

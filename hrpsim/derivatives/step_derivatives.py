@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The derivatives of one step by the state before it and by inputs of actuators.
+"""The derivatives of one step by the state before the step, by commands and by parameters.
 
-docs/explanation/linearization.md has the equations, in this order.
+docs/explanation/linearization.md gives an overview and names the pages with the equations.
 """
 
 from __future__ import annotations
@@ -51,10 +51,11 @@ INPUTS = (*given_impulses.COMMANDS, *PARAMETERS)
 
 
 class ConstraintEdge(NamedTuple):
-    """A constraint so near to another side that the derivatives hold in one direction only.
+    """A constraint that is about to switch. The derivatives are valid in one direction only.
 
-    The derivatives were computed for `side`. `other` is the side nearby. `distance` is the distance
-    from `other`, as a velocity [m/s or rad/s].
+    A constraint is on one of two sides, such as "open" or "closed", "sticking" or "sliding". The
+    derivatives were computed for `side`. `other` is the side to which the constraint may switch.
+    `distance` is the change of velocity to the switch [m/s or rad/s].
     """
 
     name: str
@@ -67,8 +68,8 @@ class ConstraintEdge(NamedTuple):
 class Linearization:
     """The derivatives of one step: x' = A x + B u + C p for small changes.
 
-    x belongs to the state, u to the inputs, p to the parameters. x (2 nv,) has the changes of all
-    positions, then of all velocities, robot by robot and body by body in the order of
+    x are changes of the state, u of the inputs, p of the parameters. x (2 nv,) has the changes of
+    all positions, then of all velocities. Robots and bodies follow each other in the order of
     `World.entities`. The changes of a free base are along and about the axes of the base: linear
     part first [m], then angular [rad], as for `Robot.v`. The rotation R of the base becomes R
     exp(x).
@@ -84,7 +85,7 @@ class Linearization:
 
 
 class Differentiator:
-    """Differentiates the steps of a scene in reusable memory."""
+    """Reads the steps of a scene for their differentiation, in work arrays that are reused."""
 
     def __init__(self, scene: Scene, reference: Reference, system: System) -> None:
         self.scene, self.reference, self._system = scene, reference, system
@@ -98,7 +99,12 @@ class Differentiator:
         self._make_room(0, 0, 0, 0)
 
     def read(self, margin: float, given: int) -> TakenStep:
-        """Return the last step, after making room for the step and for `given` impulses."""
+        """Return the last step, with work arrays that are large enough.
+
+        Args:
+            margin: distance below which a constraint counts as about to switch [m/s or rad/s].
+            given: number of inputs and parameters.
+        """
         m, k, c, p = self._sizes
         coordinates, rows, contacts, between = _read_step(self.reference, self._room)
         if k < rows or c < contacts or p < given:
@@ -126,7 +132,7 @@ class Differentiator:
 
 
 class StepDerivatives:
-    """The derivatives of a step."""
+    """The derivatives of one step, and the constraints that limit them to one side."""
 
     def __init__(self, step: TakenStep, search: Reference) -> None:
         w, m = step.room.whole, step.coordinates
@@ -159,9 +165,12 @@ class StepDerivatives:
     def matrices(
         self, inputs: tuple[str, ...], joints: np.ndarray, parameters: Changes | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return A (2 nv, 2 nv), B (2 nv, k) for inputs of joints, and C (2 nv, p).
+        """Return the matrices A (2 nv, 2 nv), B (2 nv, k) and C (2 nv, p) of a `Linearization`.
 
-        joints: degrees of freedom.
+        Args:
+            inputs: kinds of inputs, of INPUTS.
+            joints: degrees of freedom that have these inputs.
+            parameters: derivatives of the world's constants by p parameters. None: p = 0.
         """
         step, nv = self.step, len(self.mass)
         corrected = self._corrected_rows() if self._corrects else None
@@ -181,7 +190,7 @@ class StepDerivatives:
         return ends[:, : 2 * nv], ends[:, 2 * nv : inputs_end], ends[:, inputs_end:]
 
     def _solved(self, count: int, balance: np.ndarray, given: np.ndarray) -> np.ndarray:
-        """Return the columns (nv, 2 nv + p and to spare) under `count` rows."""
+        """Solve for the derivatives of v' (nv, 2 nv + p or more) with the first `count` rows."""
         step, nv = self.step, len(self.mass)
         width = 2 * nv + len(given)
         columns = np.empty((nv, -(-width // PANEL) * PANEL))
@@ -189,9 +198,10 @@ class StepDerivatives:
         return columns
 
     def _corrected_rows(self) -> tuple[Corrections, np.ndarray]:
-        """Return the rows of the position correction, and write its impulses.
+        """Return the rows of the position correction and their J, and write their impulses l.
 
-        The columns belong to M w = J' l and J w = the wanted rate of the rows that hold.
+        The correction moves the positions at the rate w, with M w = J' l. J w is the intended rate
+        of the active rows.
         """
         step, w = self.step, self.step.room.whole
         jacobians = step.jacobians(w.local[: len(step.rows)])
@@ -210,7 +220,7 @@ class StepDerivatives:
     def _correction(
         self, corrected: tuple[Corrections, np.ndarray], given: np.ndarray
     ) -> np.ndarray:
-        """Return the derivatives of the displacement rate of the position correction."""
+        """Return the derivatives of the correction's rate w (nv, 2 nv + p or more)."""
         (found, J), step, w = corrected, self.step, self.step.room.whole
         rate, held, target, nv = w.correction, w.held.copy(), w.target.copy(), len(self.mass)
         local, impulses = w.local[: len(step.rows)], w.impulses[: len(step.rows)]
@@ -264,7 +274,10 @@ class StepDerivatives:
         return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
 
     def _of_input(self, kind: str, joints: np.ndarray) -> given_impulses.GivenImpulses:
-        """Return the impulses by an input of joints (degrees of freedom)."""
+        """Return the impulses of unit changes of one kind of input.
+
+        joints: degrees of freedom that have the input.
+        """
         if kind in PARAMETERS:
             changes = changes_by_joints(self.step.scene, kind, joints)
             return given_impulses.of_parameters(self.step, self.held, self._acceleration, changes)
@@ -273,7 +286,7 @@ class StepDerivatives:
         return given_impulses.of_efforts(impulses)
 
     def near_sides(self) -> list[tuple[int, int, int, int, int, float]]:
-        """Return the constraints near another side, as NEAR."""
+        """Return the constraints that are about to switch, as tuples of the fields of NEAR."""
         step, w, margin = self.step, self.step.room.whole, self.step.margin
         count = _list_near(step.reference, step.room, self.count, self.first_joint_row, margin)
         found = w.near[:count].tolist()

@@ -29,7 +29,7 @@ _inverse_derivatives = prepared(inverse_derivatives)
 
 
 def new_columns(nv: int) -> np.ndarray:
-    """Return room for three matrices (nv, nv) side by side, and columns to spare."""
+    """Allocate three matrices (nv, nv) side by side, padded to a multiple of PANEL columns."""
     return np.empty((nv, -(-3 * nv // PANEL) * PANEL))
 
 

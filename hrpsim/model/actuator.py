@@ -35,7 +35,7 @@ _UNITREE = (
 
 
 def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -> Any:
-    """Return a property with its bounds. `acts`: another value than 0 changes a step."""
+    """Declare a property with its bounds. `acts`: a value other than 0 changes the motion."""
     return field(default=default, metadata={"range": bounds, "acts": acts})
 
 
@@ -64,45 +64,48 @@ class Actuator:
     property.
 
     Args:
-        delay: of commands [s], at most 1. Fractions of a step are possible.
+        delay: delay of commands [s], at most 1. Fractions of a step are possible.
         command_period: time between two samples of the command [s]. 0 samples in every step.
         slew_rate: rate at which the position target moves to the commanded target [rad/s]. 0 moves
             the target at once.
-        integral_gain, integral_limit: of the position error, while kp acts [Nm/(rad s), Nm].
-        velocity_integral_gain: of a velocity command [Nm/rad]. The gain acts on the difference of
-            the integral of the commanded velocity and the position.
+        integral_gain, integral_limit: gain and limit of the integral of the position error, while
+            kp acts [Nm/(rad s), Nm].
+        velocity_integral_gain: integral gain of a velocity command [Nm/rad]. The gain acts on the
+            difference of the integral of the commanded velocity and the position.
         velocity_integral_lower, velocity_integral_upper: bounds of that integral, which is a
             position [rad].
-        time_constant: of a low-pass filter of first order for targets and efforts [s]. 0 means no
-            filter.
+        time_constant: time constant of a low-pass filter of first order for targets and efforts
+            [s]. 0 means no filter.
         curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on [rad/s,
             Nm]. The curve is linear between points and constant after the last. Torques do not
             rise.
         regeneration_torque: limit while the motor brakes [Nm]. None uses the curve's torque at
             rest.
-        voltage, resistance, torque_constant, gear_ratio: of a DC motor [V, ohm, Nm/A at the motor's
-            shaft, 1]. Back EMF limits the torque. A resistance of 0 disables the limit.
-        current_limit: [A].
-        stiffness, damping, backlash: of the gear [Nm/rad, Nms/rad, rad in all]. With a stiffness
-            the rotor inertia of the joint is behind the gear. A stiffness of 0 means a rigid gear
-            without backlash.
+        voltage, resistance, torque_constant, gear_ratio: properties of a DC motor [V, ohm, Nm/A at
+            the motor's shaft, 1]. Back EMF limits the torque. A resistance of 0 disables the limit.
+        current_limit: limit of the current [A].
+        stiffness, damping, backlash: properties of the gear [Nm/rad, Nms/rad, rad in all]. With a
+            stiffness the rotor inertia of the joint is behind the gear. A stiffness of 0 means a
+            rigid gear without backlash.
         encoder: the side that gains act on, "joint" or "motor".
         coulomb_friction, static_friction, stribeck_velocity: dry friction Fc + (Fs - Fc) exp(-(v /
             vs)^2) [Nm, Nm, rad/s]. static_friction None means coulomb_friction.
-        viscous_friction: [Nms/rad].
-        efficiency, backdriving_efficiency: of the gear, while the motor drives and while the load
-            drives. A backdriving_efficiency of 0 makes the gear self-locking.
-        joint_resolution, motor_resolution: of encoders [rad; at the motor's shaft].
-        torque_resolution, torque_noise, noise_seed: of the torque sensor [Nm]. The noise is white
-            with this standard deviation. The noise is a function of seed, joint and step.
+        viscous_friction: coefficient of viscous friction [Nms/rad].
+        efficiency, backdriving_efficiency: efficiency of the gear while the motor drives, and while
+            the load drives. A backdriving_efficiency of 0 makes the gear self-locking.
+        joint_resolution, motor_resolution: resolutions of the encoders [rad; at the motor's shaft].
+        torque_resolution, torque_noise, noise_seed: properties of the torque sensor [Nm]. The noise
+            is white with this standard deviation. The noise is a function of seed, joint and step.
         winding_heat_capacity, winding_thermal_resistance: [J/K, K/W to the housing]. 0 J/K disables
             the thermal model.
         housing_heat_capacity, housing_thermal_resistance: [J/K, K/W to the air].
-        ambient_temperature, reference_temperature: of the air, of the constants [degrees Celsius].
+        ambient_temperature, reference_temperature: temperature of the air, and temperature to which
+            the motor constants belong [degrees Celsius].
         resistance_coefficient, torque_constant_coefficient: relative change of the resistance with
             the winding's temperature, and of the torque constant with the housing's [1/K].
-        derating_temperature, limit_temperature: of the winding [degrees Celsius]. The current limit
-            falls from the derating temperature on and is 0 at the limit temperature.
+        derating_temperature, limit_temperature: temperatures of the winding [degrees Celsius]. The
+            current limit decreases from the derating temperature on, and is 0 at the limit
+            temperature.
     """
 
     delay: float = _setting(0.0, _DELAY, acts=True)
@@ -187,7 +190,7 @@ class Actuator:
             )
 
     def _check_groups(self) -> None:
-        """Refuse properties that contradict other properties, or need other properties."""
+        """Raise WorldError for properties that contradict or need another property."""
         if self.resistance > 0.0 and not (self.voltage > 0.0 and self.torque_constant > 0.0):
             raise WorldError("a motor with a resistance needs a voltage and a torque_constant > 0")
         for name, (needed, text) in _NEEDS.items():
@@ -216,7 +219,7 @@ class Actuator:
 
     @cached_property
     def acts(self) -> bool:
-        """Whether the actuator changes a step, and not only readings."""
+        """Whether any property changes the motion, and not only sensor readings."""
         lossless = self.efficiency == self.backdriving_efficiency == 1.0
         return not lossless or any(getattr(self, name) for name in _ACTING)
 
@@ -263,7 +266,7 @@ _ACTING = tuple(one.name for one in fields(Actuator) if one.metadata.get("acts")
 
 
 def actuator_of(given: Mapping[str, Any]) -> Actuator:
-    """Return the actuator of a mapping from names to values.
+    """Return the actuator with the properties of a mapping {name: value}.
 
     Raises WorldError for an unknown name.
     """
@@ -288,12 +291,12 @@ class Preset(NamedTuple):
 def _of_bam(
     name: str, inertia: float, coulomb: float, load: float, viscous: float, motor: Actuator
 ) -> Preset:
-    """Return the preset of a servo with the friction coulomb + load (|motor| + |load|) + viscous v.
+    """Convert a servo with the friction coulomb + load (|motor| + |load|) + viscous v to a preset.
 
-    The friction per torque is an efficiency of (1 - load) / (1 + load) in both directions. An
-    actuator has dry and viscous friction before the gear. Factors of (1 - load) make the sum equal
-    to the source while the motor drives. While the load drives the motor, the sum without `load` is
-    larger than in the source, by 1 / efficiency.
+    The friction that is proportional to torque becomes an efficiency of (1 - load) / (1 + load) in
+    both directions. Dry and viscous friction act before the gear here. A factor (1 - load) on both
+    reproduces the source while the motor drives. While the load drives the motor, both are larger
+    than in the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(

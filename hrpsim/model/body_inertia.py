@@ -28,9 +28,9 @@ _ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
 
 
 def why_nonphysical(body: BodyInertia) -> str | None:
-    """Return the reason why an inertia is impossible for a solid body, or None.
+    """Return the reason why no solid body can have an inertia, or None.
 
-    Points and thin rods, with moments of zero, are limits of the possible and accepted.
+    Point masses and thin rods have moments of inertia of zero, and are accepted.
     """
     smallest, middle, largest = np.linalg.eigvalsh(body.inertia)
     moments = f"principal moments of inertia {smallest:.4g}, {middle:.4g}, {largest:.4g} kg m^2"
@@ -44,7 +44,7 @@ def why_nonphysical(body: BodyInertia) -> str | None:
 
 
 def lacks_inertia(body: BodyInertia) -> bool:
-    """Return whether a body with a possible inertia resists no rotation about some axis."""
+    """Return whether the moment of inertia about any axis is zero (point mass or thin rod)."""
     moments = np.linalg.eigvalsh(body.inertia)
     return bool(moments[0] <= _rounding(body, moments[2]))
 
@@ -55,12 +55,12 @@ def _rounding(body: BodyInertia, largest: float) -> float:
 
 
 def unresisted_bodies(system: System) -> list[int]:
-    """Return the bodies with a joint that no inertia resists.
+    """Return the indices of bodies whose joint moves no inertia.
 
-    The acceleration of such a joint is undefined. The function runs the inward pass of the
-    articulated-body algorithm (RBDA section 7.3) in a posture without symmetry. A joint is
-    unresisted if S^T I_A S plus the rotor inertia vanishes. The joint then counts as fixed for the
-    bodies above, which come later in the pass.
+    The acceleration of such a joint is undefined. The test runs the inward pass of the
+    articulated-body algorithm (RBDA section 7.3) in a posture without symmetry. A joint moves no
+    inertia if S^T I_A S plus the rotor inertia is zero. Such a joint counts as fixed in the rest
+    of the pass.
     """
     articulated = [
         _spatial_inertia(*body)
@@ -90,7 +90,7 @@ def unresisted_bodies(system: System) -> list[int]:
 
 
 def _block_traces(I_A: np.ndarray) -> np.ndarray:
-    """Return rotational [kg m^2] and translational [kg] traces of a spatial inertia, never 0."""
+    """Return the traces of the rotational [kg m^2] and translational [kg] block, never 0."""
     return np.maximum(np.diag(I_A).reshape(2, 3).sum(axis=1), np.finfo(float).tiny)
 
 
@@ -100,7 +100,7 @@ def _spatial_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.nd
 
 
 def _motion_to_body(system: System, i: int) -> np.ndarray:
-    """Return the transform of motion vectors from the parent body to body i, not at zero."""
+    """Return the motion transform (6, 6) from the parent body to body i, at a general position."""
     R, p = system.placement_R[i], system.placement_p[i]
     if system.joint_type[i] == REVOLUTE:
         angle = 0.3 + 0.1 * i

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Build the bodies and joints of a `Model`: bodies in Pinocchio's order, the kernels' arrays."""
+"""Build a `Model` from a `RobotData`: bodies, joints, and the arrays for the kernels."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def build_model(
 
 
 def _grown_tree(robot: RobotData, base: str) -> LinkTree:
-    """Return the tree of all bodies, on a free body or on the world."""
+    """Return the tree of all bodies, on a free base or fixed to the world."""
     tree = LinkTree(robot, {s.link for s in robot.sensors if SENSOR_KINDS[s.kind].at_joint})
     if base == "free" and not _is_floating_already(robot):
         tree.add_body(_free_joint_name(robot), WORLD, FREE, IDENTITY, robot.root)
@@ -79,7 +79,7 @@ def _grown_tree(robot: RobotData, base: str) -> LinkTree:
 
 
 def _stated(robot: RobotData, name: str) -> dict[str, Any]:
-    """Return a property of joints, without joints that lack the property."""
+    """Return {joint: value} of one property of joints, without joints whose value is None."""
     found = {joint.name: getattr(joint, name) for joint in robot.joints.values()}
     return {joint: value for joint, value in found.items() if value is not None}
 
@@ -97,7 +97,7 @@ def _tendon(data: TendonData) -> Tendon:
 
 
 def _is_floating_already(robot: RobotData) -> bool:
-    """Return whether the root link only carries the floating joint of the real base."""
+    """Return whether the root link is massless and only carries a floating joint."""
     beneath = robot.joints_beneath()[robot.root]
     return (
         len(beneath) == 1
@@ -107,7 +107,11 @@ def _is_floating_already(robot: RobotData) -> bool:
 
 
 def stated_base(robot: RobotData) -> str:
-    """Return "fixed" if the root link is "world" and has more than a floating base, else "free"."""
+    """Return the default base of a robot.
+
+    The base is "fixed" if the root link is "world", unless "world" only carries a floating joint.
+    Otherwise the base is "free".
+    """
     is_held = robot.root == WORLD_LINK and not _is_floating_already(robot)
     return "fixed" if is_held else "free"
 
@@ -130,9 +134,10 @@ def _refuse_inertia(robot: RobotData, link: str, on_it: list[str], cause: str) -
 
 
 def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
-    """Check each body together with the attached FIXED bodies. Only the whole must be physical.
+    """Raise ModelError for a non-physical inertia, and return notes on point masses and thin rods.
 
-    Returns a note on bodies that have mass or an <inertial>, but no moments of inertia.
+    Each body is checked together with all bodies that are fixed to it. Only the sum must be
+    physical.
     """
     carrier = _carriers(tree)
     members: dict[int, list[BodyInertia]] = {}
@@ -159,7 +164,7 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
 
 
 def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
-    """Return, for each body, the carrier through FIXED joints, and the placement on the carrier."""
+    """Return, for each body, the moving body to which FIXED joints attach it, and the placement."""
     found: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
         found[i] = (i, IDENTITY)
@@ -207,7 +212,7 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
 
 
 def _unresisted_joints(tree: LinkTree, system: System) -> list[str]:
-    """Return a note on accepted joints that no inertia resists."""
+    """Return a note on joints that move no inertia, which the user accepted."""
     unresisted = body_inertia.unresisted_bodies(system)
     if not unresisted:
         return []

@@ -36,7 +36,7 @@ class Converted(NamedTuple):
     """The result of a conversion: mesh files, and what is lost.
 
     not_simulated: elements of the source that hrpsim does not simulate.
-    not_written: what the format of the target cannot say.
+    not_written: elements that the format of the target cannot express.
     """
 
     meshes: tuple[Path, ...]
@@ -52,16 +52,16 @@ def convert(
     xacro_arguments: Mapping[str, object] | None = None,
     accept_nonphysical_inertia: bool = False,
 ) -> Converted:
-    """Write a description in any format of `load_model` as another one with the same dynamics.
+    """Convert a robot description of any format to URDF, SDF or MJCF with the same dynamics.
 
     The suffix of the target is the format: `.sdf` is SDF, `.xml` is MJCF, `.urdf` is URDF. MJCF
     needs the package mujoco (`pip install hrpsim[mjcf]`). SDF and MJCF get copies of all meshes, in
     the folder TARGET_meshes next to the target.
 
-    A URDF names mesh files at the present place. Meshes within the source are written to STL files
-    in the folder TARGET_meshes. If the target is in a package (a folder above has a package.xml),
-    URIs are package://NAME/... Otherwise URIs are file:// with the whole path, which RViz can read
-    too.
+    A URDF refers to the mesh files of the source where they are. Meshes embedded in the source are
+    written to STL files in the folder TARGET_meshes. If the target is in a package (a folder above
+    has a package.xml), URIs are package://NAME/... Otherwise URIs are file:// with the absolute
+    path, which RViz can read too.
 
     Args:
         source: path or text of the description.
@@ -118,7 +118,7 @@ def _check(
     package_paths: PackagePaths | None,
     accept_nonphysical_inertia: bool,
 ) -> None:
-    """Raise an error of invalid URDF text as a ModelError of the source."""
+    """Check URDF text by loading it. Raise ModelError, which names the source, if invalid."""
     base = "fixed" if robot is not None and robot.root == robot_data.WORLD_LINK else "free"
     try:
         load_model(
@@ -134,7 +134,7 @@ def _check(
 
 
 def _with_meshes(robot: robot_data.RobotData, target: Path) -> tuple[str, dict[Path, bytes]]:
-    """Return URDF text that names meshes in the folder of `target`, and the files' contents."""
+    """Return URDF text that refers to meshes in the folder of `target`, and the mesh files."""
     folder = target.with_name(f"{target.stem}_meshes")
     stored: dict[bytes, robot_data.MeshData] = {}  # one file for equal meshes
     for link in robot.links.values():
@@ -154,7 +154,7 @@ def _with_meshes(robot: robot_data.RobotData, target: Path) -> tuple[str, dict[P
 
 
 def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) -> str:
-    """Return URDF text with relative paths of meshes replaced by URIs that readers find."""
+    """Replace relative mesh paths in URDF text by URIs that do not depend on the folder."""
     document = Document(text, label)
     changed = False
     for element in document.root.iter("mesh"):
@@ -170,7 +170,7 @@ def _with_whole_uris(text: str, label: str, resources: Resources, target: Path) 
 
 
 def _uri(file: Path, target: Path) -> str:
-    """Return the URI of a file for a description at `target`."""
+    """Return the package:// or file:// URI of a file, for a description at `target`."""
     for folder in target.parents:
         if file.is_relative_to(folder) and (name := declared_name(folder)):
             return f"package://{name}/{file.relative_to(folder).as_posix()}"

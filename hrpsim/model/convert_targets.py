@@ -22,7 +22,7 @@ from hrpsim.model.shapes.mesh_files import read_mesh
 
 
 class Written(NamedTuple):
-    """A description in another format: text, mesh files, and losses."""
+    """A description in another format: the text, the mesh files, and what is not written."""
 
     text: str
     files: dict[Path, bytes]
@@ -30,7 +30,7 @@ class Written(NamedTuple):
 
 
 class _Meshes:
-    """Copies of the meshes of a robot for a description at `target`, a file for each content."""
+    """Copies of a robot's meshes for a description at `target`. Equal meshes share a file."""
 
     def __init__(self, resources: Resources, target: Path) -> None:
         self._resources, self._target = resources, target
@@ -38,14 +38,14 @@ class _Meshes:
         self.names: dict[bytes, str] = {}
 
     def copy(self, mesh: MeshData | MeshFile) -> str:
-        """Return the name of a copy, relative to the target. The format of the file stays."""
+        """Add a copy of a mesh file in its format. Return the path relative to the target."""
         if isinstance(mesh, MeshData):
             return self._kept(stl_of(mesh), mesh.name, ".stl")
         path = self._path(mesh)
         return self._kept(read_bytes(path, ModelError, "MESH_SIZE"), path.stem, path.suffix)
 
     def scaled_stl(self, mesh: MeshData | MeshFile) -> str:
-        """Return the name of an STL of the scaled mesh, relative to the target."""
+        """Add an STL of the scaled mesh. Return the path relative to the target."""
         if isinstance(mesh, MeshFile):
             path = self._path(mesh)
             read = read_mesh(path, mesh.scale, hull=False).mesh
@@ -53,7 +53,7 @@ class _Meshes:
         return self._kept(stl_of(mesh), mesh.name, ".stl")
 
     def files(self) -> dict[Path, bytes]:
-        """Return the contents of all copies by path."""
+        """Return {path: contents} of all copies."""
         return {self._target.parent / name: data for data, name in self.names.items()}
 
     def _path(self, mesh: MeshFile) -> Path:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinds of connections between links, and the axes that each kind holds."""
+"""Kinds of connections between links, and the relative motions that each kind constrains."""
 
 from __future__ import annotations
 
@@ -26,9 +26,14 @@ KINDS = {
 
 
 def held_axes(kind: str | None, axes: Iterable[str] | None) -> tuple[str, ...]:
-    """Return the axes held by a kind, or else `axes`. The default kind is "fixed".
+    """Return the axes of relative motion that a connection constrains.
 
-    ValueError lists the existing kinds and axes.
+    Args:
+        kind: name of the kind, such as "hinge". None without `axes` means "fixed".
+        axes: constrained axes of a connection without a kind, of AXES.
+
+    Raises:
+        ValueError: The kind or an axis does not exist, or both arguments are given.
     """
     if axes is None:
         kind = "fixed" if kind is None else kind

@@ -50,13 +50,13 @@ _CONNECTION_ATTRIBUTES = (
 
 
 def with_robot_name(text: str, name: str) -> str:
-    """Return a URDF's text with an element that states the robot's name in the world."""
+    """Add an <hrpsim> element with the robot's name in the world to URDF text."""
     at = text.rfind("</robot>")
     return f"{text[:at]}<hrpsim {ROBOT_NAME}={quoteattr(name)}/>\n{text[at:]}" if at >= 0 else text
 
 
 def robot_name(text: str) -> str:
-    """Return the name that `with_robot_name` put into a URDF's text, or ""."""
+    """Return the robot's name in the world from URDF text (see `with_robot_name`), or ""."""
     root = xml_root(text.strip(), "URDF", ModelError)
     elements = root.findall(f"hrpsim[@{ROBOT_NAME}]")
     return elements[-1].get(ROBOT_NAME, "") if elements else ""
@@ -113,7 +113,10 @@ def _add_gazebo_sensors(description: Description, robot: RobotData) -> None:
 
 
 def _referent(description: Description, tag, reference: str, kind: str) -> str:
-    """Return the joint or link (by the tag's `kind`) to which a tag under `reference` applies."""
+    """Return the joint or link that a tag under `reference` describes.
+
+    kind: "joint", "link" or "joint or link". The last returns the child link of a joint.
+    """
     fail = description.document.fail
     if kind == "joint":
         if reference not in description.joints:
@@ -152,7 +155,7 @@ def _read_rotor(description: Description, robot: RobotData, joint: str, tag) -> 
 def _read_actuator_rotor(
     description: Description, rotors: dict[str, tuple[float, object]], tag
 ) -> None:
-    """Read the rotor of an actuator of a transmission."""
+    """Read the rotor inertia of an actuator of a <transmission>."""
     document = description.document
     document.require_content(tag, ("inertia", "gear_ratio", "actuator"))
     name = document.text(tag, "actuator")
@@ -314,7 +317,7 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
 
 
 def _length(document: Document, tag, kind: str | None) -> float | None:
-    """Return the length of a distance [m], or None for another kind of connection."""
+    """Return the length [m] of a connection of kind "distance", or None for another kind."""
     if (kind == "distance") != (tag.get("length") is not None):
         document.fail(tag, "a length belongs to a connection of kind distance, and the other way")
     if kind != "distance":
@@ -356,7 +359,7 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
 
 
 class _Reader(NamedTuple):
-    """The reader of a tag of <hrpsim>: the owner and the contents of the tag."""
+    """How a tag of <hrpsim> is read: the element described, and the allowed contents."""
 
     owner: str
     read: Callable[[Description, RobotData, str, Any], None]
@@ -383,14 +386,14 @@ _READERS = {
 
 
 def _refuse_second(description: Description, known: Container, key: Any, tag) -> None:
-    """Refuse a key that is known. The key is a name, or a tag and the name."""
+    """Raise ModelError for a second element with the same key: a name, or a tag and a name."""
     if key in known:
         name = key[1] if isinstance(key, tuple) else key
         description.document.fail(tag, f"<{tag.tag}> is given twice for {name!r}")
 
 
 def _placement(description: Description, element, xyz: str, rpy: str) -> Placement:
-    """Return the placement of two attributes. Missing attributes are zeros."""
+    """Return the placement given by the attributes `xyz` and `rpy`. Missing attributes are 0."""
     numbers = description.document.numbers
     given = (
         numbers(element, key, 3) if element.get(key) is not None else None for key in (xyz, rpy)

@@ -61,7 +61,7 @@ def model_of_robot(
 
 
 def _stay_apart(robot: RobotData) -> set[Pair]:
-    """Return the pairs of links that never collide, in the order of the names."""
+    """Return the pairs of links that never collide, each in alphabetical order."""
     found: set[Pair] = set()
     for link, other in robot.apart:
         others = robot.links if other == "*" else (other,)
@@ -75,7 +75,7 @@ def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
 
 
 def _odd_parts(robot: RobotData) -> list[str]:
-    """Return notes on odd shapes and limits. A note has the place of the first part of a kind."""
+    """Return notes on suspicious shapes and limits. A note names the first element of its kind."""
     links, joints = robot.links.values(), robot.joints.values()
     kinds: tuple[tuple[str, list], ...] = (
         ("a <visual> with a size of 0 is not drawn", list(filter(_is_unseen, links))),
@@ -117,7 +117,7 @@ def _has_point(link: LinkData) -> bool:
 
 
 def _intangible(robot: RobotData) -> list[str]:
-    """Return a note on a robot without collision shapes if the robot has visual shapes."""
+    """Return a note if a robot has visual shapes but no collision shapes."""
     seen = [name for name, link in robot.links.items() if link.visuals]
     if not seen:
         return []
@@ -130,7 +130,7 @@ def _intangible(robot: RobotData) -> list[str]:
 
 
 def _ends(robot: RobotData, links: list[str]) -> list[str]:
-    """Return the links, out of some links, that have none of the others below."""
+    """Return those of the given links that have none of the given links below them."""
     joints, above = robot.joints_above(), set()
     for link in links:
         while link in joints:
@@ -142,7 +142,7 @@ def _ends(robot: RobotData, links: list[str]) -> list[str]:
 def keyframe_configurations(
     model: Model, keyframes: Iterable[KeyframeData]
 ) -> dict[str, np.ndarray]:
-    """Return q (nq,) of each posture. Joints without a position are neutral."""
+    """Return {name: q (nq,)} of keyframes. Joints without a position are at neutral."""
     by_name = {joint.name: joint for joint in model.joints}
     found = {}
     for keyframe in keyframes:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read URDF text as a `RobotData`, with notes on odd elements."""
+"""Read URDF text as a `RobotData`, with notes on suspicious elements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from hrpsim.model.unread import unread_parts
 
 
 def robot_of_urdf(urdf: UrdfText) -> tuple[RobotData, list[str]]:
-    """Return the robot of URDF text, and notes on odd elements.
+    """Return the robot of URDF text, and notes on suspicious elements.
 
     ModelError names file, line, element and cause of an invalid element.
     """
@@ -130,7 +130,7 @@ def _origin_of(origin) -> Placement:
 
 
 def _readings(description: Description) -> list[str]:
-    """Return the notes. Each has the place of the first element of a kind."""
+    """Return the notes on suspicious elements. A note names the first element of its kind."""
     root = description.document.root
     colors = [(_material(color), color) for color in root.iter("color") if _odd(color)]
     calls = [(_macro(call), call) for call in _calls(description)]
@@ -149,7 +149,7 @@ def _readings(description: Description) -> list[str]:
 
 
 def _wide_turns(root: etree._Element) -> dict[etree._Element, str]:
-    """Return a text for each <origin> and <pose> with an angle of over a turn, by element."""
+    """Return a note, by element, on each <origin> and <pose> with an angle of over 360 degrees."""
     angles = {one: ("rpy", _numbers(one.get("rpy")) or ()) for one in root.iter("origin")}
     for one in root.iter("pose"):
         words = (one.text or "").split()

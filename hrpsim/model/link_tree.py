@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Assemble the links of a description, depth first: bodies, joints, frames of links."""
+"""Assemble the rigid bodies and joints of a robot from the links of its description."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class LinkTree:
     def add_body(
         self, name: str | None, parent: int, joint_type: int, placement: Placement, link: str
     ) -> int:
-        """Append a body with degrees of freedom. `name` is None for a joint without any."""
+        """Append a body, its joint and degrees of freedom. `name` is None for a fixed joint."""
         body = len(self.bodies)
         q_index = sum(JOINT_NQ[b.joint_type] for b in self.bodies)
         v_index = len(self.dofs)
@@ -60,10 +60,7 @@ class LinkTree:
         return body
 
     def grow(self, link: str, body: int) -> None:
-        """Put `link` and everything beneath on `body`.
-
-        The frame of the link is the body's frame.
-        """
+        """Attach `link` to `body`, in the body's frame, and add all links below, depth first."""
         self.place_link(link, body, IDENTITY)
         beneath = self.robot.joints_beneath()
         pending = beneath[link][::-1]
@@ -74,7 +71,7 @@ class LinkTree:
             pending += beneath[joint.child][::-1]
 
     def place_link(self, link: str, body: int, placement: Placement) -> None:
-        """Record the frame of `link` and give the inertia of the link to `body`."""
+        """Record the frame of `link`, and add the inertia of the link to `body`."""
         self.frames[link] = Frame(link, body, *placement)
         inertial = self.robot.links[link].inertial
         if inertial is not None and body != WORLD:
@@ -82,7 +79,10 @@ class LinkTree:
             self.bodies[body].parts.append(BodyInertia(*inertial).seen_from(placement))
 
     def place_joint(self, joint: JointData, parent: Frame) -> tuple[int, Placement]:
-        """Add the bodies moved by `joint`. Return body and placement of the child link."""
+        """Add the bodies moved by `joint`. Return body and placement of the child link.
+
+        A planar joint, for example, has three bodies. A fixed joint has none.
+        """
         at = Placement(parent.R, parent.p).then(joint.origin)
         body = parent.body
         if joint.type == "fixed":
@@ -102,7 +102,7 @@ class LinkTree:
         return body, at
 
     def check_floating(self, joint: JointData, body: int) -> None:
-        """Refuse a floating joint on a moving link, and a floating joint with damping."""
+        """Raise ModelError for a floating joint on a moving link, or with damping."""
         if body != WORLD:
             self.robot.fail(
                 joint,
@@ -121,7 +121,7 @@ class LinkTree:
         dof.rotor_inertia = joint.rotor_inertia
 
     def link_mimics(self) -> None:
-        """Point each degree of freedom that follows another at the leading one of the chain."""
+        """Resolve chains of mimic joints: each degree of freedom follows the first leader."""
         v_index = {joint.name: joint.v_index for joint in self.joints}
         for name, joint in self.robot.joints.items():
             while joint.mimic is not None and name in v_index:
@@ -133,10 +133,10 @@ class LinkTree:
 
 
 def _stated(limit: float) -> float:
-    """Return a limit of effort or velocity. Values of 0 and less (-1) mean no limit."""
+    """Return a limit of effort or velocity. 0 and negative values mean no limit (inf)."""
     return _bound(limit) if limit > 0.0 else math.inf
 
 
 def _bound(limit: float) -> float:
-    """Return a limit, or infinity if the limit is as large as exporters write for no limit."""
+    """Return a limit, or infinity beyond LARGEST, which exporters write for no limit."""
     return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit

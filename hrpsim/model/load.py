@@ -3,11 +3,11 @@
 
 """Load robot descriptions: URDF, xacro, MJCF, .body or .wrl become a `Model`.
 
-Models of URDF texts are stored on disk, because reading a model takes longer than all other work on
-a robot. The same text and settings give the same model if nothing else is read. Models with meshes
-or an SRDF, which may change, are therefore not stored. Models with warnings are not stored either.
-The files are next to the kernels, in a folder for these sources, with a checksum. Damaged or
-missing files only cost time.
+Models of URDF texts are cached on disk, because reading a description takes longer than all other
+work on a robot. The same text and settings give the same model if no other file is read. Models
+with meshes or an SRDF, which may change, are therefore not cached. Models with warnings are not
+cached either. The files are next to the compiled kernels, with a checksum. A damaged or missing
+file only costs time.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ def load_model(  # many parameters: keyword arguments
     of any format that are not simulated or not known.
 
     An effort or velocity limit of 0 or -1 means no limit, as in most published descriptions, and
-    becomes inf. A collision sphere without a radius is a point. <dynamics> of a planar joint
-    applies to each of its three coordinates. Damping in <dynamics> and damping in <spring> add up.
-    `Model.meshes` lists the collision meshes and the use of each. The page of robot descriptions
-    lists the <hrpsim> elements.
+    becomes inf. A collision sphere of radius 0 is a point. <dynamics> of a planar joint applies to
+    each of its three coordinates. Damping in <dynamics> and damping in <spring> add up.
+    `Model.meshes` lists the collision meshes and the use of each.
+    docs/reference/robot_descriptions.md lists the <hrpsim> elements.
 
     Args:
         source: a path, or XML text.
@@ -76,12 +76,12 @@ def load_model(  # many parameters: keyword arguments
             that are packages or hold packages. Then AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and the
             folders above the file are searched.
         xacro_arguments: values of <xacro:arg>. True and False become "true" and "false".
-        accept_nonphysical_inertia: accept masses and inertias that no matter can have. A
-            ModelWarning then names joints that no inertia resists. By default each moving link,
+        accept_nonphysical_inertia: accept masses and inertias that no solid can have. A
+            ModelWarning then names joints that move no inertia. By default each moving link,
             together with all links fixed to it, must have a mass and moments of inertia. The
-            moments must not be negative and must obey the triangle inequality. Something must
-            resist each joint. A moving link without any <inertial> is a massless intermediate. A
-            ModelWarning names moving links with moments of zero.
+            moments must not be negative and must obey the triangle inequality. Each joint must move
+            a mass or a rotor inertia. A moving link without any <inertial> is a massless
+            intermediate. A ModelWarning names moving links with moments of zero.
         meshes: use of collision meshes. "hull" uses the convex hull of each mesh. "exact" uses the
             triangles, which may be concave. A mesh that bounds no solid is then replaced by the
             hull, with a ModelWarning. "none" disables mesh collisions, and the files are not read.
@@ -219,7 +219,7 @@ def _read(
 
 
 def _converted(text: str, path: Path | None, resources: Resources, is_mjcf: bool) -> RobotData:
-    """Return the robot of a text in another format than URDF. A compiled MJCF file is kept."""
+    """Return the robot of text in a format other than URDF. Robots of MJCF files are cached."""
 
     def foreign() -> RobotData:
         robot = read_foreign(text, path, resources)
@@ -234,7 +234,7 @@ def _converted(text: str, path: Path | None, resources: Resources, is_mjcf: bool
 
 
 def _complete(robot: RobotData, path: Path | None) -> RobotData:
-    """Check a robot of another format than URDF and store the meshes. Return the robot."""
+    """Check a robot of a format other than URDF, and write its meshes to files."""
     from hrpsim.model.readers.check_robot import check_robot
     from hrpsim.model.readers.stored_meshes import store_meshes
 
@@ -245,14 +245,14 @@ def _complete(robot: RobotData, path: Path | None) -> RobotData:
 
 
 def key_of(text: str | bytes, *settings: object) -> str:
-    """Return the key of a model: a hash of text or data, settings, limits, NumPy's version."""
+    """Return the cache key of a model: a hash of text, settings, limits and NumPy's version."""
     bounds = sorted((k, v) for k, v in vars(limits).items() if k.isupper())
     identity = repr((settings, bounds, np.__version__, text))
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def recall(key: str, resources: Resources | None = None) -> Model | None:
-    """Return a stored model, or None if there is none or the key is "".
+    """Return the cached model of a key, or None if there is none or the key is "".
 
     The mesh files found by `resources` must have the same contents as for the stored model.
     """
@@ -271,9 +271,9 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
 
 
 def keep(key: str, model: Model) -> Model:
-    """Store a model for later processes, if possible. Return the model as in later processes.
+    """Cache a model for later processes, if possible. Return an equal copy.
 
-    Nothing is stored under the key "".
+    The copy is what later processes will read. The key "" caches nothing.
     """
     if not key:
         return model

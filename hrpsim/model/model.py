@@ -80,9 +80,9 @@ class Visual(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshUse:
-    """The use of one mesh collision element: "hull", "exact" or "none" (no collision).
+    """How the mesh of one <collision> collides: as "hull", as "exact" mesh, or "none" (not at all).
 
-    `note` explains a use other than the requested use, and repairs of the mesh.
+    `note` lists repairs of the mesh, and explains a use other than the requested use.
     """
 
     link: str
@@ -134,7 +134,7 @@ class Sensor:
 
 
 class Lift(NamedTuple):
-    """A force at the centre of mass of a link that compensates part of the link's weight."""
+    """Gravity compensation of a link: a force at its centre of mass, against part of its weight."""
 
     body: int
     point: tuple[float, float, float]  # in the body [m]
@@ -282,9 +282,9 @@ class Model:
 def adjacent_bodies(model: Model) -> frozenset[tuple[int, int]]:
     """Return pairs of bodies (smaller first, -1 for the world) connected by one or more joints.
 
-    Links that are fixed to each other are one body. Bodies without a shape between two others are
-    passed over, such as bodies between an ankle and a sole on bushes. Each body is therefore
-    adjacent to the nearest ancestor with a shape. A floating body is adjacent to nothing.
+    Links that are fixed to each other are one body. A body without a shape, such as the body
+    between an ankle and a sole on rubber bushes, is skipped. Each body is therefore adjacent to the
+    nearest ancestor with a shape. A floating body has no adjacent body.
     """
     shaped = {shape.body for shape in model.shapes}
     pairs = set()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Place a robot with a fixed base elsewhere in the world."""
+"""Move the base of a robot to another pose in the world."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _Part = TypeVar("_Part", Frame, CollisionShape, Sensor, SampledSensor)
 def put_at(
     model: Model, q: ArrayLike | None, position: ArrayLike | None, orientation: ArrayLike | None
 ) -> tuple[Model, ArrayLike | None]:
-    """Return the model and q (nq,) with the base link at a pose in the world.
+    """Move the base link to a pose in the world. Return the model and q (nq,).
 
     Args:
         model: model of the robot. A free base is moved in q, a fixed base in the model.
@@ -52,8 +52,8 @@ def put_at(
 def placed(model: Model, at: Placement) -> Model:
     """Return a model on a fixed base with the base link at `at` in the world.
 
-    All parts that are fixed to the world move, and so does the first joint of each tree. Floating
-    links start relative to the new place. Placements in keyframes move too.
+    Shapes, frames and sensors that are fixed to the world move, and so does the first joint of each
+    tree. Floating links and keyframes move by the same displacement.
     """
     moved = Placement(model.frames[model.base_link].R, model.frames[model.base_link].p)
     at = at.then(moved.inverse())
@@ -74,7 +74,7 @@ def placed(model: Model, at: Placement) -> Model:
 
 
 def _moved(part: _Part, at: Placement) -> _Part:
-    """Return a part at the new place, if the part is fixed to the world."""
+    """Return a shape, frame or sensor displaced by `at` if fixed to the world, else unchanged."""
     if part.body >= 0:
         return part
     R, p = at.then(Placement(part.R, part.p))

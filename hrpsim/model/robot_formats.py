@@ -27,7 +27,7 @@ _ROOT = re.compile(r"<([A-Za-z_][\w.-]*)")
 
 @dataclass(frozen=True)
 class RobotFormat:
-    """A format, with a reader or the reason for the lack of a reader."""
+    """A file format of robot descriptions, with a reader or the reason why there is none."""
 
     name: str
     title: str = ""  # in a list of what is read
@@ -115,7 +115,7 @@ def format_of(text: str, path: Path | None) -> RobotFormat:
 
 
 def refuse_unread(path: Path | None, form: RobotFormat | None = None) -> None:
-    """Raise ModelError for a file with the suffix of an unsupported format, or for a format."""
+    """Raise ModelError if a format, or the format of a path's suffix, is not supported."""
     suffix = "" if path is None else path.suffix.lower()
     for one in FORMATS:
         if one.refusal and (one is form or suffix in one.suffixes):

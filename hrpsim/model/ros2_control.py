@@ -48,7 +48,7 @@ def is_initial_value(parameter) -> bool:
 
 
 def speaks_by_topics(hardware) -> bool:
-    """Return whether a <hardware> is the manager's end of a topic interface, as in hrpsim."""
+    """Return whether the <hardware> plugin exchanges commands and states over ROS topics."""
     return (hardware.findtext("plugin") or "").strip() in _TOPIC_SYSTEMS
 
 

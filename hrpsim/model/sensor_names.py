@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names of a sensor outside of the description: topic and frame."""
+"""The ROS topic of a sensor, and the frame of its messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hrpsim.model.sensors.sampled_sensor import SampledSensor
 
 
 def sensor_topic(sensor: Sensor) -> str:
-    """Return the topic of a sensor: as declared, or for an IMU as in REP 145, else the name."""
+    """Return the topic of a sensor: the declared topic, REP 145's for an IMU, or else its name."""
     return sensor.topic or sensor.name + STEP_KINDS[sensor.kind].topic_below
 
 
@@ -23,7 +23,7 @@ def sensor_frame(model: Model, sensor: Sensor | SampledSensor) -> str:
 
 
 def link_at(model: Model, sensor: Sensor | SampledSensor) -> str | None:
-    """Return the link whose frame coincides with the sensor's. The sensor's link comes first."""
+    """Return a link whose frame coincides with the sensor's frame, preferably the sensor's link."""
     for link in (sensor.link, *model.link_names):
         frame = model.frame(link)
         if (

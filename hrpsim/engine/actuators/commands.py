@@ -28,10 +28,10 @@ def command_in_effect(
     time_step: Seconds,
     command_out: Command,
 ) -> None:
-    """Write the mean command of this step from the present and the stored commands.
+    """Write the command in effect: the mean over this step of the delayed commands.
 
-    A delay is n + f steps. The part f of a step has the command given n + 1 steps before. The rest
-    of the step has the command given n steps before.
+    A delay is n + f steps, with a whole number n. During the fraction f of the step, the command of
+    n + 1 steps before acts. During the remaining fraction, the command of n steps before acts.
 
     Args:
         actuator: constants of the actuator.
@@ -92,7 +92,7 @@ def command_rate(actuator, stored, slot, time_step: Seconds):
 
 @inlined_kernel
 def delayed_slots(slot: Index, actuator: Actuator | Sensor) -> tuple[int, int]:
-    """Return the two slots of a buffer between which a delay lies, the newer slot first.
+    """Return the two slots of a buffer with the values around a delay, the newer slot first.
 
     Args:
         slot: slot of the present step.
@@ -118,7 +118,7 @@ def integrates(actuator: Actuator, command: Control) -> bool:
 
 @inlined_kernel
 def _bounded(actuator: Actuator, state: ActuatorState, change: float) -> float:
-    """Return the integral of the commanded velocity after a change, within its bounds [rad]."""
+    """Return the integral of the commanded velocity plus `change`, clamped to its bounds [rad]."""
     end = max(state.integrated + change, actuator.velocity_integral_lower)
     return min(end, actuator.velocity_integral_upper)
 
@@ -134,7 +134,7 @@ def count_step(
         state: state of the actuator. `slewed`, `integrated`, `filtered_effort`, `filtered_target`,
             `elapsed` and `slot` are changed.
         command: present command of the controller.
-        position: of the joint at the end of the step [rad or m].
+        position: position of the joint at the end of the step [rad or m].
         time_step: [s].
     """
     due, sample = sample_due(actuator, state, time_step), state.sample

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records of actuators from their properties."""
+"""Convert the properties of actuators (hrpsim.Actuator) to the kernels' ACTUATOR records."""
 
 import math
 from collections.abc import Sequence
@@ -23,11 +23,11 @@ _PLAIN = tuple(name for name in RANGES if name in (ACTUATOR.names or ()))
 def actuator_records(
     fitted: Sequence[tuple[int, Actuator]], system: System, time_step: float
 ) -> np.ndarray:
-    """Return ACTUATOR records.
+    """Return the ACTUATOR records of all actuators of a world.
 
     Args:
-        fitted: degrees of freedom of `system` with an actuator, and these.
-        system: of the world.
+        fitted: pairs (degree of freedom of `system`, actuator).
+        system: system of the world.
         time_step: [s].
     """
     records = np.zeros(len(fitted), dtype=ACTUATOR)
@@ -44,9 +44,15 @@ def actuator_records(
 
 
 def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
-    """Leave limits of joints to the actuators (ACTUATOR), and with rigid gears dry friction too.
+    """Clear the joint limits that actuator models replace.
 
-    `dofs` are the records of the degrees of freedom of the scene. Each step writes the friction.
+    An actuator model has its own limits of effort and velocity, so the joint's become infinite.
+    With a rigid gear, the friction of joint and actuator acts at the joint. Its value here only
+    marks that there is friction. Each step writes the value that acts.
+
+    Args:
+        units: ACTUATOR records.
+        dofs: DOF records of the scene (nv,), changed.
     """
     dofs["effort_limit"][units["dof"]] = dofs["velocity_limit"][units["dof"]] = np.inf
     rigid = units[units["two_mass"] == 0]
@@ -54,7 +60,7 @@ def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
 
 
 def slots_of(delay: float, time_step: float) -> int:
-    """Return the number of values that a delay [s] must store.
+    """Return the number of past values that a delay of one signal needs.
 
     Args:
         delay: [s].

@@ -16,8 +16,8 @@ increasing, piecewise linear function:
 
     J (w' - w) / dt - M(w') + g T(w') + friction = 0.
 
-In the present state of limits, flank and friction, the joint therefore sees one torque and one
-inertia. The motion found shows whether the state is correct (hrpsim.engine.step.motion.actuators).
+Within one state of limits, flank and friction, the joint therefore sees one torque and one inertia.
+The solved motion shows whether the assumed state is right (hrpsim.engine.step.motion.actuators).
 
 Dry friction of motor and gear has Stribeck's curve, and losses in proportion to the load. A gear
 has the efficiencies e (motor drives) and b (driven back). For the torque T on the joint, the gear
@@ -88,10 +88,10 @@ def settle(
     momentum: float,
     time_step: Seconds,
 ) -> None:
-    """Take the torque linear about the joint's final velocity if all else stays.
+    """Linearise the torque about the joint's predicted final velocity.
 
-    This velocity solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
-    bracket.
+    The prediction solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
+    bracket. All forces but the actuator's torque are kept.
 
     Args:
         actuator: record of the actuator's constants.
@@ -120,11 +120,11 @@ def settle(
 
 @inlined_kernel
 def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_end: float) -> None:
-    """Write the torque on the joint, linear about a final velocity, with two masses.
+    """Linearise the torque of motor and elastic gear about the joint's final velocity.
 
-    The method is Newton's method with a bracket. With dry friction the motor is first taken to move
-    as expected. If that fails, the torques on the motor at rest decide whether the motor sticks, or
-    the direction.
+    Newton's method with a bracket finds the motor's velocity. With dry friction, the motor is first
+    assumed to keep its direction. If that fails, the torques on the motor at rest decide whether
+    the motor sticks, or in which direction it moves.
     """
     w, side, low, high = step_state.motor_end, 0.0, -math.inf, math.inf
     if step_state.dry > 0.0 or actuator.gear_loss > 0.0:
@@ -210,9 +210,9 @@ def begin_gear(
 def gear_torque(
     actuator: Actuator, step_state: ActuatorStep, rate: float
 ) -> tuple[float, float, float]:
-    """Return the torque that the gear transmits, and its derivative by the motor's speed.
+    """Return (gear torque, derivative by the motor's speed, reach).
 
-    The third number is the change of that speed within which the derivative holds.
+    The derivative holds if the motor's speed changes by at most the reach.
     """
     torque = step_state.gear_torque + step_state.of_rate * rate
     beyond = abs(torque) - actuator.dead_torque
@@ -224,10 +224,7 @@ def gear_torque(
 
 @inlined_kernel
 def relax_twist(actuator: Actuator, state: ActuatorState) -> float:
-    """Return the twist of the gear's spring after a step [rad or m].
-
-    The step transmitted state.torque.
-    """
+    """Return the twist of the gear's spring that transmitted state.torque [rad or m]."""
     if state.torque > 0.0:
         return state.deflection - actuator.half_backlash
     if state.torque < 0.0:

@@ -3,7 +3,9 @@
 
 """A rigid gear with losses: the transmitted torque as a function of the joint's velocity.
 
-Inertia, viscous friction and dry friction F reduce the torque of the motor. The gear receives
+v and v' are the joint's velocities at both ends of the step. M is the motor's torque, J the rotor
+inertia, c the viscous friction. Inertia, viscous friction and dry friction F reduce the torque of
+the motor. The gear receives
 
     N = M(v') - J (v' - v) / dt - c v - side F.
 
@@ -12,13 +14,12 @@ driven back, the gear transmits T = N / b. `side` is the direction of motion. Th
 acts on all torque that passes the gear, including the rotor's inertia. This model is the limit of a
 gear whose stiffness grows beyond all bounds.
 
-T does not increase with v'. At v' = 0, T falls from `high` to `low`. `high` is the T of a motion to
-the negative side, and `low` the T of a motion to the positive side. A joint at rest bears every
-load between them. The step takes
+T does not increase with v'. At v' = 0, T drops from `high` (motion in the negative direction) to
+`low` (motion in the positive direction). A joint at rest bears every load between both.
 
-- a sliding joint with the torque of its side, linear, without a row,
-- a joint at rest with the torque `centre` and a row of dry friction up to `band`. This covers `low`
-  to `high`. If this range is wide, the row covers only a part about the expected load.
+- A sliding joint gets the torque of its direction, linearised, without a constraint row.
+- A joint at rest gets the torque `centre`, and a row of dry friction up to `band`. Both cover the
+  range from `low` to `high`. If this range is wide, the row covers a part about the expected load.
 
 A gear with b = 0 is self-locking. N = 0 while the gear is driven, and at rest the gear bears any
 load.
@@ -38,7 +39,7 @@ _ITERATIONS = 60
 
 @inner_kernel
 def begin_losses(actuator: Actuator, step_state: ActuatorStep, time_step: float) -> None:
-    """Write the resistance of the motor's side, and both ends of the torque range at rest.
+    """Write the motor's resistance, and both ends of the torque range at rest.
 
     Args:
         actuator: constants of the actuator.
@@ -90,11 +91,10 @@ def settle_losses(
     time_step: float,
     slides: bool,
 ) -> None:
-    """Take the torque linear about the joint's final velocity if all else stays.
+    """Linearise the torque about the joint's predicted final velocity v'.
 
-    This velocity v' solves inertia v' = momentum + dt (T(v') - the joint's own friction), by
-    Newton's method on one side. A joint that moves has no row if the joint `slides`. Otherwise the
-    joint has the row of a joint at rest.
+    v' solves inertia v' = momentum + dt (T(v') - joint friction), by Newton's method on one side. A
+    moving joint without a row `slides`. Otherwise the joint gets the row of a joint at rest.
 
     Args:
         actuator: record of the actuator's constants.
@@ -135,7 +135,7 @@ def _moving_end(
     time_step: Seconds,
     side: float,
 ) -> float:
-    """Return the velocity with which the joint ends on a side."""
+    """Return the joint's final velocity, assuming a direction of motion (`side`)."""
     end, near, far = side * max(side * step_state.joint_end, 0.0), 0.0, math.inf
     for _ in range(_ITERATIONS):
         torque, slope, _, _, _ = _transmitted(actuator, step_state, end, side)
@@ -158,7 +158,7 @@ def _moving_end(
 def leaves_band(
     actuator: Actuator, step_state: ActuatorStep, joint_end: float, tolerance: float
 ) -> bool:
-    """Return whether the motion is outside the range for which the gear's torque was taken.
+    """Return whether the motion is outside the range in which the gear's torque was linearised.
 
     Args:
         actuator: constants of the actuator.
@@ -177,7 +177,7 @@ def leaves_band(
 
 @inlined_kernel
 def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) -> float:
-    """Return the friction torque of a joint's row at rest, at a velocity found [Nm or N].
+    """Return the torque that a joint's friction row delivers at a solved velocity [Nm or N].
 
     The result is 0 if the joint has no such row or stays at rest.
 
@@ -195,7 +195,7 @@ def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) 
 def _hold(
     step_state: ActuatorStep, needed: float, resistance: float, low: float, high: float
 ) -> None:
-    """Take the joint at rest, under a load near `needed`."""
+    """Write torque and friction row of a joint at rest, under a load near `needed`."""
     width, window = 0.5 * (high - low), 4.0 * abs(needed) + _WINDOW * resistance
     step_state.side, step_state.band = 0.0, min(width, window)
     step_state.centre = 0.5 * (low + high)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The motor: the torque that its gains demand, within limits of current, voltage and curve.
+"""The motor: the torque demanded by its gains, limited by current, voltage and torque curve.
 
 A motor at the voltage V with the back EMF K w draws the current (V - K w) / R. Its torque lies
 between K (-V - K w) / R and K (V - K w) / R, and within the current limit. K includes the gear
@@ -24,7 +24,7 @@ _LIMITER = 1e-6
 
 @inlined_kernel
 def warmed(value: float, rise: float, temperature: float, actuator: Actuator) -> float:
-    """Return a constant of the motor at a temperature, linear in it."""
+    """Return a motor constant at a temperature: value (1 + rise (temperature - reference))."""
     return value * (1.0 + rise * (temperature - actuator.reference))
 
 
@@ -129,10 +129,10 @@ def damper_weight(damping: float, inertia: float, time_step: Seconds) -> float:
 def _reach_below(
     actuator: Actuator, step_state: ActuatorStep, demand: float, speed: float, least: float
 ) -> float:
-    """Return the change of both velocities that takes no limit below the demand [rad/s or m/s].
+    """Return how far both velocities may change before a limit reaches the demand [rad/s or m/s].
 
     demand, speed: magnitudes of the demanded torque [Nm or N] and of the motor's velocity.
-    least: a torque that no limit is below [Nm or N].
+    least: lower bound of all limits [Nm or N].
     """
     gains = step_state.of_motor + step_state.of_joint
     reach = (least - demand) / (gains + max(actuator.steepest, step_state.back_emf))

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Bounds of shapes and bodies: balls, boxes, and the check that no shape of a body moved far.
+"""Bounds of shapes and bodies: balls, boxes, and a bound on the motion of a body's shapes.
 
-Suppose that a body has moved by d [m] and turned from R' to R since the candidate list was made. No
-centre of the body's shapes has moved by more than d + |R - R'| arm, in the Frobenius norm. If this
-bound is within the margin of the list, shapes that are in no listed pair need no check of their
-own.
+Suppose that a body has moved by d [m] and turned from R' to R since the candidate list was made.
+Let `arm` be the largest distance of a shape's centre from the body's origin. No centre has then
+moved by more than d + |R - R'| arm, in the Frobenius norm. If this bound is within the margin of
+the list, the list is complete, and shapes without a listed pair need no further check.
 """
 
 import math
@@ -34,9 +34,13 @@ from hrpsim.model.shapes.geometry import BOX, CAPSULE, PLANE, SPHERE
 
 @kernel
 def bounding_radius(kind: int, size: Vector) -> float:
-    """Return the radius of the smallest ball about the frame's origin that holds the shape [m].
+    """Return the radius of the smallest ball about the frame's origin that holds a shape [m].
 
-    A plane's is infinite.
+    The radius of a plane is infinite.
+
+    Args:
+        kind: kind of the shape.
+        size: size of the shape (3,) [m].
     """
     if kind == PLANE:
         return math.inf
@@ -51,15 +55,14 @@ def bounding_radius(kind: int, size: Vector) -> float:
 
 @kernel
 def shape_aabb(kind: int, size: Vec3, R: Mat3, p: Vec3, lower_out: Vec3, upper_out: Vec3) -> None:
-    """Write the corners (3,) of the smallest world-axis box that holds the shape [m].
+    """Write the axis-aligned bounding box (AABB) of a shape in the world.
 
-    A plane fills all space.
+    The box of a plane is infinite.
 
-    kind: kind of the shape.
-    size: size of the shape (3,) [m].
-
-    Returns:
-        rotation from the shape's frame to the world (3, 3).
+    Args:
+        kind: kind of the shape.
+        size: size of the shape (3,) [m].
+        R: rotation from the shape's frame to the world (3, 3).
         p: origin of the shape's frame in the world (3,) [m].
         lower_out: lower corner (3,) [m], written.
         upper_out: upper corner (3,) [m], written.
@@ -84,9 +87,9 @@ def shape_aabb(kind: int, size: Vec3, R: Mat3, p: Vec3, lower_out: Vec3, upper_o
 
 @kernel
 def thickness(kind: int, size: Vec3) -> float:
-    """Return the least width of a shape [m], or infinite for a plane.
+    """Return the smallest width of a shape [m], infinite for a plane.
 
-    The width is the gap between two planes that hold the shape between them.
+    The width is the distance of two parallel planes that enclose the shape.
 
     Args:
         kind: kind of the shape.
@@ -178,10 +181,10 @@ def _moves_little(
     time_step: Seconds,
     fast: float,
 ) -> bool:
-    """Return whether squares alone, without a root, show that a body nearly rests.
+    """Return whether a body is certainly slow and near its listed pose. A fast test without roots.
 
-    (a + b)^2 is at most 2 (a^2 + b^2), and at most 1.02 a^2 + 51 b^2: a body may have come far
-    since the list was made, but is slow.
+    (a + b)^2 is at most 2 (a^2 + b^2), and at most 1.02 a^2 + 51 b^2. The second bound is tight for
+    a slow body (b) that has moved far since the list was made (a).
     """
     v, p = link.v, link.p
     x, y, z = point_velocity(v, p[0], p[1], p[2])
@@ -212,7 +215,7 @@ def fastest_within(v: Vec6, x: float, y: float, z: float, radius: float) -> floa
 
 @inner_kernel
 def forget_listing(body_bounds: Records[BodyBounds]) -> None:
-    """Mark the stored poses of the candidate list as unknown."""
+    """Invalidate the stored poses of the candidate list."""
     for k in range(body_bounds.shape[0]):
         body_bounds[k].slack = -1.0
 
@@ -225,7 +228,7 @@ def note_listing(
     moving: Indices,
     body_bounds: Records[BodyBounds],
 ) -> None:
-    """Store the poses of the bodies for which a candidate list was made."""
+    """Store the poses of the bodies at the time when a candidate list was made."""
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
         link = kinematics[carrying.body]

@@ -42,8 +42,9 @@ def refresh_candidates(
     """Update the shapes' centres and reach, and list the candidate pairs again if required.
 
     The list holds pairs that can come within `contact_margin` [m] plus the reach of both shapes.
-    The list is valid until a shape has moved by about `skin` [m]. With `continuous`, motion beyond
-    a part of a shape's thickness is left to the search for its time of impact.
+    The reach is the motion in a step. The list is valid until a shape has moved by about `skin`
+    [m]. With `continuous`, the reach is limited to a fraction of the shape's thickness, because
+    continuous collision detection covers longer motions.
 
     Args:
         settings: settings of the step.
@@ -67,12 +68,12 @@ def refresh_candidates(
 def keep_candidates(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], collision: Collision
 ) -> bool:
-    """Update the shapes of the candidate list if the list is complete and nothing is fast.
+    """Update the listed shapes if the candidate list is still complete and no shape is fast.
 
-    Other shapes stay unchanged.
+    Shapes without a listed pair stay unchanged.
 
     Returns:
-        Whether the list was kept. If not, nothing was changed.
+        Whether the list is still valid. If not, nothing was changed.
     """
     margin, dt = settings.contact_margin, settings.time_step
     if not all_quiet(forest, kinematics, margin, dt, FAST, collision.body_bounds):
@@ -110,9 +111,9 @@ def _place_center(
     continuous: int,
     shape: Shape,
 ) -> None:
-    """Update a shape's centre and reach.
+    """Update a shape's centre and reach in a step.
 
-    Impacts may drive a shape further than its velocity does.
+    `driven` [m] is the additional motion by impacts within the step.
     """
     center, t = shape.center, shape.placement_p
     link = kinematics[shape.body]
@@ -168,7 +169,10 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
 
 @inlined_kernel
 def _keep_near(shapes: Records[Shape], count: int, collision: Collision) -> int:
-    """Keep the pairs whose balls, or ball and fixed plane, may meet. Return the number of pairs."""
+    """Keep the pairs whose bounding balls may meet. Return the number of pairs.
+
+    If one shape is a fixed plane, the distance of the other's ball from the plane decides.
+    """
     pairs, kept = collision.pairs, 0
     for c in range(count):
         a, b = shapes[pairs[c, 0]], shapes[pairs[c, 1]]
@@ -246,10 +250,10 @@ def candidate_pairs(
     moving: Indices,
     pairs_out: IndexTable,
 ) -> int:
-    """Write the pairs of shapes from different groups whose boxes overlap. Return how many.
+    """Write the pairs of shapes from different groups whose boxes overlap: sweep and prune.
 
-    The rows are incomplete if more pairs are found than fit. The returned number still counts all
-    pairs: enlarge the array and call again.
+    If more pairs are found than fit, the rows are incomplete. Then enlarge the array to the
+    returned number, and call again.
 
     Args:
         lower: lower corners of the boxes (shape_count, 3) [m], including any margin. Corners may be
@@ -261,6 +265,9 @@ def candidate_pairs(
             is faster with the same array.
         moving: (shape_count,), int64: work.
         pairs_out: (capacity, 2), int64: pairs a < b in ascending order.
+
+    Returns:
+        The number of pairs found.
     """
     axis = _axis_of_largest_spread(lower, upper)
     _sort_along(axis, lower, order)
@@ -299,7 +306,16 @@ def candidate_pairs(
 
 @kernel
 def drop_pairs(excluded: IndexTable, count: int, pairs: IndexTable) -> int:
-    """Remove the pairs in `excluded` (k, 2) from pairs[:count], both ascending. Return the rest."""
+    """Remove excluded pairs from a list of pairs in place.
+
+    Args:
+        excluded: pairs to remove (k, 2), ascending.
+        count: number of pairs.
+        pairs: pairs (count or more, 2), ascending, changed.
+
+    Returns:
+        The number of remaining pairs.
+    """
     kept = k = 0
     for c in range(count):
         a, b = pairs[c, 0], pairs[c, 1]

@@ -99,10 +99,10 @@ def far_apart(a: Shape, b: Shape, margin: Metres) -> bool:
 
 @inlined_kernel
 def clears_plane(kinematics: Records[Kinematics], a: Shape, b: Shape, margin: Metres) -> bool:
-    """Return whether a shape is a fixed plane and the other is certainly farther than `margin` [m].
+    """Return whether a capsule or cylinder is certainly farther than `margin` from a fixed plane.
 
-    Only capsules and cylinders are checked. The bounding ball of a lying capsule or cylinder says
-    little.
+    For these shapes the test is tighter than `far_apart`, whose bounding ball is much larger than a
+    lying capsule. For all other pairs the result is False.
     """
     if a.kind == PLANE and a.body < 0:
         return _is_above(kinematics, a, b, margin)
@@ -140,9 +140,9 @@ def detect(
 ) -> int:
     """Write the contact points of every candidate pair, and return the number of points.
 
-    Points are kept within `contact_margin` [m], plus the distance that the pair can close in a
-    step. A mesh keeps a choice of its many points, which may depend on the contacts of the last
-    step.
+    Points count up to a gap of `contact_margin` [m] plus the distance that the pair can close in a
+    step. The many points of a mesh are reduced to a few, which may depend on the contacts of the
+    last step.
 
     Args:
         settings: settings of the step.
@@ -207,7 +207,7 @@ def _find_points(
     lazy_kernels: Records[LazyKernels],
     collision: Collision,
 ) -> int:
-    """Write the contacts of the two shapes that are placed in the manifold, and return how many."""
+    """Write the contacts of the pair of shapes in collision.manifold, and return their number."""
     margin, dt, work = settings.contact_margin, settings.time_step, collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     if a.kind == MESH or b.kind == MESH:
@@ -241,7 +241,11 @@ def _write_contact(manifold: Manifold, k: Index, reference: Vec3, contact_out: C
 
 @lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
 def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
-    """Write the contacts of the boxes, capsules or cylinders in the manifold. Return how many."""
+    """Write the contacts of a pair of boxes, capsules or cylinders in the MANIFOLD record.
+
+    Returns:
+        The number of contacts.
+    """
     work = manifold[0]
     a, b = shapes[work.shape_a], shapes[work.shape_b]
     return collide_convex(
@@ -251,10 +255,9 @@ def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float
 
 @lazy_kernel_of_parts(lambda s: (s.collision.manifold, s.collision.shapes, 0.0))
 def meet_simple(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
-    """Write the contacts of two shapes in the manifold, one a plane or a sphere.
+    """Write the contacts of a pair of shapes, one of them a plane or a sphere.
 
-    The contacts of a box and a plane, which every robot on level feet has, are found without this
-    kernel.
+    A box on a plane, as in every robot with flat feet, has a faster path (`collide_box_and_plane`).
 
     Returns:
         The number of contacts.
@@ -278,7 +281,20 @@ def meet_meshes(
     time_step: Seconds,
     previous_count: int,
 ) -> int:
-    """Write the contacts of the shapes in the manifold, one a mesh, and return how many."""
+    """Write the contacts of a pair of shapes in collision.manifold, one of them a mesh.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        collision: shapes and contacts of the world.
+        near: largest gap of a contact [m].
+        margin: gap up to which contacts count even if the shapes do not approach [m].
+        time_step: [s].
+        previous_count: number of contacts of the last step.
+
+    Returns:
+        The number of contacts.
+    """
     m, work = collision.solid_pair[0], collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     _find_motion(forest, kinematics, a.body, b.body, work)
@@ -307,7 +323,18 @@ def drop_impossible(
     count: int,
     time_step: Seconds,
 ) -> int:
-    """Drop contacts of the shapes in the manifold that cannot happen, and return how many stay."""
+    """Drop contacts in collision.manifold that a face makes impossible (primitives.hidden_sides).
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        collision: shapes and contacts of the world.
+        count: number of contacts.
+        time_step: [s].
+
+    Returns:
+        The number of remaining contacts.
+    """
     work = collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
     _find_motion(forest, kinematics, a.body, b.body, work)
@@ -317,10 +344,9 @@ def drop_impossible(
 
 @inner_kernel
 def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> float:
-    """Return how deep two bodies were in springs, one and the other, in the last step [m].
+    """Return the sum of both bodies' depths in penalty contacts in the last step [m].
 
-    The springs are the springs of penalty contacts. A body that does not press its springs counts
-    with a depth of next to nothing.
+    A body with penalty contacts that are open counts with a depth just above 0.
     """
     sink = 0.0
     for body in (body_a, body_b):
@@ -337,7 +363,7 @@ def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> f
 def _first_of_pair(
     previous: Records[Contact], previous_count: int, number_a: Index, number_b: Index
 ) -> int:
-    """Return the first contact of a pair of shapes, or of the next pair that has any."""
+    """Return the index of the first contact of a pair of shapes, or the index to insert it at."""
     first, end = 0, previous_count
     while first < end:
         middle = (first + end) // 2
@@ -409,11 +435,11 @@ def _move_point(
 
 @inner_kernel
 def recall_impulses(counts: Counts, collision: Collision) -> int:
-    """Start every contact from its impulse in the last step. New contacts start from zero.
+    """Match contacts with the contacts of the last step, and copy their impulses (warm start).
 
-    Both lists of contacts are sorted by pair, so one pass finds all partners. The number of a new
-    contact among all contacts since the start decides its friction axes. `born_count` contacts came
-    before.
+    New contacts start from zero. Both lists of contacts are sorted by pair, so one pass matches
+    all. The friction axes of a new contact are turned by a pseudo-random angle, which depends on
+    the number of contacts that were new before (counts.born_count).
 
     Returns:
         The number of new contacts.
@@ -458,14 +484,14 @@ def recall_impulses(counts: Counts, collision: Collision) -> int:
 
 @inlined_kernel
 def copy_memory(memory: SolverMemory | StoredMemory, memory_out: StoredMemory) -> None:
-    """Write which solver comes first."""
+    """Copy the memory of which solver to try first."""
     memory_out.state, memory_out.interval = memory.state, memory.interval
     memory_out.remaining = memory.remaining
 
 
 @inlined_kernel
 def copy_penalty(kept: Penalty, penalty_out: Penalty) -> None:
-    """Write whether and where a penalty contact sticks."""
+    """Copy the friction state of a penalty contact: phase, anchors, slip."""
     penalty_out.phase, penalty_out.softening = kept.phase, kept.softening
     for r in range(3):
         penalty_out.anchor_a[r], penalty_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
@@ -474,7 +500,7 @@ def copy_penalty(kept: Penalty, penalty_out: Penalty) -> None:
 
 @inlined_kernel
 def find_changes(before: Contact, contact_out: Contact) -> None:
-    """Write by how much the point and the normal of a contact changed in a step."""
+    """Write the changes of a contact's point and normal since the last step."""
     for r in range(3):
         contact_out.moved_a[r] = contact_out.point_a[r] - before.point_a[r]
         contact_out.moved_b[r] = contact_out.point_b[r] - before.point_b[r]
@@ -484,7 +510,7 @@ def find_changes(before: Contact, contact_out: Contact) -> None:
 
 @inlined_kernel
 def copy_drift(kept: Drift, gap: float, drift_out: Drift) -> None:
-    """Write the gap error of a contact in an rk4 step, and the slip of a sticking contact."""
+    """Copy the drift of a contact in the last rk4 step: gap error, and slip while sticking."""
     drift_out.missed_gap = kept.held_gap - gap
     drift_out.has_slipped = kept.has_slipped
     if kept.has_slipped:
@@ -498,7 +524,7 @@ def copy_drift(kept: Drift, gap: float, drift_out: Drift) -> None:
 
 @inner_kernel
 def _uniform(number: Index) -> float:
-    """Return a number of [0, 1) that looks drawn at random: splitmix64 of `number`."""
+    """Return a pseudo-random number in [0, 1) from an integer (splitmix64)."""
     bits = (np.uint64(number) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

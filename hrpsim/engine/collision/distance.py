@@ -88,7 +88,7 @@ def _height_inside(
 def _corners_from_face(
     vertices: Records[Vertex], m: SolidPair, side: int, own: Triangle, face: Triangle
 ) -> float:
-    """Return the least distance of a triangle's corners from another face [m], 0 if pierced."""
+    """Return the distance of a triangle's nearest corner from a face [m], 0 if an edge pierces."""
     corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
     x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)
@@ -119,7 +119,7 @@ def _edges_apart(m: SolidPair, edge_a: Edge, edge_b: Edge) -> float:
 
 @inlined_kernel
 def _has_edge(triangle: Triangle, k: Index) -> bool:
-    """Return whether a triangle owns its edge k. The segment of a capsule is the first edge."""
+    """Return whether a triangle owns its edge k. The axis of a capsule is edge 0."""
     return triangle.owned & (8 << k) != 0 if triangle.is_face else k == 0
 
 
@@ -156,7 +156,7 @@ def _first_corner_apart(
 
 @inner_kernel
 def _bound_apart(polyhedra: Polyhedra, m: SolidPair, number_a: Index, number_b: Index) -> float:
-    """Return the distance of some points of two triangles, infinity if neither is a face [m]."""
+    """Return an upper bound of the distance of two triangles, infinity if neither is a face [m]."""
     a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
     bound = math.inf
     if b.is_face:
@@ -231,7 +231,7 @@ def lowest_along(
     best: float,
     stack: Indices,
 ) -> float:
-    """Return the least of `start` + (x, y, z) p over the vertices p of a solid, at most `best`."""
+    """Return the minimum of `start` + (x, y, z) p over the vertices p of a solid, up to `best`."""
     stack[0] = polyhedra.solids[number].root
     waiting = 1
     while waiting > 0:

@@ -3,11 +3,10 @@
 
 """The order of two shapes in the search for contacts, which depends on geometry alone.
 
-A choice of contacts treats the two shapes differently: one bears the patch, the other gives the
-axes. The order in which bodies were added must not decide the roles. The shape of the higher kind
-comes first. Of two shapes of one kind the larger shape comes first. Two equal shapes see each other
-in two frames. The axis along which both views differ most decides. Contacts are turned back
-afterwards.
+Contact reduction treats the two shapes differently: one shape bears the patch, the other gives the
+axes. The order in which bodies were added must not matter. The shape of the higher kind therefore
+comes first. Of two shapes of one kind, the larger shape comes first. For two equal shapes, the pose
+of each in the frame of the other decides. Afterwards contacts are converted to the original order.
 """
 
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES
@@ -43,7 +42,7 @@ def is_turned(a: Shape, b: Shape, work: Manifold) -> bool:
 
 @inner_kernel
 def _sees_less(work: Manifold, alike: float) -> bool:
-    """Return whether the second of two equal shapes comes first by their poses."""
+    """Return whether the second of two equal shapes comes first, judged by their relative pose."""
     p, q = work.p_a, work.p_b
     x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
     u0, u1, u2 = transposed_times(work.R_a, x, y, z)
@@ -68,7 +67,7 @@ def turn_pair(work: Manifold) -> None:
 
 @inner_kernel
 def turn_contacts(with_mesh: bool, count: int, work: Manifold) -> None:
-    """Turn `count` contacts that were found with b first, in a MANIFOLD record."""
+    """Convert `count` contacts that were found with b first to the order a, b, in place."""
     codes = SOLID_CODES if with_mesh else FEATURES
     for k in range(count):
         work.feature[k] = turned_feature(work.feature[k], codes)

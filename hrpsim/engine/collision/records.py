@@ -154,12 +154,12 @@ _SHAPES_AND_BODIES = {
 
 
 def _contacts(text: str, live: str) -> Any:
-    """Declare an array of contacts. The field `live` of the step says how many count."""
+    """Declare an array of contacts. The number in use is the field `live` of the step's counts."""
     return state(text, CONTACT, Axis.CONTACT, refers=_SHAPES_AND_BODIES, live=live)
 
 
 def _cache(text: str, dtype, *shape: Axis | int) -> Any:
-    """Declare an array of the list of candidates, which lasts until shapes have moved away."""
+    """Declare an array that belongs to the candidate list, and is valid as long as the list is."""
     return array(text, dtype, *shape, life=Life.CACHE)
 
 

@@ -1,12 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The relative motion of two shapes in a step, and the reach of contacts.
+"""Bounds on the relative motion of two shapes in a step, and the largest gap of contacts.
 
-Points that can touch belong to both shapes, and therefore lie in the ball about the smaller shape.
-Anywhere in this ball, two differences bound the velocity of one body against the other: the
-velocity difference at the ball's centre, and the difference of the angular velocities. A velocity
-that both bodies share does not count.
+Two shapes touch inside the bounding ball of the smaller shape. In this ball, the relative speed of
+the bodies is at most the relative speed at the ball's centre, plus the ball's radius times the
+relative angular speed. A common motion of both bodies does not count.
 """
 
 import math
@@ -51,7 +50,7 @@ def relative_speed(
 
 @inlined_kernel
 def _speed_at(place: Vec3, v_a: Vec6, origin_a: Vec3, v_b: Vec6, origin_b: Vec3) -> float:
-    """Return the relative speed of two bodies at a place (3,) [m/s]."""
+    """Return the relative speed of two bodies at a point `place` (3,) [m/s]."""
     x, y, z = place[0] - origin_a[0], place[1] - origin_a[1], place[2] - origin_a[2]
     x, y, z = point_velocity(v_a, x, y, z)
     u, v, w = place[0] - origin_b[0], place[1] - origin_b[1], place[2] - origin_b[2]
@@ -75,9 +74,9 @@ def relative_way(
 def mark_swift(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
 ) -> float:
-    """Mark shapes of two moving bodies that are fast against each other. Return the motion [m].
+    """Mark two shapes with fast relative motion as `swift`, and return this motion [m].
 
-    Impacts of the step add to this motion.
+    The motion includes the effect of impacts within the step.
     """
     way = relative_way(forest, kinematics, a, b, settings.time_step) + a.driven + b.driven
     if settings.continuous and way > FAST * min(a.thickness, b.thickness):
@@ -89,7 +88,10 @@ def mark_swift(
 def usual_reach(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
 ) -> float:
-    """Return the reach of contacts beyond the margin, for two shapes that may be fast [m]."""
+    """Return by how much the largest gap of contacts exceeds the margin [m].
+
+    For fast shapes this is limited to a fraction of the thinner shape's thickness.
+    """
     if a.body < 0 or b.body < 0:
         return a.reach + b.reach
     way = mark_swift(settings, forest, kinematics, a, b)
@@ -104,8 +106,8 @@ def look_ahead(
 ) -> float:
     """Return the largest gap up to which the contacts of two shapes count [m].
 
-    Nothing passes through a plane, and impacts of ballistic shapes have exact times. In these cases
-    all motion in the step counts. Other shapes that are fast against each other are marked.
+    For planes and for ballistic shapes, whose impacts have exact times, all motion in the step
+    counts. For other fast shapes the gap is limited (`usual_reach`).
     """
     margin = settings.contact_margin
     if not (a.kind == PLANE or b.kind == PLANE or (a.ballistic > 0 and b.ballistic > 0)):

@@ -3,11 +3,11 @@
 
 """Separation certificate: time for which two moving shapes certainly stay apart along a normal.
 
-For any direction n, two planes square to n hold the two shapes apart. The distance of the shapes is
-at least the gap between these planes. The planes approach each other only by the shapes' motion
-along n. A shape that turns about n, or slides square to n, does not move its plane. A shape that
-lies flat on a plate, or grazes the plate, therefore has a long certificate. A bound on the shape's
-whole speed would allow only tiny strides.
+For any direction n, the shapes lie between supporting planes perpendicular to n. The distance of
+the shapes is at least the gap between these planes. The planes approach each other only by the
+shapes' motion along n. A shape that turns about n, or slides perpendicular to n, does not move its
+plane. A shape that slides on a plate or grazes the plate therefore has a long certificate. A bound
+by the shape's full speed would allow only tiny advances.
 """
 
 import math
@@ -28,12 +28,11 @@ def separated_until(
 ) -> float:
     """Return a fraction of the motion until which two shapes stay apart, or 0 if there is none.
 
-    The poses of the shapes are the poses after `fraction`, at which `gap` was found. The work
-    records must be the records of that search.
+    Call this function after `separation` (time_of_impact), whose work records are read.
 
     Args:
         pair: numbers of the shapes (2,).
-        fraction: fraction of the motion.
+        fraction: fraction of the motion at which the shapes are placed.
         gap: gap at `fraction` [m].
         touch: tolerance of the gap [m]. The gap of the nearest contact may exceed `gap` by half of
             `touch`.
@@ -65,9 +64,9 @@ def separated_until(
 
 @inner_kernel
 def _nearest_contact(with_mesh: bool, gap: float, touch: float, collision: Collision) -> int:
-    """Return which row of the manifold has the least gap, -1 for none.
+    """Return the index of a contact whose gap is `gap` to within touch / 2, -1 for none.
 
-    A search that found solids apart writes the placed solids, and no contacts.
+    If the search found two solids separated, it wrote no contacts.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     count = work.gap.shape[0]
@@ -91,7 +90,7 @@ def _nearest_contact(with_mesh: bool, gap: float, touch: float, collision: Colli
 def _lowest_of_solid(
     polyhedra: Polyhedra, number: Index, R: Mat3, nx: float, ny: float, nz: float, stack: Indices
 ) -> float:
-    """Return the least of n x over the points x of a solid, from its origin [m]."""
+    """Return the minimum of n x over the points x of a solid, from its origin [m]."""
     x, y, z = transposed_times(R, nx, ny, nz)
     px, py, pz = farthest_point(polyhedra, number, -x, -y, -z, stack)
     return x * px + y * py + z * pz - polyhedra.solids[number].rounding

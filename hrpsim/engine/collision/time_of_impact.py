@@ -3,17 +3,17 @@
 
 """Time of the first impact of two moving shapes in a step: conservative advancement.
 
-Divide the distance by a bound on the speed at which the distance can shrink. Nothing can meet
+Divide the distance by a bound on the speed at which the distance can shrink. The shapes cannot meet
 within this time (Mirtich 1996). Repeated advances lead to the first impact, or to the end of the
 step.
 
-Grazing shapes would take ever shorter strides. Strides therefore have a minimum, within which the
-thinner shape cannot be passed. If many strides would follow, the bound is taken along the normal
+Grazing shapes would need ever shorter advances. Advances therefore have a minimum, within which the
+thinner shape cannot be passed. If many advances would follow, the bound is taken along the normal
 between the shapes (engine.collision.separation_certificate). A shape that slides along a plate does
 not approach the plate along this normal. Two balls have a closed form.
 
-CCD queries are bounded. If the queries do not suffice, the shapes meet where the last query found a
-gap.
+The number of distance queries is bounded. If the queries do not suffice, the shapes stop where the
+last query found a gap.
 """
 
 import math
@@ -153,15 +153,15 @@ def pose_at(motion: ShapeMotion, fraction: float, R_out: Mat3, p_out: Vec3) -> N
 
 @inner_kernel
 def separation(pair: Indices, fraction: float, at_most: float, collision: Collision) -> float:
-    """Return the signed distance of two shapes after a fraction of the step [m], `at_most` at most.
+    """Return the signed distance of two shapes after a fraction of the step [m].
 
-    The result is minus infinity if a mesh is so deep that its depth is unknown. The function leaves
-    the shapes' poses, and the contacts of shapes without a mesh, in collision.manifold.
+    The result is minus infinity if a mesh penetrates so deeply that its depth is unknown. The poses
+    of the shapes, and the contacts of shapes without a mesh, are written to collision.manifold.
 
     Args:
         pair: numbers of the shapes (2,).
         fraction: fraction of the step.
-        at_most: [m].
+        at_most: upper limit of the result [m].
         collision: shapes and contacts of the world.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
@@ -192,7 +192,7 @@ def separation(pair: Indices, fraction: float, at_most: float, collision: Collis
 
 @inlined_kernel
 def _error_of_prism(shape: Shape) -> float:
-    """Return by how much the distance of a shape from a mesh may be off [m]."""
+    """Return the largest error of a shape's distance from a mesh [m]. Only cylinders have one."""
     return PRISM_ERROR * shape.size[0] if shape.kind == CYLINDER else 0.0
 
 
@@ -200,9 +200,9 @@ def _error_of_prism(shape: Shape) -> float:
 def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
     """Write the contacts up to the gap `near` [m] of two shapes, one a mesh. Return how many.
 
-    The shapes are at the poses in collision.manifold, and do not move. Solids with an overlap so
-    deep that whole solids have contacts have no contacts here. On its way out a solid may be deeper
-    in another solid, and must not be stopped there.
+    The shapes have the poses in collision.manifold, and do not move. Contacts of deep overlap
+    (mesh.deep_contacts) are left out, because a solid on its way out of another solid must not be
+    stopped.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     place_solid_pair(
@@ -224,9 +224,8 @@ def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
 def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
     """Write the points at which two shapes meet after a fraction of the step. Return how many.
 
-    The points are written to collision.manifold, up to a stride further apart than the nearest
-    point. Shapes that meet flush with all faces at the place touch with the edges, and pass into
-    each other nonetheless.
+    Points are written to collision.manifold, up to a gap one advance larger than the smallest gap.
+    Contacts with hidden sides are removed, unless no other contacts remain.
 
     Args:
         pair: numbers of the shapes (2,).
@@ -262,7 +261,7 @@ def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
 
 @inner_kernel
 def _least(count: int, gap: Vector) -> float:
-    """Return the least of the first `count` gaps, infinity if there are none."""
+    """Return the minimum of the first `count` gaps, infinity if there are none."""
     least = math.inf
     for k in range(count):
         least = min(least, gap[k])
@@ -288,13 +287,13 @@ def first_closing(
 
     Shapes meet when the surfaces meet, if one shape later penetrates the other by more than
     `depth`. Otherwise the fraction is 1. Shapes that touch at the start meet at a penetration of
-    `held_depth`, or `depth` deeper than at the start. This rule ends when the shapes part. After
-    256 or `allowed` queries, the search is cut off at the motion known to be free.
+    `held_depth`, or `depth` deeper than at the start, until they part. After 256 or `allowed`
+    queries, the search ends at the fraction up to which the motion is free.
 
     Args:
         pair: numbers of the shapes (2,).
-        depth: [m].
-        held_depth: [m].
+        depth: penetration that is not permitted, for shapes apart at the start [m].
+        held_depth: penetration that is not permitted, for shapes in contact at the start [m].
         allowed: largest number of queries.
         collision: shapes and contacts of the world.
 
@@ -327,7 +326,7 @@ def _surfaces_meet(
     Results and other arguments are the same as of `first_closing`.
 
     speed: bound on how far the shapes come closer in the motion [m].
-    thickness: of the thinner shape [m].
+    thickness: thickness of the thinner shape [m].
     """
     touch, stride = TOUCH * thickness, STRIDE * thickness
     # A shape farther away than the rest of the motion and a touch is not met.
@@ -375,7 +374,7 @@ def _halve(
     exact: float,
     collision: Collision,
 ) -> tuple[float, int]:
-    """Narrow the time at which two shapes meet, and return the time and the number of queries.
+    """Narrow the time at which two shapes meet by bisection. Return the time and the queries used.
 
     Args:
         pair: numbers of the shapes (2,).

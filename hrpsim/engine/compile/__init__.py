@@ -3,5 +3,5 @@
 
 """Kernels: compilation, storage on disk, scenes by reference, lazily compiled kernels.
 
-Imports nothing of the rest but errors and limits.
+Of the rest of the package, this folder imports only errors and limits.
 """

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Announcing the compilation of the first step of a first run.
+"""Announce the compilation of kernels before the first step after an install.
 
-The announcement is printed once, because the program seems to hang meanwhile. A child process
-compiles the kernels that most worlds need soon after.
+The announcement is printed once, because the program seems to hang while kernels are compiled. A
+child process compiles part of the kernels at the same time.
 """
 
 import os
@@ -24,9 +24,13 @@ _is_begun = False  # the child process
 
 
 def begin_beside(dispatcher, share: tuple[str, ...]) -> None:
-    """Start a child process that compiles its share of a first step that is not in the cache.
+    """Start to compile kernels in a child process, if the first step is not in the cache.
 
-    For programs that do other work before their first step.
+    Call this function early in a program that does other work before its first step.
+
+    Args:
+        dispatcher: kernel of the step, whose presence in the cache decides.
+        share: names of the kernels for the child process.
     """
     global _is_begun
     if _looked or _is_begun or compiles_elsewhere() or is_cached(dispatcher):
@@ -39,12 +43,17 @@ def begin_beside(dispatcher, share: tuple[str, ...]) -> None:
 def announce_compilation(
     dispatcher, needed: tuple[str, ...], share: tuple[str, ...]
 ) -> float | None:
-    """Print that the first call of a kernel compiles. Return when that began, or None.
+    """Print that kernels are being compiled, if the cache does not have the kernel of a step.
 
-    needed: lazily compiled kernels that this kernel calls, requested by the callback of
-        `let_compile`.
-    share: kernels that a child process compiles meanwhile, in that order, without such a callback
-    and with a second processor. The rest is compiled here.
+    Args:
+        dispatcher: kernel of the step.
+        needed: names of lazily compiled kernels that the step calls. The callback of `let_compile`,
+            if set, is asked to compile them.
+        share: names of kernels for a child process, in this order, if there is a second processor
+            and no callback. All other kernels are compiled in this process.
+
+    Returns:
+        Start of the compilation (time.perf_counter) [s], or None if nothing was printed.
     """
     global _looked
     if _looked:
@@ -67,7 +76,7 @@ def announce_compilation(
 
 
 def say_compiled(began: float) -> None:
-    """Print how long that took."""
+    """Print the duration of a compilation that began at `began` (time.perf_counter) [s]."""
     took = time.perf_counter() - began
     print(f"hrpsim: compiled in {took:.0f} s", file=sys.stderr, flush=True)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The progress of compiling one kernel, counted in the functions that become a part of it."""
+"""The progress of compiling one kernel, counted in the functions that the kernel includes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CompileProgress:
 
 
 def functions_of(kernel: KernelFunction) -> set[str]:
-    """Return the names of the functions that are compiled with a kernel, itself included."""
+    """Return the names of a kernel's function and of all functions compiled into the kernel."""
     found: dict[KernelFunction, str] = {}
     left = [kernel]
     while left:
@@ -50,7 +50,7 @@ def functions_of(kernel: KernelFunction) -> set[str]:
 
 
 def note_function(function: FunctionType) -> None:
-    """Count a function for the kernel that is being compiled, if one is."""
+    """Count a function for the kernel that is being compiled, if any."""
     if _present:
         _present[-1].note(function)
 

@@ -33,7 +33,7 @@ _one_at_a_time = threading.RLock()
 
 
 class Kernel(KernelFunction):
-    """A function that is compiled for the kinds of arguments of its calls."""
+    """A function that is compiled once for each combination of argument types."""
 
     def __init__(self, function, **asked: bool) -> None:
         super().__init__(function, **asked)
@@ -41,7 +41,7 @@ class Kernel(KernelFunction):
         self.compiled = 0  # how often it was in this process
 
     def __call__(self, *arguments, **named):
-        """Call the machine code for such arguments."""
+        """Call the machine code for the types of these arguments, compiled if necessary."""
         code = self.py_func.__code__
         if named or len(arguments) != code.co_argcount:
             bound = inspect.signature(self.py_func).bind(*arguments, **named)
@@ -50,7 +50,7 @@ class Kernel(KernelFunction):
         return self.code(arguments).call(*arguments)
 
     def code(self, arguments: tuple) -> Any:
-        """Return the machine code for such arguments: its `address`, and `call` for Python."""
+        """Return the machine code for these argument types: `address`, and `call` for Python."""
         kinds = tuple(map(kind_of, arguments))
         found = self.codes.get(kinds)
         return self._make(kinds, arguments) if found is None else found
@@ -91,7 +91,7 @@ class Kernel(KernelFunction):
         return load(made, self.__name__)
 
     def _paths(self, kinds: tuple) -> Iterator[Path]:
-        """Yield the files that may have the machine code for these kinds, the user's cache last."""
+        """Yield the possible files of the machine code for these types, the user's cache last."""
         from hrpsim.engine.compile.machine_code import target
 
         text = text_of(kinds)
@@ -101,7 +101,7 @@ class Kernel(KernelFunction):
 
 
 def _shipped(function) -> Iterator[tuple[Path, str]]:
-    """Yield the folder that came with the package and fits this processor, and its target."""
+    """Yield the folder of shipped kernels for this processor, and its target, if there is one."""
     common = _shipped_target()
     if common:
         from hrpsim.engine.compile.machine_code import target
@@ -126,7 +126,7 @@ def file_name(function) -> str:
 
 
 def is_cached(kernel: Kernel) -> bool:
-    """Return whether an earlier process, or the package, has a kernel's machine code."""
+    """Return whether a kernel's machine code is in the cache or shipped with the package."""
     function = kernel.py_func
     folder, name = cache_of(function), file_name(function)
     if any(any(f.glob(f"{name}.*.nbc")) for f, _ in _shipped(function)):
@@ -136,17 +136,17 @@ def is_cached(kernel: Kernel) -> bool:
 
 
 def entry_point(kernel: Kernel, *arguments):
-    """Return a kernel's machine code for arguments of the kinds of these, compiled if need be.
+    """Return a kernel's machine code for the types of `arguments`, compiled if necessary.
 
-    The result does not check its arguments. Any array is taken as of the compiled kind.
+    The result does not check the types of its arguments. Other types corrupt memory.
     """
     return kernel.code(arguments).call
 
 
 def prepared(kernel: Kernel) -> Callable:
-    """Return a callable for a kernel whose arguments always have the kinds of the first call.
+    """Return a callable for a kernel that checks argument types at the first call only.
 
-    For callers that ensure that: checking takes longer than a short kernel.
+    The caller must pass the same types in all calls. A check takes longer than a short kernel.
     """
     run: Callable | None = None
 
@@ -160,7 +160,7 @@ def prepared(kernel: Kernel) -> Callable:
 
 
 def address_of(kernel: Kernel, *arguments) -> int:
-    """Return the address of a kernel's machine code for arguments of the kinds of these."""
+    """Return the address of a kernel's machine code for the types of `arguments`."""
     return kernel.code(arguments).address
 
 
@@ -187,9 +187,9 @@ def inner_kernel(function) -> Kernel:
 
 
 def inlined_kernel(function) -> Kernel:
-    """Compile `function` as an inner kernel that always becomes part of its callers.
+    """Compile `function` as an inner kernel that is always inlined into its callers.
 
-    For short ones on the hottest path, where a call that hands over many arrays costs more than
-    the work.
+    Inlining pays for short functions in frequent calls, where passing many arrays costs more than
+    the computation.
     """
     return Kernel(function, inner=True, inline=True)

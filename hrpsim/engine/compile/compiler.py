@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Numba's compiler, but optimisation and machine code come once for each kernel.
+"""A variant of numba's compiler that optimises, and makes machine code, once for each kernel.
 
 A step is hundreds of small functions. Numba optimises each function together with all callees, and
 makes machine code of each. A deep call tree is compiled once for every level. Here an inner kernel
-stays as lowered until a kernel links all its callees, each once.
+stays in LLVM's intermediate language until a kernel links all its callees, each once.
 
 The overridden methods and these names of numba are private: `engine.compile.numba_compiler` uses
 numba's own compiler if the installed numba has other ones. `solve_rows` compiles in 3.2 s of
@@ -85,7 +85,7 @@ class KernelCode(_InnerCode):
 
 
 def _callees(library, known: dict) -> dict:
-    """Return, as keys, the callees of a library, and the callees of inner kernels among these."""
+    """Return a dict whose keys are the callees of a library, and all callees of inner kernels."""
     for callee in library._linking_libraries:
         if callee not in known:
             known[callee] = None
@@ -129,10 +129,10 @@ class InnerKernelCompiler(KernelCompiler):
 
 @contextlib.contextmanager
 def spared_work() -> Iterator[None]:
-    """Spare numba repeated work and work for nobody, while a kernel is compiled.
+    """Avoid repeated and unused work of numba while a kernel is compiled (a context manager).
 
-    numba remembers the types of results (a nested block has a cache of its own). numba tells no
-    listener how long each pass took.
+    Types of call results are cached, in a separate cache for each nested block. Events about the
+    duration of passes, which nobody receives, are not sent.
     """
     find = BaseFunction.get_call_type
     known: dict = {}  # by function and the types of its arguments

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kernels compiled by a child process, for a program that must not block meanwhile.
+"""Compile kernels in a child process, for a program that must not block.
 
-`use_compiler_beside` passes to the process the kernels that steps request and the cache does not
-have. The step ends with KernelsAbsent, and succeeds once the kernels are in the cache. Where
-nothing can be stored on disk, or the process fails, kernels are compiled in place.
+After `use_compiler_beside`, a step that needs a kernel which is not in the cache ends with
+KernelsAbsent, and the child process compiles the kernel. Later steps succeed once the kernel is in
+the cache. If the cache cannot be written, or the process fails, kernels are compiled in place.
 """
 
 import os
@@ -26,8 +26,14 @@ _LOOK_PERIOD = 0.05  # between checks for awaited kernels [s, wall]
 class CompilerBeside:
     """Compiles kernels in a child process: ahead of need, or at once when a step waits.
 
-    say: takes a line that reports its work. prepare: what the child calls before it begins, such as
-    `hrpsim.common.orphans.signal_at_parent_end`. `names` are the kernels that a step waits for.
+    Args:
+        say: receives messages on the progress.
+        prepare: called in the child process before it begins, such as
+            `hrpsim.common.orphans.signal_at_parent_end`.
+        command: command line of the child process, to which names of kernels are appended.
+
+    Attributes:
+        names: kernels that a step waits for.
     """
 
     def __init__(
@@ -43,7 +49,7 @@ class CompilerBeside:
         self.names: tuple[str, ...] = ()
 
     def compile_ahead(self) -> tuple[str, ...]:
-        """Begin to compile all kernels absent from the cache, at low priority. Return these."""
+        """Begin to compile all kernels absent from the cache, at low priority. Return the names."""
         self._goes_ahead = True
         names = self._possible(absent_kernels())
         if names and not self.is_busy:
@@ -64,7 +70,10 @@ class CompilerBeside:
         return True
 
     def wait_for(self, names: tuple[str, ...]) -> bool:
-        """Wait while these kernels are being compiled. Return False if missing kernels are not."""
+        """Wait until the child process has compiled these kernels, or fails. Return False.
+
+        The result tells the caller of `let_compile`'s callback to load or compile in place.
+        """
         with Progress("compiling in another process", "kernels") as progress:
             while left := set(names) & set(self.names) & set(absent_kernels()):
                 progress.show(len(names) - len(left), len(names), ", ".join(sorted(left)))
@@ -92,7 +101,7 @@ class CompilerBeside:
         self._stop()
 
     def _possible(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return those that a process can compile."""
+        """Return the names of kernels that a child process can compile."""
         if not os.access(cache_directory, os.W_OK):
             return ()
         return tuple(name for name in names if name not in self._failed)
@@ -111,7 +120,7 @@ class CompilerBeside:
         )
 
     def _note_end(self) -> None:
-        """Check whether the process has ended. Kernels that are not made then count as failed."""
+        """Check whether the process has ended. Kernels that are still missing count as failed."""
         if self._process is None or self._process.poll() is None:
             return
         self._process = None

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of the arrays that kernels work on: the axes and the life of each array.
+"""Declarations of the arrays that kernels work on: meaning, type, axes and lifetime of each array.
 
-The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`. All
-that handles every array alike reads these declarations: allocation, growth, snapshots, removal,
-sleep, documentation (hrpsim.world.arrays). So a new array is added in one place. Working memory
-that is not a part of a scene is declared with `work`, and allocated likewise.
+The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`.
+Code that treats all arrays in the same way reads these declarations: allocation, growth, snapshots,
+removal, sleep, documentation (hrpsim.world.arrays). A new array is therefore added in one place.
+Working memory outside of a scene is declared with `work`.
 """
 
 import math
@@ -98,7 +98,18 @@ def array(
     carries: tuple[str, ...] | None = None,
     fill: int = 0,
 ) -> Any:
-    """Declare an array, as the value of a field in the class of a named tuple."""
+    """Declare an array, as the default value of a field in the class of a named tuple.
+
+    Args:
+        meaning: description for the documentation.
+        dtype: numpy type of the entries.
+        shape: number of entries along each axis. An Axis stands for the number of its objects.
+        life: lifetime of the array.
+        refers: fields of the records that are indices along an axis, -1 for none.
+        live: name of the count of valid entries in the scene's `counts`. "": all are valid.
+        carries: fields that are preserved when entities are added or removed. None: all.
+        fill: initial value.
+    """
     return Field(meaning, np.dtype(dtype), shape, life, refers or {}, live, carries, fill)
 
 
@@ -118,7 +129,10 @@ def work(shape: str, meaning: str = "", dtype="f8", fill: int = 0) -> Any:
 
 
 def part(kind: type, meaning: str = "") -> Any:
-    """Declare a named tuple of arrays. With a `meaning`, its arrays are in no table."""
+    """Declare a named tuple of arrays within another.
+
+    With a `meaning`, `declared_fields` leaves its arrays out.
+    """
     return Part(kind, meaning)
 
 
@@ -132,7 +146,7 @@ def declared_fields(kind: type, prefix: str = "") -> Iterator[tuple[str, Field]]
 
 
 def allocate(kind: type, sizes: Mapping[Axis, int] | Mapping[str, int], **given):
-    """Return a named tuple of arrays: those `given`, and all others as declared, for these sizes.
+    """Allocate a named tuple of arrays as declared. Arrays in `given` are used as they are.
 
     Raises KeyError for an axis without a size.
     """
@@ -157,9 +171,9 @@ def _length(axis: Axis | int | str, sizes: Mapping) -> int:
 
 
 def new_array(shape, dtype, fill: int = 0) -> np.ndarray:
-    """Return an array that begins with a line of the processor's cache.
+    """Return an array that is aligned to a cache line of the processor.
 
-    Fields that kernels read eight numbers at a time then lie in one line, if aligned in the record.
+    Aligned fields that kernels read eight numbers at a time then lie in one cache line.
     """
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
@@ -172,14 +186,14 @@ def new_array(shape, dtype, fill: int = 0) -> np.ndarray:
 
 
 def at(whole: tuple, path: str) -> np.ndarray:
-    """Return the array at a path, such as "islands.trees"."""
+    """Return the array at a path in a named tuple, such as "islands.trees"."""
     for name in path.split("."):
         whole = getattr(whole, name)
     return whole
 
 
 def replaced(whole: tuple, arrays: Mapping[str, np.ndarray]):
-    """Return a named tuple with other arrays at some paths."""
+    """Return a copy of a named tuple with other arrays at the paths in `arrays`."""
     changes: dict[str, Any] = {}
     within: dict[str, dict[str, np.ndarray]] = {}
     for path, value in arrays.items():

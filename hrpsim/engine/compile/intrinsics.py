@@ -17,7 +17,7 @@ _CLOCK = _LINUX_COARSE if sys.platform == "linux" else time.CLOCK_MONOTONIC
 
 @intrinsic
 def monotonic_seconds(typing_context):
-    """Return a monotonic time [s], to some milliseconds."""
+    """Return a monotonic time [s], with a resolution of some milliseconds."""
 
     def _generate(context, builder, signature, arguments):
         long, integer, real = ir.IntType(64), ir.IntType(32), ir.DoubleType()
@@ -71,7 +71,7 @@ def reference_at(typing_context, example, address):
 
 @intrinsic
 def request_line(typing_context, address):
-    """Request the line of the cache at an address, into the second level, without waiting."""
+    """Prefetch the cache line at an address into the second-level cache."""
 
     def _generate(context, builder, signature, values):
         byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -86,9 +86,10 @@ def request_line(typing_context, address):
 
 @intrinsic
 def keep_branch(typing_context):
-    """Keep the branch that this is in: LLVM would rather compute both and choose.
+    """Keep the present branch as a branch, in place of LLVM's conditional selection.
 
-    A square root or quotient that is rarely needed then delays what follows it each time.
+    A selection computes both alternatives. A square root or division that is rarely needed would
+    then delay each execution.
     """
 
     def _generate(context, builder, signature, arguments):
@@ -117,9 +118,9 @@ def _call(context, builder, signature, values):
 
 
 def _unlikely(module):
-    """Return a function that does nothing: where it is called, LLVM expects to come rarely.
+    """Return an empty function that marks a branch as unlikely for LLVM.
 
-    Steps that call no such kernel then reserve no registers for the call.
+    Steps that do not take the branch then reserve no registers for the call in it.
     """
     name = "hrpsim.unlikely"
     if name in module.globals:

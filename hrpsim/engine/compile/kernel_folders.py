@@ -97,7 +97,7 @@ def _hash_of(sources: Iterable[str]) -> str:
 
 
 def _prepare_cache(home: Path, name: str) -> Path:
-    """Return the folder `name` in `home`, made if need be.
+    """Return the folder `name` in `home`, created if necessary.
 
     A name ends with a hash. Of folders that differ by the hash alone, the least recently used are
     removed.
@@ -114,7 +114,7 @@ def _prepare_cache(home: Path, name: str) -> Path:
 
 
 def _forget_oldest(home: Path, prefix: str) -> None:
-    """Remove the folders of a prefix, and a hash behind it, but those last used."""
+    """Remove all but the most recently used folders whose name is `prefix` and a hash."""
     siblings = sorted(
         (p for p in home.glob(f"{prefix}{'?' * HASH_LENGTH}") if p.is_dir()),
         key=lambda p: p.stat().st_mtime,
@@ -132,16 +132,16 @@ cache_directory = _prepare_cache(
 
 @functools.cache
 def _name_for(room: str, *more: str) -> str:
-    """Return the name of a room's folder, found at the first use."""
+    """Return the name of the folder for a part of the package. The hash is computed once."""
     name = f"{room.replace('/', '-')}-{_hash_of(_sources(room, *more))}"
     _prepare_cache(cache_directory, name)
     return name
 
 
 def cache_for(room: str, *more: str) -> Path:
-    """Return the folder for the compiled code of a room of the package, and of `more` files.
+    """Return the cache folder for a part of the package (`room`) and further source files.
 
-    An edit of these, or of the sources of a step's kernels, gives another folder.
+    An edit of these sources, or of the sources of a step's kernels, leads to another folder.
     """
     return trusted(cache_directory / _name_for(room, *more))
 
@@ -152,7 +152,7 @@ def cache_of(function) -> Path:
 
 
 def shipped_with(function, target: str) -> Path:
-    """Return where a package has the compiled code of a function for a target, if any."""
+    """Return the folder of shipped machine code of a function for a target, if any."""
     return _folder_in(shipped_directory(_PACKAGE / _SHIPPED, target), function)
 
 
@@ -178,9 +178,9 @@ def shipped_targets() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def made_by_one(path: Path) -> Iterator[None]:
-    """Wait while another process makes a file. Without locks there is no waiting.
+    """Hold a lock while a file is made, so that parallel processes compile a kernel once.
 
-    Processes that start together would compile every kernel as often as there are processes.
+    Where the system has no file locks, nothing is locked.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
@@ -193,7 +193,7 @@ _is_writable = True
 
 
 def load_cached(path: Path) -> tuple | None:
-    """Return the contents that `keep` wrote into a file, or None without a file."""
+    """Return the contents that `keep` wrote to a file, or None if there is no valid file."""
     content = read_whole(path)
     return None if content is None else pickle.loads(content)
 

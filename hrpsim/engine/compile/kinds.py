@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinds of a kernel's arguments, which select its machine code, found without numba.
+"""Kinds: descriptions of argument types that select a kernel's machine code without numba.
 
 Two arguments of one kind have the same type for numba. Kinds are compared and hashed quickly. The
-text of a kind is the same in every process, and names machine code on disk.
+text of a kind is the same in every process, and is part of the file name of machine code.
 """
 
 import functools

@@ -3,12 +3,12 @@
 
 """Lazily compiled kernels: compiled, and stored on disk, when a world first uses them.
 
-Features that only some worlds use (meshes, the stages of rk4, the direct solver) are declared by
-`lazy_kernel` at the kernel, and called by name. The call goes through an address in the scene, 0 as
-long as the kernel was not needed. A call of an absent kernel requests the kernel and returns
-NEEDS_KERNEL. The step is then repeated. A scene's `lazy_kernels` is (2,) records with a field for
-each kernel: addresses, and requests. One more field, `awaited`, says that no step can be made
-before the requested kernels are present.
+Kernels of features that only some worlds use (meshes, the stages of rk4, the direct solver) are
+decorated with `lazy_kernel`. A call goes through an address in the scene, which is 0 until the
+kernel is first needed. A call of an absent kernel requests the kernel and returns NEEDS_KERNEL. The
+step is then repeated. A scene's `lazy_kernels` are two records with a field for each kernel:
+addresses, and requests. The field `awaited` means that no step is possible before the requested
+kernels are present.
 
 A kernel that is not on disk is compiled in place, or by the callback of `let_compile`.
 """
@@ -37,7 +37,7 @@ NEEDS_KERNEL = -1  # what the call of an absent kernel returns; kernels return n
 
 
 class OnDemand(NamedTuple):
-    """A kernel that is compiled when a world needs the kernel."""
+    """A kernel that is compiled when a world first needs it."""
 
     kernel: Kernel
     arguments: Callable[[Any], tuple]  # of a scene
@@ -46,7 +46,7 @@ class OnDemand(NamedTuple):
 
 
 class KernelsAbsent(Exception):
-    """A step waits for kernels that are being compiled elsewhere. Nothing of the step was done."""
+    """A step waits for kernels that another process compiles. The state is unchanged."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(f"being compiled: {', '.join(names)}")
@@ -59,11 +59,13 @@ _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
 
 
 def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
-    """Declare a kernel of the scene `s` and further arguments of numpy's scalar types `more`.
+    """Decorate a lazily compiled kernel `function(s, ...)` that returns an integer >= 0.
 
-    The kernel returns an integer >= 0. feature: flag of the scene's settings. While the flag is
-    set, the kernel is there from the start. brings: names of kernels that are needed where this one
-    is.
+    Args:
+        more: numpy's scalar types of the arguments after `s`.
+        feature: flag of the scene's settings. While the flag is set, the kernel is loaded before
+            the first step. "": the kernel is loaded when a step requests it.
+        brings: names of lazily compiled kernels that this kernel calls.
     """
 
     def _decorate(function):
@@ -83,10 +85,11 @@ def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
 
 
 def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
-    """Declare a kernel of some parts of a scene: `parts` of a scene are arguments like its own.
+    """Decorate a lazily compiled kernel whose arguments are parts of a scene, not the scene.
 
-    Calls pass the scene's `lazy_kernels` and then the arguments. The kernel returns an integer >=
-    0.
+    Calls pass the scene's `lazy_kernels` before the arguments. The kernel returns an integer >= 0.
+
+    parts: returns example arguments from a scene, which define the types.
     """
 
     def _decorate(function):
@@ -118,7 +121,7 @@ def declared_lazy_kernels() -> tuple[str, ...]:
 
 
 def absent_kernels() -> tuple[str, ...]:
-    """Return the names of the kernels that are neither here nor in the cache, sorted."""
+    """Return the sorted names of the lazy kernels that are neither loaded nor in the cache."""
     return _absent(declared_lazy_kernels())
 
 
@@ -139,9 +142,9 @@ def new_lazy_kernels() -> np.ndarray:
 
 
 def provide_requested(scene) -> None:
-    """Give a scene the kernels that its step has requested.
+    """Load the kernels that a step of the scene has requested.
 
-    Raises KernelsAbsent if these kernels are being compiled elsewhere.
+    Raises KernelsAbsent if another process compiles these kernels.
     """
     requests = scene.lazy_kernels[1]
     names = tuple(name for name in declared_lazy_kernels() if requests[name])
@@ -155,10 +158,10 @@ def provide_requested(scene) -> None:
 
 
 def provide_used(scene) -> None:
-    """Give a scene the kernels of its features.
+    """Load the kernels of the features that a scene uses.
 
-    Those that depend on its motion (pairs of shapes that meet, speeds) or on commands (locks) are
-    requested by the step itself. The next step waits for kernels that are being compiled elsewhere.
+    Kernels that depend on the motion (pairs of shapes in contact, speeds) or on commands (locks)
+    are requested by the step itself. The next step waits for kernels that another process compiles.
     """
     addresses, requests = scene.lazy_kernels
     requests["awaited"] = 0
@@ -181,7 +184,7 @@ def compile_ahead(scene, name: str) -> None:
 
 
 def asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which of these kernels, and of those that these bring, are compiled elsewhere."""
+    """Return which kernels another process compiles, of the named ones and those that they call."""
     if _ask_elsewhere is None:
         return ()
     absent = _absent(_with_brought(names))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Machine code of kernels made callable by LLVM alone: without numba, in milliseconds."""
+"""Load the machine code of kernels with LLVM alone: without numba, in milliseconds."""
 
 import ctypes
 import functools
@@ -121,7 +121,7 @@ def _processor() -> tuple[str, str]:
 
 
 def _new_target_machine():
-    """Return a target machine like numba's."""
+    """Return an LLVM target machine with the same settings as numba's."""
     cpu, features = _processor()
     reloc = "static" if _native_target().name.startswith("x86") else "default"
     return _native_target().create_target_machine(

@@ -21,8 +21,10 @@ class NumbaCode:
 class KernelFunction:
     """A function that numba can compile.
 
-    inner: only other kernels call it, and it becomes a part of them; inline: even without a call.
-    called: Python calls it, and not only other kernels by its address.
+    Attributes:
+        inner: whether the function is compiled only as part of the kernels that call it.
+        inline: whether the function is always inlined.
+        called: whether Python calls the kernel, and not only other kernels by its address.
     """
 
     def __init__(

@@ -62,7 +62,7 @@ def python_wrapper(context, description) -> tuple[str, str]:
 
 
 def _fail_if(builder, condition, report: str = "") -> None:
-    """Return from the function with an exception: that of `report`, or one that is set already."""
+    """Emit a return from the function with an exception, which `report` sets unless it is set."""
     with builder.if_then(condition):
         if report:
             _call(builder, _INTEGER, report)

@@ -111,10 +111,10 @@ def _read_field(context, builder, reference_type, pointer, field):
 
 
 def _read_array(context, builder, kind, words):
-    """Read an array word by word: LLVM is slow at structs in one piece.
+    """Emit the reading of an array word by word, because LLVM is slow at whole structs.
 
-    Of a contiguous array only address and shape are read: the rest follows from them as constants,
-    which is less to compile.
+    Of a contiguous array only address and shape are read. All other words follow as constants,
+    which compile faster.
     """
     value_type = context.get_value_type(kind)
     value = ir.Constant(value_type, None)  # without an owner

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The law of a row with spring and damper, and its derivatives (SPOOK, AGX eq. 15).
+"""Target and compliance of a row with spring and damper, and derivatives (SPOOK, AGX eq. 15).
 
 docs/explanation/derivations.md, section 10, has the equations. The functions of the law take real
 or complex numbers. A complex step through the same functions gives the derivatives.
@@ -24,7 +24,7 @@ def damper_weight(inverse_mass, compliance: float, damping):
     fast damper has the weight 1, with which motion decays.
 
     Args:
-        inverse_mass: of the row [1/kg or 1/(kg m^2)].
+        inverse_mass: inverse mass of the row [1/kg or 1/(kg m^2)].
         compliance: [m/N or rad/Nm].
         damping: damping time multiplied by the time for which the damper acts [s^2].
     """

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of connections: any of the six relative motions of two frames held or driven.
+"""The constraint rows of connections, which lock or drive relative motions of two frames.
 
-Frame a is fixed in body a (or the world), frame b in body b. A linear row holds the point of b
-along an axis e of a: g = e . (x_a - x_b). Both bodies are pushed at the point of b, so the pair
-gains no angular momentum. An angular row holds an axis u of a square to an axis w of b: g = u . w.
-The rate of g is (omega_a - omega_b) . (u x w).
+Frame a is fixed in body a (or the world), frame b in body b. x_a and x_b are the origins of both
+frames. The error g of a linear row is their distance along an axis e of a: g = e . (x_a - x_b).
+Both bodies are pushed at the point x_b, so the pair gains no angular momentum. An angular row keeps
+an axis u of a perpendicular to an axis w of b: g = u . w. The rate of g is (omega_a - omega_b) . (u
+x w).
 """
 
 import math
@@ -129,7 +130,7 @@ def connection_response_space(
 
 @inner_kernel
 def write_connection_rows(s: Scene, used: int) -> int:
-    """Write the connections' rows, and return the response space used so far.
+    """Write the connections' rows, and return the size of the response in use.
 
     constrained.velocity must be the velocity at the start of the step. The kernel also writes
     `error` of locked axes [m or rad].
@@ -180,14 +181,15 @@ def _ask_locked(
     settings: Settings,
     row: Row,
 ) -> None:
-    """Write the target of a locked axis's row, whose error is connection.error.
+    """Write the target velocity of a locked axis's row, whose error is connection.error.
 
-    The error of iteratively solved rigid connections is corrected like penetration, by `settings`.
-    If this error were fed back to velocities that do not converge, the error would grow.
-    So is the error of a row whose arm turns far in a step, unless positions are projected.
+    Errors of rigid connections are removed by the position correction in two cases: the connection
+    is solved iteratively, or the row's arm turns far in a step and positions are not projected. A
+    feedback to velocities would make the error grow in these cases. All other errors are fed back
+    to the velocity.
 
-    The row is linear where the forces of the step act. The curvature of the error before this place
-    is not corrected, because the other half of the step reverses it.
+    The row is linearised where the forces of the step act. The curvature of the error up to this
+    position is not corrected, because the other half of the step cancels it.
     """
     time_step = settings.time_step
     bend_time = time_step - settings.drift
@@ -223,14 +225,14 @@ def write_stage_rows(
 ) -> None:
     """Set the targets of rigid direct rows to accelerations at a stage of rk4.
 
-    constrained.velocity must be the velocity of the stage. Numbers and response spaces of the rows
-    stay.
+    constrained.velocity must be the velocity of the stage. The numbers of the rows and their
+    entries in `response` are kept.
 
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
         decay: k [1/s]. At the first stage, k > 0 makes errors decay as (1 + k t) exp(-k t). At the
-            other stages, 0 reuses the feedback of the first stage. The errors of these stages
+            other stages, 0 reuses the feedback of the first stage, because errors within the step
             belong to the method and not to the state.
         connections: CONNECTION_RECORD records.
         placed: work.
@@ -273,10 +275,10 @@ def _arm_of(connection: Connection) -> Metres:
 
 @inner_kernel
 def blur_of(connections: Records[Connection]) -> float:
-    """Return the fraction of a response that may be an effect of position errors.
+    """Return the fraction of a pivot below which a row counts as dependent on other rows.
 
-    Some rows of a loop depend on each other in the exact position of the loop. If the loop is open
-    by an angle e, these rows seem independent: the fraction e^2 of the responses remains.
+    Some rows of a closed loop are linearly dependent in the exact position of the loop. If the loop
+    is open by an angle e, a fraction of about e^2 of their responses seems independent.
     """
     error = 0.0
     for c in range(connections.shape[0]):
@@ -340,9 +342,10 @@ def find_direction(connection: Connection, axis: int, placed: PlacedConnection) 
 
 @inlined_kernel
 def _square_axes(connection: Connection, about: int) -> tuple[int, int]:
-    """Return (axis of a, axis of b) that a row about `about` holds square to each other.
+    """Return (axis of a, axis of b) that the row about axis `about` keeps perpendicular.
 
-    Where one axis alone is free, both rows hold it square to axes of a, at any rotation.
+    If only one axis is free, both rows keep this axis of b perpendicular to axes of a. The rows are
+    then regular at any rotation about the free axis.
     """
     free, count = 0, 0
     for k in range(3):
@@ -358,8 +361,8 @@ def _square_axes(connection: Connection, about: int) -> tuple[int, int]:
 def _turns_far(axis: int, placed: PlacedConnection, time: Seconds) -> bool:
     """Return whether the arm or the axis of a row turns far within a time [s], with either body.
 
-    A linear row has the arms of its points, an angular row the axes that are held square. Spin
-    about them turns neither.
+    The arms belong to a linear row, the axes u and w to an angular row. Spin about an arm or axis
+    itself does not count.
     """
     if axis < 3:
         a, b = placed.arm_a, placed.point_b
@@ -378,10 +381,10 @@ def _turns_axis_far(omega: Vec3, axis: Vec3, time: Seconds) -> bool:
 
 @inlined_kernel
 def _within_a_radian(error: float, bending: float, direction: Vec3) -> tuple[float, float]:
-    """Return the error g of an angular row, at most what a rotation by 1 rad corrects.
+    """Limit the error g of an angular row to the error that a rotation by 1 rad corrects.
 
-    Where u and w become parallel, |dg/d(angle)| = |u x w| goes to 0 and no rotation does. The
-    second derivative, `bending`, is meaningless so far from g = 0, and is returned as 0 then.
+    Near parallel u and w, |dg/d(angle)| = |u x w| goes to 0, and no rotation corrects g. If the
+    limit acts, the second derivative `bending` has no meaning and becomes 0.
     """
     most = math.sqrt(dot(direction, direction))
     if abs(error) <= most:
@@ -393,7 +396,7 @@ def _within_a_radian(error: float, bending: float, direction: Vec3) -> tuple[flo
 def _within_reach(
     error: float, damping_time: Seconds, time_step: Seconds, settings: Settings
 ) -> float:
-    """Return as much of a rigid row's error as the bounded correction removes in a step."""
+    """Limit a rigid row's error to what the largest correction speed removes in a step."""
     most = HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
     return min(max(error, -most), most)
 

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Change of the velocity at a contact while the contact point moves and the bodies turn.
+"""Curvature of contact rows: the change of contact velocity as bodies turn and the point moves.
 
-The rows of a contact hold J v' with the Jacobian at the place where the forces of the step act. The
+The rows of a contact prescribe J v' with the Jacobian J in mid-step, where the forces act. The
 velocity v' belongs to the end of the step, when the bodies have turned and the contact point has
 moved over the bodies. For constant generalised velocities, the relative velocity u at the contact
 changes by
@@ -15,12 +15,12 @@ and the velocity products a, alpha of the body. The target of a row is lowered b
 the rest of the step. The row then holds its velocity at the end of the step. The gap of the row
 stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert et al. 1977).
 
-dr/dt and dn/dt are taken from the last step, by the identity of the contact. Any shapes may
-therefore touch, including rolling shapes. Contacts whose change was different in the last step keep
-the old rows, because the contact point has jumped. When a contact begins, or its bodies begin to
-turn, the point is taken to move with the material. Under a round shape, rotation of the shape about
-its own axis is left out. A contact that begins with an impact keeps its rows, because the impact
-changes the motion.
+dr/dt and dn/dt are differences from the same contact in the last step, so that any shapes may
+touch, including rolling shapes. If the change was very different in the last step, the contact
+point has jumped, and the rows are not changed. When a contact begins, or its bodies begin to turn,
+the point is assumed to move with the body's material. Under a round shape, rotation of the shape
+about its own axis is left out. The rows are not changed if a contact begins with an impact, because
+the impact changes the motion.
 
 Sliding friction takes only its direction from this velocity, and otherwise stays as in the rows.
 
@@ -88,7 +88,7 @@ def bend_contact_rows(s: Scene) -> None:
 
 @inlined_kernel
 def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
-    """Lower the targets of the rows of contact c. `change` (3,) holds zeros."""
+    """Lower the targets of the rows of contact c. `change` (3,) is work, and must be zero."""
     rows, time_step = s.rows.rows, s.settings[0].time_step
     contact, normal = s.collision.contacts[c], rows[3 * c]
     if abs(contact.gap) <= CLOSED:
@@ -128,9 +128,9 @@ def begins(contact: Contact) -> bool:
 def _is_smooth(
     settings: Settings, constrained: ConstraintBodies, contact: Contact, normal: Row
 ) -> bool:
-    """Return whether the change is more than rounding, and was alike in the last step.
+    """Return whether the change is more than rounding, and was similar in the last step.
 
-    At a contact that begins the change continues if no impact changes the motion.
+    For a contact that begins, the result is True if no impact changes the motion.
     """
     difference = size = 0.0
     for r in range(3):
@@ -154,9 +154,9 @@ def _sticks(
     y: Row,
     share: float,
 ) -> bool:
-    """Return whether a contact did not slip at the start of the step, but for such changes.
+    """Return whether a contact did not slip at the start of the step, except by its curvature.
 
-    share: of the change, that lies between the start and the place where the rows are linear.
+    share: fraction of the change that occurs before the position where the rows are linearised.
     """
     velocity, bend_x, bend_y = (
         constrained.velocity,
@@ -178,7 +178,7 @@ def bend_along(contact: Contact, row: Row) -> float:
 
 @inlined_kernel
 def unbent_target(contact: Contact, normal: Row, time_step: float) -> float:
-    """Return the target of a contact's normal row without the part by turning bodies [m/s].
+    """Return the target of a contact's normal row without the curvature term [m/s].
 
     Args:
         contact: CONTACT record.
@@ -238,7 +238,13 @@ def _expect_move(s: Scene, body: int, shape: int, arm: Vec3, moved_out: Vec3) ->
 def _add_side(s: Scene, body: int, arm: Vec3, moved: Vec3, sign: float, change_out: Vector) -> None:
     """Add the change over a step of the velocity of one body at the contact, times `sign` [m/s].
 
-    arm (3,): of the contact point [m]. moved (3,): by how much `arm` changed in a step [m].
+    Args:
+        s: the scene.
+        body: index of the body, negative for the world.
+        arm: position of the contact point (3,) [m].
+        moved: change of `arm` in a step (3,) [m].
+        sign: 1 or -1.
+        change_out: sum (3,) [m/s], changed.
     """
     if body < 0:
         return
@@ -279,7 +285,7 @@ def _origin_velocity(
 def _add_turn_of_normal(
     kinematics: Records[Kinematics], contact: Contact, change_out: Vector
 ) -> None:
-    """Add the share along the normal that its own turn has, as a slides over a curved b."""
+    """Add the normal component that the rotation of the normal causes, n (dn/dt . u)."""
     total = 0.0
     for side in range(2):
         body, arm, sign = contact.body_a, contact.point_a, 1.0

@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of contacts: a normal that pushes, and two tangents along which friction acts.
+"""The constraint rows of contacts: a normal row that pushes, and two rows of friction.
 
-Three kinds of friction exist. Friction lies in the cone of the normal force, with any two axes as
-tangents. Or the components of friction along two axes, turned at random, are bounded separately. Or
-friction is a single force against the slip.
+Three models of friction exist (friction_laws). In the cone model, the friction vector is bounded by
+the normal force, with any two tangents. In the pyramid model, the components along two tangents at
+a random angle are bounded separately. In the slip-direction model, friction is a single force
+against the slip.
 """
 
 import math
@@ -197,9 +198,9 @@ def _bound_friction(
     contact: Contact, pair: MaterialPair, settings: Settings, slip_x: float, slip_y: float,
     normal: Row, x: Row, y: Row, response: Vector,
 ) -> None:  # fmt: skip
-    """Write the bounds of friction, and turn the tangents to the axes of these bounds.
+    """Write the coefficient and model of friction, and turn the tangents to the model's axes.
 
-    The normal force bounds friction.
+    The coefficient is kinetic if the slip exceeds the threshold, otherwise static.
     """
     slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
     slides = slip > settings.slip_threshold
@@ -228,7 +229,7 @@ def move_contact_rows(
 ) -> None:
     """Write the rows of a contact again after the point or the normal moved within the step.
 
-    The rows reuse their response space. Impulses become 0, and the rows have no target.
+    The rows keep their entries in `response`. Impulses become 0, and targets are not written.
 
     Args:
         forest: constants of the bodies and joints.
@@ -257,7 +258,7 @@ def move_contact_rows(
 
 @inlined_kernel
 def _share_largest_mass(x: Row, y: Row) -> None:
-    """Give two rows the largest eigenvalue of the common 2x2 inverse mass."""
+    """Set the inverse mass of both tangents to the largest eigenvalue of their 2x2 block."""
     half = 0.5 * (x.inverse_mass - y.inverse_mass)
     largest = 0.5 * (x.inverse_mass + y.inverse_mass) + math.sqrt(half * half + x.cross * x.cross)
     x.inverse_mass = y.inverse_mass = largest
@@ -301,10 +302,10 @@ def _ask(
     constrained: ConstraintBodies,
     normal: Row,
 ) -> None:
-    """Write the normal row's target: no penetration, push-out, or the target of the spring.
+    """Write target and bounds of a normal row, rigid or compliant.
 
-    Restitution was applied before. If contacts are found at the start of a step, as in rk4, the
-    permitted closing speed grows from the closed gap on.
+    Restitution was applied before, as an impact. If contacts are found at the start of a step, as
+    in rk4, the permitted closing speed grows from the closed gap on (`rigid_law`).
     """
     time_step = settings.time_step
     gap, closed = contact.gap + contact.gap_offset, closed_gap(normal.solver, settings.slop)
@@ -330,8 +331,8 @@ def _ask(
 def closed_gap(solver: int, slop: float) -> float:
     """Return the gap up to which a rigid contact counts as closed [m].
 
-    For the direct solver the slop counts both ways. Otherwise the lowest of a face's redundant
-    points would carry all.
+    For the direct solver, gaps up to the slop count as closed. Otherwise the lowest of a face's
+    redundant points would carry the whole load.
 
     Args:
         solver: solver of the contact's rows.
@@ -342,11 +343,11 @@ def closed_gap(solver: int, slop: float) -> float:
 
 @inlined_kernel
 def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> tuple[float, float]:
-    """Return the target and the wanted correction of the normal of a rigid contact [m/s].
+    """Return the target and the intended correction of the normal of a rigid contact [m/s].
 
     The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
-    whole gap at twice `origin`. With a jump, the corners of a sole that residues tilt would have
-    targets that no flat sole can meet. The sole's load would go to one diagonal.
+    whole gap at twice `origin`. If the speed jumped, a sole that is tilted by rounding errors would
+    have targets at its corners that no flat sole can meet. Its load would go to one diagonal.
 
     Args:
         gap: [m].
@@ -387,12 +388,14 @@ def rigid_slopes(
 
 @inlined_kernel
 def _late_gap(contact: Contact, gap: float, approach: float, time_step: Seconds) -> float:
-    """Return the depth of a contact when its spring began, in a step of euler [m].
+    """Return the depth at which a compliant contact began, for the integrator euler [m].
 
-    `gap` is the gap in the middle of the step as compliant rows count it, which is the end of the
-    step. Half a step before, a body may be inside the other without having met a force. For
-    example, the body was placed there, or was too far away to have a contact. The spring then
-    begins without a force, as in all other cases. The spring thus gives back the stored energy.
+    A body may penetrate before its contact is first found, for example if the body was placed
+    there. The spring is then relaxed at this depth, so that it gives back only the energy that it
+    stored.
+
+    gap: gap at the end of the step [m].
+    approach: rate of the gap [m/s].
     """
     if contact.impulse[0] == 0.0:
         way = 0.5 * time_step * approach

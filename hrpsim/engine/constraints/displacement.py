@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Position correction: the same rows for displacements, against penetration and limit violation.
+"""Position correction: the constraint rows, solved for a displacement instead of a velocity.
 
-The target is a displacement rate that is never added to the state's velocity. A correction
-therefore gives no kinetic energy. Friction, springs, velocity limits, and rows that slipped at a
-force limit take no part. Motors hold the joints.
+The correction reduces penetration, limit violation and errors of connections. The target of a row
+is a displacement rate, which is never added to the state's velocity. The correction therefore gives
+no kinetic energy. Friction, springs, velocity limits, and rows that slipped at a force limit take
+no part. Velocity servos hold their joints.
 """
 
 import math
@@ -58,9 +59,9 @@ def turn_to_displacement(rows: Records[Row], row_count: int) -> None:
 def bound_displacement(
     rows: Records[Row], island_rows: Indices, island: Island, velocity: Vector
 ) -> None:
-    """Shorten an island's displacement until no contact point exceeds its bound on speed.
+    """Scale down an island's displacement so that no contact point exceeds the speed limit.
 
-    The impulses of the rows are shortened as well.
+    The impulses of the rows are scaled as well.
 
     Args:
         rows: ROW records (row capacity,).

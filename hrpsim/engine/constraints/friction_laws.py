@@ -3,9 +3,9 @@
 
 """Friction laws: bounds of the impulses along a contact's two tangents, by the normal impulse.
 
-This file has everything that solvers use of a law: the axes, the bound, the projection onto the
-permitted set, and the derivative of the projection, if any. No other file compares the codes of
-laws.
+Solvers use four properties of a law, all defined in this file: the axes, the bound, the projection
+onto the permitted set, and the derivative of the projection, if any. No other file compares the
+codes of laws.
 """
 
 import math
@@ -40,7 +40,7 @@ def law_in_step(model: int, slides: bool) -> int:
 
 @inlined_kernel
 def is_isotropic(law: int) -> bool:
-    """Return whether any two axes may be tangents.
+    """Return whether a law is the same for all pairs of tangents.
 
     The rows of both tangents then have a common mass.
     """
@@ -188,7 +188,7 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
     """Return the derivative by the slip of the friction of a sliding contact on the cone.
 
     The friction is `project_onto_disk` of an impulse far against the slip. A change of the slip
-    turns the friction: by change / give, against the part of the change across the slip.
+    turns the friction: by change / give, against the part of the change perpendicular to the slip.
 
     Args:
         bound: radius of the disk [Ns].
@@ -196,7 +196,7 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
         slip_y: slip along the second tangent [m/s].
 
     Returns:
-        (x and y of the unit vector across the slip, give [m/s per Ns]).
+        (x and y of the unit vector perpendicular to the slip, give [m/s per Ns]).
     """
     speed = math.hypot(slip_x, slip_y)
     return -slip_y / speed, slip_x / speed, speed / bound

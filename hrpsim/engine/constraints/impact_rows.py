@@ -3,9 +3,10 @@
 
 """Impacts of one-sided rows within a step: closing times of gaps, and target rates of rows.
 
-The gap of a row moves as g(t) = g + r t + a t^2 / 2 until something strikes. If a gap closes faster
-than the restitution threshold, the target of its row is -e times the rate. A row that is closed and
-at rest must not be pressed in. Bodies do not move at an impact: velocities alone jump.
+A gap with the rate r and the acceleration a moves as g(t) = g + r t + a t^2 / 2 until an impact. If
+a gap closes faster than the restitution threshold, the target of its row is -e times the rate, with
+the coefficient of restitution e. A row that is closed and at rest must not be pressed in. At an
+impact velocities jump, and positions stay.
 """
 
 import math
@@ -114,10 +115,10 @@ def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
 
 @inlined_kernel
 def separates(impact: Impact, time: Seconds, threshold: float) -> bool:
-    """Return whether a resting gap is not at rest any more because its normal has turned.
+    """Return whether a resting gap is no longer at rest because its normal has turned.
 
-    Sliding shapes separate if the surfaces curve away from each other. A push through an opening
-    gap would give energy, and a push through a closing gap would take energy.
+    Sliding shapes separate if the surfaces curve away from each other. An impulse through an
+    opening gap would create energy, and an impulse through a closing gap would dissipate energy.
 
     Args:
         impact: IMPACT record.
@@ -146,9 +147,10 @@ def is_closed(impact: Impact, now: float) -> bool:
 
 @inlined_kernel
 def takes_part(impact: Impact, now: float, timed: bool, threshold: float, fastest: float) -> bool:
-    """Return whether a row is solved for in a round of impacts.
+    """Return whether a row takes part in a round of impacts.
 
-    Simultaneous rows take part unless the shapes separate. Sequential rows wait for a turn.
+    Rows with simultaneous restitution take part unless the shapes separate. Of rows with sequential
+    restitution, only the fastest take part.
 
     Args:
         impact: IMPACT record.

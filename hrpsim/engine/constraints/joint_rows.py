@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Constraint rows of joints: limits, dry friction, mimics, locks, motors, velocity limits."""
+"""Constraint rows of joints: limits, dry friction, mimics, locks, velocity servos and limits."""
 
 import numpy as np
 
@@ -146,9 +146,10 @@ def _near_limits(
 
 @inlined_kernel
 def _limits_velocity(actuator: Control, hold: JointHold) -> bool:
-    """Return whether a row holds the joint at its velocity limit.
+    """Return whether the velocity limit of a joint needs a row.
 
-    An actuator that brakes with its effort limit needs no row. A motor has a velocity of its own.
+    An actuator that brakes with its effort limit needs no row. Neither does a velocity servo, whose
+    row prescribes the velocity.
     """
     marked = actuator.limiting != 0 and actuator.saturated != -actuator.limiting
     return marked and not hold.driven
@@ -197,7 +198,7 @@ def write_joint_rows(s: Scene, first: Index, used: int) -> tuple[int, int]:
 
 @inner_kernel
 def _write_limit(s: Scene, k: Index, kind: int, row: Row, used: int) -> int:
-    """Write the row of the lower or the upper limit, and return the response space used."""
+    """Write the row of the lower or the upper limit, and return the size of the response in use."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, LIMIT_PARAMETERS]
     position, rate, acceleration = s.q[dof.q_index], s.velocity[k], s.work.dv[k]
     if kind == LOWER_LIMIT:
@@ -212,7 +213,7 @@ def _write_limit(s: Scene, k: Index, kind: int, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint's dry friction, and return the response space used."""
+    """Write the row of a joint's dry friction, and return the size of the response in use."""
     own, time_step = s.joint_parameters[k, FRICTION_PARAMETERS], s.settings[0].time_step
     used = _attach(s, k, 1.0, own, row, used)
     row.upper = min(row.upper, s.forest.dofs[k].friction * time_step)
@@ -225,7 +226,7 @@ def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint that mimics another joint. Return the used response space."""
+    """Write the row of a joint that mimics another, and return the size of the response in use."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, MIMIC_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     used = _follow(s.forest, s.constrained, dof, row, s.rows.response, used)
@@ -239,7 +240,7 @@ def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_lock(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a locked joint, and return the response space used."""
+    """Write the row of a locked joint, and return the size of the response in use."""
     own, position = s.joint_parameters[k, LOCK_PARAMETERS], s.q[s.forest.dofs[k].q_index]
     used = _attach(s, k, 1.0, own, row, used)
     _hold(position - s.joint_holds[k].position, s.velocity[k], s.settings[0], own, row)
@@ -249,7 +250,7 @@ def _write_lock(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint that a motor drives, and return the response space used."""
+    """Write the row of a joint that a motor drives, and return the size of the response in use."""
     own = s.joint_parameters[k, MOTOR_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     slip_by(row, own.compliance, own.damping_time, s.settings[0].time_step)
@@ -260,7 +261,7 @@ def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inner_kernel
 def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
-    """Write the rows of velocity limits from row `first` on, and return the response space used.
+    """Write the rows of velocity limits from row `first` on. Return the response size in use.
 
     The effort by the actuator's law is u [Nm or N]. The velocity at the end of the step is v. The
     impulse l of a row [Nms or Ns] obeys
@@ -325,13 +326,13 @@ def mark_full_brakes(
 
 @inlined_kernel
 def _start_from(impulse: Vector, kind: int, row: Row) -> None:
-    """Set the kind of a row, and start from the impulse of the row in the last step."""
+    """Set the kind of a row, and its initial impulse from the last step."""
     row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
 
 
 @inner_kernel
 def _attach(s: Scene, k: Index, sign: float, own: JointParameters, row: Row, used: int) -> int:
-    """Let the row act along degree of freedom `k`, with at most the force of the law."""
+    """Attach a row to degree of freedom `k`, with the force limit of its parameters `own`."""
     constrained, response = s.constrained, s.rows.response
     start_row(row, used)
     for r in range(6):
@@ -355,9 +356,11 @@ def _limit(
     own: JointParameters,
     row: Row,
 ) -> None:
-    """Write the target of a limit at the distance `room` [rad or m], which changes at `rate`.
+    """Write the target of a limit's row, rigid or compliant.
 
-    `acceleration` is the acceleration of the distance without constraints.
+    room: distance of the joint from the limit [rad or m].
+    rate: rate of this distance [rad/s or m/s].
+    acceleration: acceleration of this distance without constraints [rad/s^2 or m/s^2].
     """
     time_step, damping_time = settings.time_step, own.damping_time
     row.lower = 0.0
@@ -371,7 +374,7 @@ def _limit(
 
 @inlined_kernel
 def rigid_limit_law(room: float, settings: Settings) -> tuple[float, float]:
-    """Return the target and the wanted correction of a rigid limit [rad/s or m/s].
+    """Return the target and the intended correction of a rigid limit [rad/s or m/s].
 
     Args:
         room: distance to the limit [rad or m].
@@ -385,7 +388,7 @@ def rigid_limit_law(room: float, settings: Settings) -> tuple[float, float]:
 
 @inlined_kernel
 def rigid_limit_slopes(room: float, settings: Settings) -> tuple[float, float]:
-    """Return the derivatives of both results of `rigid_limit_law` by the room [1/s].
+    """Return the derivatives of both results of `rigid_limit_law` by the distance `room` [1/s].
 
     Args:
         room: distance of the joint from its limit [rad or m].
@@ -414,7 +417,7 @@ def mimic_error(dof: Dof, position: float, leader: float) -> float:
 def _follow(
     forest: Forest, constrained: ConstraintBodies, dof: Dof, row: Row, response: Vector, used: int
 ) -> int:
-    """Make the row act against the joint that is mimicked, by its ratio."""
+    """Attach the row of a mimic joint to the leading joint, with the mimic ratio."""
     for s in range(6):
         row.J_b[s] = 0.0
     row.J_b[0] = -dof.mimic_ratio
@@ -427,7 +430,7 @@ def _follow(
 
 @inlined_kernel
 def _hold(error: float, rate: float, settings: Settings, own: JointParameters, row: Row) -> None:
-    """Write the target of a row that holds `error` [rad or m] at zero."""
+    """Write the target of a row that keeps `error` [rad or m] at zero."""
     time_step = settings.time_step
     if own.damping_time < 0.0:
         row.correction_velocity = wanted_correction(error, time_step, settings)

@@ -1,14 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Penalty contacts: constrained springs with friction that sticks and slips (Kuroda, ch. 5).
+"""Penalty contacts: springs with a maximum extension, and stick-slip friction (Kuroda, ch. 5).
 
-A spring and a damper push a point that has sunk in. Their force is known at the start of the step,
-so the rows of the point hold given impulses. Only beyond the spring's maximum extension does the
-normal row press harder, as a constraint. A spring anchored at the place where sticking began holds
-a sticking point. A sliding point feels mu times the spring's force. A point that slips slowly
-compared with its spring's deflection creeps: the point drags the anchor along, and the kinetic
-friction keeps the spring stretched.
+A spring and a damper push a point that penetrates. Their force is known at the start of the step,
+so the rows of the point have given impulses. Beyond the spring's maximum extension the normal row
+also acts as a constraint. A point is in one of four phases:
+
+- open: no force,
+- stuck: a tangential spring acts, with its anchor where sticking began,
+- sliding: the friction is the kinetic coefficient times the normal spring's force,
+- creeping: the slip is slow compared with the deflection of the tangential spring. The point drags
+  the anchor along, and the friction has the kinetic bound.
 """
 
 import math
@@ -64,7 +67,7 @@ def _press_pair(s: Scene, pair: MaterialPair, first: Index, end: Index) -> tuple
     """Write the impulses of the penalty contacts of two shapes.
 
     Returns:
-        (whether any contact began to press, share of the stiffness that each contact has).
+        (whether any contact began to press, stiffness factor of each contact).
     """
     rows, contacts = s.rows.rows, s.collision.contacts
     share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (end - first))
@@ -88,9 +91,9 @@ def write_penalty_rows(s: Scene) -> tuple[float, int]:
     start of the step.
 
     Returns:
-        (stiffness number, a contact of the stiffest pair). The number is the largest ratio (k dt^2
-        + 2 c dt) / m of the modes of a pair of shapes. Only pairs with their own stiffness count,
-        in which a point began to press. Without such a pair the number is 0.
+        (stability number, a contact of the stiffest pair). The number is the largest ratio (k dt^2
+        + 2 c dt) / m of the modes of a pair of shapes. Only pairs count for which the user chose
+        the stiffness, and in which a point began to press. Without such a pair the number is 0.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     contacts, contact_count = s.collision.contacts, s.counts[0].contact_count
@@ -157,7 +160,7 @@ def _change_phase(
     speed: float,
     before: float,
 ) -> None:
-    """Make a point open, begin to slide, or stick at its place.
+    """Update the phase of a point from open, sliding or stuck, except for the bound of sticking.
 
     `before` < 0 means that the slip of the point has reversed.
     """
@@ -177,7 +180,10 @@ def _stick(
     forest: Forest, kinematics: Records[Kinematics], contact: Contact, pair: MaterialPair,
     directions: Mat3, force: float, slip_x: float, slip_y: float, speed: float, time_step: Seconds,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return a point's friction at its anchor [N]. Beyond a bound the point creeps or slides."""
+    """Return the friction of a sticking point [N].
+
+    Beyond its bound, the friction is kinetic, and the point creeps or slides.
+    """
     k, c = contact.stiffness, contact.damping
     stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
     along_x, along_y = -k * stretch_x - c * slip_x, -k * stretch_y - c * slip_y
@@ -248,7 +254,7 @@ def _press(
 
 @inlined_kernel
 def _to_body(kinematics: Records[Kinematics], body: Index, point: Vec3, held_out: Vec3) -> None:
-    """Write a point given from the tree's origin in the frame of its body."""
+    """Convert a point relative to the tree's origin to the frame of its body."""
     for r in range(3):
         held_out[r] = point[r]
     if body >= 0:
@@ -290,7 +296,7 @@ def _anchor(
 ) -> None:
     """Anchor the spring at the present contact point, with given stretches along the tangents [m].
 
-    The anchors follow a rolling point, and the point's slip stays.
+    The anchors therefore follow a rolling point, and keep the slip accumulated so far.
     """
     point = contact.penalty.anchor_b
     for r in range(3):

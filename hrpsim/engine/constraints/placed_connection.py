@@ -112,9 +112,9 @@ def _move(
     alpha_out: Vec3,
     out: PlacedConnection,
 ) -> None:
-    """Write a body's angular velocity. Add `sign` times the motion of the frame's point.
+    """Write a body's angular velocity and acceleration. Add the motion of the frame's point.
 
-    The integrator holds the velocity of a free body's origin constant.
+    The motion is multiplied by `sign`. The velocity of a free body's origin counts as constant.
     """
     for r in range(3):
         omega_out[r] = alpha_out[r] = 0.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The three rows of a contact point together: forces, responses and common inverse mass."""
+"""The three rows of a contact point, treated together: forces, responses, 3x3 inverse mass."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -199,7 +199,7 @@ def find_masses(normal: Row, x: Row, y: Row, response: Vector) -> None:
 def _products(
     J_n: Vec6, J_x: Vec6, J_y: Vec6, normal: Row, x: Row, y: Row, first: Index, response: Vector
 ) -> tuple[float, ...]:
-    """Return one constraint body's share of J times the responses: n n, x x, y y, n x, x y, y n."""
+    """Return one constraint body's part of J M^-1 J^T: entries nn, xx, yy, nx, xy, yn."""
     n, along_x, along_y = normal.response_at + first, x.response_at + first, y.response_at + first
     nn = xx = yy = nx = xy = yn = 0.0
     for k in range(6):

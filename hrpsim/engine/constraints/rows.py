@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Constraint rows: a unit force pattern on one or two constraint bodies, its target and bounds."""
+"""Constraint rows: the direction of an impulse on one or two bodies, its target and bounds."""
 
 from typing import NamedTuple
 
@@ -40,9 +40,9 @@ _ROUNDING = 1e-13
 
 
 def refuse_undamped(compliance: np.ndarray, damping_time: np.ndarray, time_step: float) -> None:
-    """Refuse rigid constraints that would ring. The damping time must be at least one time step.
+    """Raise WorldError for a rigid constraint whose damping time is less than one time step.
 
-    A damping time below zero selects another damping law.
+    Such a constraint would oscillate. A damping time below zero selects another damping law.
 
     Args:
         compliance: [m/N or rad/Nm].
@@ -125,7 +125,7 @@ def is_one_sided(row: Row) -> bool:
 
 @inlined_kernel
 def takes_time(row: Row) -> bool:
-    """Return whether a row of joints is a bounded force, without effect in an impact."""
+    """Return whether a joint row is a bounded force, which has no effect in an impact."""
     return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT or row.kind == TENDON
 
 
@@ -301,9 +301,9 @@ def _write_response(
     response: Vector,
     used: int,
 ) -> int:
-    """Write the motion of the tree's columns under the force J on `constraint_body`.
+    """Write the response of a tree to the force J on `constraint_body`.
 
-    Return the place of the end.
+    Return the index after the last entry of `response`.
     """
     for k in range(0, tree.tree_width, LANES):
         store(response, used + k, broadcast(0.0))
@@ -320,7 +320,7 @@ def _add_response(
     response: Vector,
     at: Index,
 ) -> None:
-    """Add the motion of the tree's columns under the force J on `constraint_body`.
+    """Add the response of a tree to the force J on `constraint_body`.
 
     The block is symmetric, so its rows, which are contiguous, serve as its columns.
     """

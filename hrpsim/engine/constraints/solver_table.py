@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of solvers: the rows that each solver accepts, and the treatment of these rows.
+"""The table of solvers: the constraint rows that each solver accepts, and how they are treated.
 
 Rules, errors, world files, the kernels and the documents read this table.
 `engine.step.rows.hand_over` chooses and calls the first solver of an island and the successors.
@@ -26,7 +26,7 @@ _ALL_LAWS = tuple(LAWS.values())
 
 
 class Solver(NamedTuple):
-    """The rows that a solver accepts, and the kinds of these rows."""
+    """A solver: its name, and the kinds of constraint rows that it accepts."""
 
     code: int
     accepts: tuple[str, ...]  # of CONTACTS, JOINTS

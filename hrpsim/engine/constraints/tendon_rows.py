@@ -3,8 +3,9 @@
 
 """The rows of driven fixed tendons: actuators on a linear combination of two joints.
 
-A fixed tendon has the length l = c_a q_a + c_b q_b. The tendon's actuator gives effort + kp (target
-- l) + kd (target rate - l'), within its limit. Gains act implicitly, like the gains of joints.
+A fixed tendon has the length l = c_a q_a + c_b q_b. The force of the tendon's actuator is effort +
+kp (target - l) + kd (target rate - l'), within its limit. Gains act implicitly, like the gains of
+joints.
 """
 
 from typing import NamedTuple
@@ -78,7 +79,7 @@ def number_tendon_rows(tendons: Tendons, first: Index, of_dof: Indices) -> int:
 
 @inner_kernel
 def write_driven_tendons(s: Scene, used: int) -> int:
-    """Write the row of each driven tendon, and return the response space used so far.
+    """Write the row of each driven tendon, and return the size of the response in use.
 
     `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
     dt f - m (l' - l0') [Ns or Nms]. f is the actuator's force at the middle with the rate l0' at

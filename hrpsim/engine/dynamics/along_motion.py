@@ -41,7 +41,7 @@ def inverse_dynamics_along(
     links: Sequence[str] = (),
     wrenches: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Return the generalised forces (n, nv) of n samples, each as `inverse_dynamics` finds them.
+    """Return the generalised forces (n, nv) of a motion by `inverse_dynamics` at each sample.
 
     Args:
         model: model of the robot.
@@ -91,7 +91,7 @@ def centers_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def _checked(name: str, values: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    """Return `values` as a contiguous array of that shape, every entry finite."""
+    """Return `values` as a contiguous array. Raise StateError for a wrong shape or value."""
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != shape:
         raise StateError(f"{name} must have shape {shape}, got {array.shape}")

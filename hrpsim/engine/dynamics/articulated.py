@@ -158,7 +158,7 @@ def factorise(
         articulated: articulated-body records of the bodies (n,).
 
     Returns:
-        -1, or the number of a body whose joint sees no positive inertia.
+        -1, or the number of a body whose joint has no positive inertia.
     """
     n = forest.bodies.shape[0]
     singular = -1
@@ -197,7 +197,7 @@ def factorise(
 
 @inlined_kernel
 def _times_vector(A: Mat6, x: Vec6) -> Lanes:
-    """Return the lanes of A x, A being symmetric (6, 8), in three independent sums."""
+    """Return the lanes of A x for a symmetric matrix A (6, 8), by three independent sums."""
     first = plus_times(times(load(A, 0), x[0]), load(A, LANES), x[1])
     second = plus_times(times(load(A, 2 * LANES), x[2]), load(A, 3 * LANES), x[3])
     third = plus_times(times(load(A, 4 * LANES), x[4]), load(A, 5 * LANES), x[5])
@@ -206,7 +206,7 @@ def _times_vector(A: Mat6, x: Vec6) -> Lanes:
 
 @inlined_kernel
 def _add_to_parent(I_A: Mat6, U: Vec6, D_inverse: float, above_out: Mat6) -> None:
-    """Add I_A - U U^T / D to the parent's."""
+    """Add I_A - U U^T / D to the parent's articulated inertia."""
     scaled = times(load(U, 0), D_inverse)
     r = 0
     for at in range(0, 6 * LANES, LANES):
@@ -338,7 +338,7 @@ def wrench_response(
     effort: Vector,
     dv_out: Vector,
 ) -> None:
-    """Find the motion that `constraint_wrench` on bodies and `effort` on joints cause alone.
+    """Write the response to `constraint_wrench` on bodies and `effort` on joints alone.
 
     Forces give accelerations, and impulses give velocities. Gravity and bias forces take no part.
     The kernel writes `delta_acceleration`. Afterwards `constraint_wrench` is the negated change of

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint bodies of a step and the numbers of these bodies.
+"""The constraint bodies of a step: the bodies and joints on which constraints act.
 
 Constraints act on constraint bodies. A *constraint body* is a body (six columns: a spatial force at
 the tree's origin) or a degree of freedom (one column: an effort).
@@ -95,7 +95,7 @@ class ConstraintBodies(NamedTuple):
 
 
 def constrained_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:
-    """Return the length of the arrays of constraint bodies along each axis."""
+    """Return the capacities of the arrays of constraint bodies, by axis."""
     return {
         Axis.BODY: body_count,
         Axis.DOF: dof_count,
@@ -236,7 +236,7 @@ def _list_paths(forest: Forest, supports: Records[Support]) -> None:
 
 @inlined_kernel
 def _find_lonely(forest: Forest, constrained_count: int, constrained_out: ConstraintBodies) -> None:
-    """Find the constraint bodies that are alone on their limb of a FREE base."""
+    """Mark the constraint bodies that are the only ones on their limb of a FREE base."""
     supports, constrained = constrained_out.supports, constrained_out.bodies
     for number in range(constrained_count):
         supports[supports[constrained[number].body].limb].limb_constrained = 0

@@ -77,13 +77,16 @@ def checked_vector(name: str, values, length: int) -> np.ndarray:
 
 
 def is_finite(numbers: np.ndarray) -> bool:
-    """Return whether all are finite. Each is examined only if the sum of squares is not."""
+    """Return whether all numbers are finite. The sum of squares is a fast first test."""
     flat = numbers.ravel()
     return math.isfinite(flat.dot(flat)) or bool(np.isfinite(flat).all())
 
 
 def checked_configuration(model: Model, q) -> np.ndarray:
-    """Return q checked for shape, finiteness and a quaternion that can be normalised."""
+    """Return q as a contiguous array. Raise StateError for a wrong shape, or a value not allowed.
+
+    Values must be finite, and quaternions must not be zero.
+    """
     if not isinstance(model, Model):
         raise ModelError(f"a Model is needed, such as robot.model, got {shown_value(model)}")
     q = checked_vector("q", q, model.nq)
@@ -127,7 +130,7 @@ def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
 
 
 def _update(space: Workspace, q: np.ndarray, v: np.ndarray | None = None) -> None:
-    """Bring poses and, with `v`, velocities up to date."""
+    """Update poses and, if `v` is given, velocities."""
     _update_poses(space.forest, q, space.kinematics)
     if v is not None:
         _velocity_to_kernel(space.forest, q, v, space.velocity)
@@ -180,7 +183,7 @@ def forward_dynamics(
 
 
 def finite(name: str, result):
-    """Return `result`, or raise StateError if finite arguments made the result overflow."""
+    """Return `result`. Raise StateError if it is not finite, because the computation overflowed."""
     if not is_finite(np.asarray(result)):
         raise StateError(f"the {name} would not be finite: the numbers given are too large")
     return result
@@ -243,7 +246,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """Return the joint-space inertia matrix M (nv, nv), symmetric (RBDA Table 6.2).
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
     """
     q = checked_configuration(model, q)
@@ -291,7 +294,7 @@ def link_pose(model: Model, q: ArrayLike, link: str) -> tuple[np.ndarray, np.nda
     """Return (p, R) of a link in the world: position (3,) [m] and R_world_link (3, 3).
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         link: name of the link.
     """
@@ -350,7 +353,7 @@ def energy(
     """Return (kinetic, potential) energy [J]: rotors, joint springs and gravity included.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
         gravity: (3,) [m/s^2].

@@ -70,9 +70,9 @@ def advance_targets(
     applied: Vector,
     control: Records[Control],
 ) -> None:
-    """Store the efforts that actuators delivered, and advance every target by one step of its ramp.
+    """Store the efforts that actuators delivered, and advance the target positions by their rates.
 
-    A velocity limit stays marked if the limit acted, or if `velocity` is beyond the limit.
+    A velocity limit stays marked as active if the limit acted, or if `velocity` is beyond it.
 
     Args:
         forest: constants of the bodies and joints.
@@ -109,7 +109,7 @@ def joint_forces(
     horizon: Seconds,
     work: Work,
 ) -> None:
-    """Write the effort along every joint, and the inertia that the joint sees besides the links'.
+    """Write the effort along every joint, and the inertia that springs, dampers and gains add.
 
     The kernel writes `effort` [Nm or N], `joint_inertia` and `actuator_inertia` [kg m^2 or kg]
     (nv,) of `work`. `actuator_inertia` is the actuator's part of the inertia while the actuator
@@ -238,9 +238,9 @@ def revise_limited(
 ) -> bool:
     """Mark actuators at velocity or effort limits, and return whether a mark has changed.
 
-    The acceleration work.dv + work.change (nv,) follows from the present marks. The acceleration
-    includes constraint forces. An actuator need not deliver the part that a limit or the ground
-    bears.
+    The acceleration work.dv + work.change (nv,), solved with the present marks, decides. It
+    includes constraint forces, so that an actuator does not count the load that a limit or the
+    ground bears.
 
     Args:
         forest: constants of the bodies and joints.
@@ -281,7 +281,7 @@ def revise_limited(
 
 @inlined_kernel
 def overspeed(rate: float, velocity_limit: float) -> int:
-    """Return 1 or -1 where a joint velocity is beyond its upper or lower limit, else 0."""
+    """Return 1 if a joint velocity is beyond its upper limit, -1 beyond its lower limit, else 0."""
     if abs(rate) <= (1.0 + _ROUNDING) * velocity_limit:
         return 0
     return 1 if rate > 0.0 else -1
@@ -289,9 +289,9 @@ def overspeed(rate: float, velocity_limit: float) -> int:
 
 @inlined_kernel
 def _actuator_inertia(dof: Dof, actuator: Control, damped: float, time_step: Seconds) -> float:
-    """Return the actuator's share of the inertia that its joint sees in an implicit step.
+    """Return the inertia that the actuator's gains add to a joint in an implicit step.
 
-    `damped` is the inertia that its damper and the joint's add together.
+    damped: inertia that the damping gain and the joint's damper add together.
     """
     share = 0.0
     if actuator.kd > 0.0:
@@ -301,7 +301,7 @@ def _actuator_inertia(dof: Dof, actuator: Control, damped: float, time_step: Sec
 
 @inner_kernel
 def restore_marks(control: Records[Control]) -> None:
-    """Restore `saturated` and `limiting` of every actuator to the marks that the last step left."""
+    """Restore `saturated` and `limiting` of every actuator to their values after the last step."""
     for k in range(control.shape[0]):
         control[k].saturated, control[k].limiting = control[k].mark, control[k].limiting_mark
 
@@ -370,7 +370,7 @@ def law_effort(
 
 @inner_kernel
 def demand(actuator: Control, position: float, rate: float) -> float:
-    """Return the effort that the actuator's law requires, before the effort limit [Nm or N].
+    """Return the effort demanded by the actuator's gains and command, before the limit [Nm or N].
 
     Args:
         actuator: CONTROL record.

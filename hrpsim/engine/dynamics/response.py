@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Response of a factorised forest to forces, from constraint body to constraint body.
+"""Link-space inverse inertia: the response of constraint bodies to forces on constraint bodies.
 
-The response of constraint bodies to unit forces on constraint bodies is the link-space inverse
-inertia (J M^-1 J^T for the constraint bodies' J). Sweeps along support paths find this response.
+The response to unit forces is J M^-1 J^T, with the Jacobian J of all constraint bodies. Sweeps
+along the paths from these bodies to the roots compute the response.
 
 Limbs of a floating tree are the branches at the tree's base. Limbs couple through the base alone.
 P_i are the unit forces on constraint body i propagated to the base, and L is the inverse of the
@@ -125,9 +125,9 @@ def _carry_up(
     constraint_body: ConstraintBody,
     supports: Records[Support],
 ) -> None:
-    """Carry unit forces on constraint body `number`, one a column, to the root's `sweep`.
+    """Propagate unit forces on constraint body `number` to the root (`sweep`), as columns.
 
-    Stores the effort of each joint on the path.
+    The effort along each joint on the path is stored.
     """
     i = constraint_body.body
     body = forest.bodies[i]
@@ -207,9 +207,9 @@ def _carry_down(
     i: Index,
     number: Index,
 ) -> None:
-    """Turn the forces at body `i` into motions of the body, given the motion of its parent.
+    """Replace the forces at body `i` by motions of the body, given the motion of its parent.
 
-    Only the parent moves a body through which the forces of constraint body `number` did not pass.
+    A body off the path of the forces on constraint body `number` moves with its parent only.
     """
     here = supports[i]
     if body.joint_type == FREE:
@@ -238,7 +238,7 @@ def _carry_down(
 
 @inlined_kernel
 def _apply_inverse(inverse: Mat6, A: Mat6) -> None:
-    """Replace A (6, 8) by inverse A."""
+    """Replace A (6, 8) by the product of `inverse` (6, 8) and A."""
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
     a3, a4, a5 = load(A, 3 * LANES), load(A, 4 * LANES), load(A, 5 * LANES)
     for r in range(6):
@@ -253,9 +253,9 @@ def _couple_limbs(
     tree: Support,
     constrained_out: ConstraintBodies,
 ) -> None:
-    """Write the response of an earlier constraint body, on another limb or the base.
+    """Write the response of an earlier constraint body, `other`, on another limb or the base.
 
-    The motions of the base under these are in its `sweep`.
+    base.sweep has the motions of the base under the unit forces on `constraint_body`.
     """
     earlier, block, width = (
         constrained_out.bodies[other],

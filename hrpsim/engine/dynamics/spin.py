@@ -3,8 +3,9 @@
 
 """Free rotation of a rigid body over a step, without gain or loss of energy.
 
-An explicit gyroscopic torque adds energy in every step. The gain is large if a body turns by more
-than a fraction of a radian. The implicit midpoint rule
+I is the inertia, w and w' are the angular velocities at both ends of the step dt. An explicit
+gyroscopic torque adds energy in every step. The gain is large if a body turns by more than a
+fraction of a radian. The implicit midpoint rule
 
     I (w' - w) + dt m x I m = 0,  m = (w + w') / 2,
 
@@ -184,7 +185,7 @@ def _turn_far(
 def _add_series(
     I: Mat3, q: Vector, wx: float, wy: float, wz: float, terms: Matrix
 ) -> tuple[float, float, float]:
-    """Turn q in unit time by the rate w [rad], and return the rate then."""
+    """Sum the series for a unit of time: rotate q by the rate w [rad]. Return the new rate."""
     first = terms[0]
     first[0], first[1], first[2] = wx, wy, wz
     first[3], first[4], first[5] = matrix_times(I, wx, wy, wz)

@@ -5,8 +5,8 @@
 
 Each joint turns about the z axis of its frame. The error of the tip is
     e = (target position - position, radius * rotation vector from the tip to the target),
-and a step is dq = J^T (J J^T + d I)^-1 e (Levenberg 1944; Wampler 1986): the damping d [m^2] falls
-where a step reduced |e| and rises where it did not.
+and a step is dq = J^T (J J^T + d I)^-1 e (Levenberg 1944; Wampler 1986). The damping d [m^2] falls
+after a step that reduced |e|, and rises after a step that did not.
 """
 
 import math
@@ -49,14 +49,14 @@ def solve_chain(
     work: ChainWork,
     angles: Vec6,
 ) -> float:
-    """Turn the joints of a chain until the tip is at `target`, and return the error |e| [m].
+    """Solve for the joint angles that place the tip at `target`, and return the error |e| [m].
 
     The iteration ends at |e| <= tolerance, or if no step reduces |e|. The start angles decide which
     of several solutions is found.
 
     Args:
         links: LINK records (7,) of the six joints and the tip.
-        target: LINK record of the wanted pose.
+        target: LINK record of the target pose.
         radius: weight of the orientation [m]. A rotation by 1 rad counts as much as this distance.
         tolerance: accepted error [m].
         work: work arrays.
@@ -149,7 +149,7 @@ def _find_error(target: ChainLink, radius: float, work: ChainWork) -> float:
 
 @inlined_kernel
 def _write_jacobian(radius: float, work: ChainWork) -> None:
-    """Write J: how the tip moves, and turns times radius, for a unit rate of each joint."""
+    """Write the Jacobian J (6, 6) of the tip: velocity, then `radius` times angular velocity."""
     p, J = work.p, work.J
     for k in range(CHAIN_JOINTS):
         zx, zy, zz = work.axis[k, 0], work.axis[k, 1], work.axis[k, 2]

@@ -105,9 +105,10 @@ def forest_of(system: System) -> Forest:
 
 
 def joints_first(q_index: np.ndarray) -> np.ndarray:
-    """Return the degrees of freedom of joints first, and the number of these in all other places.
+    """Return the degrees of freedom of joints (nv,), padded with nv.
 
-    Loops over joints stop at this number, so the six records of each free body are not read.
+    Loops over joints stop at the first nv, so that they do not read the six records of each free
+    body.
     """
     count = len(q_index)
     joints = np.full(count, count, dtype=np.int64)
@@ -119,8 +120,8 @@ def joints_first(q_index: np.ndarray) -> np.ndarray:
 def breadth_first(parent: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Return the bodies of each tree, ordered by depth.
 
-    Consecutive bodies are then on different limbs, and a processor computes several at once. Along
-    a limb each body would wait for the body before.
+    Consecutive bodies are then mostly on different limbs, so that the processor computes several in
+    parallel. Along a limb, each body depends on its predecessor.
     """
     depth: list[int] = []
     for above in parent.tolist():

@@ -30,10 +30,10 @@ class OwnInertia(NamedTuple):
 
 
 def own_inertia(bodies: np.ndarray, dofs: np.ndarray) -> OwnInertia:
-    """Return the least inertia that each joint moves.
+    """Return the smallest inertia that each joint moves.
 
-    Light links count at the posture where springs are slack and other joints are at zero. If zero
-    is outside a joint's limits, the nearer limit counts.
+    For light links, the inertia is evaluated with springs relaxed and all other joints at zero. If
+    zero is outside a joint's limits, the nearer limit is used.
 
     Args:
         bodies: (n,) records of a forest.
@@ -72,7 +72,7 @@ def _of_links(bodies: np.ndarray) -> np.ndarray:
 
 
 def _carried(bodies: np.ndarray) -> np.ndarray:
-    """Return the mass (n,) of each body and of all that hangs on it."""
+    """Return the mass (n,) of the subtree of each body."""
     carried = bodies["mass"].copy()
     for i in range(len(bodies) - 1, -1, -1):
         if bodies["parent"][i] >= 0:
@@ -122,7 +122,7 @@ def _tree_at_rest(
 
 
 def _resting(dof: np.void) -> float:
-    """Return the position of a joint in which its inertia is found."""
+    """Return the position of a joint at which inertias are evaluated."""
     if dof["stiffness"] > 0.0:
         return float(dof["rest"])
     return float(min(max(0.0, dof["lower"]), dof["upper"]))
@@ -145,7 +145,7 @@ def _joint_space(motions: np.ndarray, inertias: np.ndarray, rotor: np.ndarray) -
 
 
 def _inverse(M: np.ndarray) -> np.ndarray:
-    """Return the inverse of an inertia (m, m), in which nothing moves quite without inertia."""
+    """Return the inverse of a joint-space inertia (m, m), with a little added to the diagonal."""
     diagonal = np.diag(M)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = scale[:, None] * M * scale + np.diag(np.full(len(M), _LEAST))

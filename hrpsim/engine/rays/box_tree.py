@@ -39,7 +39,7 @@ BIN = np.dtype([("count", "i8"), ("lower", "f8", (3,)), ("upper", "f8", (3,))])
 
 
 def new_bins() -> np.ndarray:
-    """Return work for `build_tree`: a BIN record each, and three more."""
+    """Return the work array of `build_tree`: one BIN record for each bin, and three more."""
     return np.zeros(_BINS + 3, dtype=BIN)
 
 
@@ -109,7 +109,7 @@ def _bound(
 def _widest_axis(
     lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index
 ) -> tuple[int, float, float]:
-    """Return the axis of largest spread of a range's doubled centres, and where the range lies."""
+    """Return (axis of largest spread, lower end, upper end) of the doubled centres of a range."""
     axis, least, width = 0, 0.0, -1.0
     for r in range(3):
         low, high = math.inf, -math.inf
@@ -245,7 +245,7 @@ def enter_box(
 ) -> float:  # fmt: skip
     """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
 
-    Rounding errs on the safe side.
+    Rounding errors never cause a miss.
 
     x, y, z: start of the ray.
     ix, iy, iz: inverses of the direction's components.
@@ -281,7 +281,7 @@ def enter_children(
 
 @inlined_kernel
 def next_pending(stack: Records[Pending], waiting: int, limit: float) -> tuple[int, int]:
-    """Take the next node off the stack that a ray enters before `limit`.
+    """Pop nodes from the stack until a node is found that the ray enters before `limit`.
 
     Args:
         stack: PENDING records, of which the first `waiting` wait.

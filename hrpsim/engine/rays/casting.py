@@ -173,7 +173,7 @@ def first_hit(
 
 @inlined_kernel
 def _comes_first(along: float, number: Index, best: float, found: int) -> bool:
-    """Return whether a hit is nearer than the nearest so far, or as near with a lower number."""
+    """Return whether a hit is nearer than the best hit, or equally near with a lower number."""
     return along < best or (along == best and (found < 0 or number < found))
 
 

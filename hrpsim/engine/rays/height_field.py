@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays and height fields: a walk over blocks of cells, then over cells of blocks in reach.
+"""Rays and height fields: traversal of blocks of cells, then of the cells of blocks in reach.
 
-The surface is continuous, so a ray meets the surface at a change of sign of the ray's height above
-it. The walk carries this sign along, so that no ray slips through between two cells. Grid
-traversal: Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987.
+The surface is continuous, so a ray meets the surface where its height above the surface changes
+sign. The traversal keeps this sign from cell to cell, so that no ray slips through between two
+cells. Grid traversal: Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987.
 """
 
 import math
@@ -133,7 +133,7 @@ def _walk(
     s: RayScene, field: HeightFieldType, u: float, v: float, z: float, du: float, dv: float,
     dz: float, enter: float, leave: float,
 ) -> float:  # fmt: skip
-    """Walk over the blocks between two distances, and return where the ray meets the surface."""
+    """Traverse the blocks between two distances. Return the distance of the hit, or infinity."""
     nx, ny = field.cells[0], field.cells[1]
     iu, iv = _inverse(du), _inverse(dv)
     i, j = _cell_of(u + enter * du, du, nx), _cell_of(v + enter * dv, dv, ny)
@@ -200,7 +200,7 @@ def _walk_cells(
     s: RayScene, field: HeightFieldType, u: float, v: float, z: float, du: float, dv: float,
     dz: float, at: float, leave: float, i: Index, j: Index, side: float,
 ) -> tuple[float, float]:  # fmt: skip
-    """Walk over cells from (i, j) on. Return where the ray meets the surface, and its last side."""
+    """Traverse cells from (i, j) on. Return the distance of the hit, and the sign at the end."""
     iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:
         edge_u, edge_v = _far_edge(i, 1, du), _far_edge(j, 1, dv)

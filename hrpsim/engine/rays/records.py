@@ -40,7 +40,7 @@ TREE = np.dtype([("count", "i8"), ("area", "f8"), ("built_area", "f8")])
 
 
 class RayScene(NamedTuple):
-    """The n targets of rays, and everything that finds which target is met first."""
+    """The n targets of rays, and the data structures to find the first target of a ray."""
 
     forest: Forest
     q: np.ndarray  # (nq,)
@@ -107,7 +107,7 @@ def new_ray_scene(forest: Forest, q: np.ndarray, targets: Sequence[Target]) -> R
 
 
 class _Pools:
-    """The geometry of targets, each one once."""
+    """The geometry of all targets in arrays. Each mesh is stored once."""
 
     def __init__(self) -> None:
         self._numbers: dict[int, int] = {}  # by the identity of the mesh
@@ -142,7 +142,7 @@ class _Pools:
         return len(self._surfaces) - 1
 
     def joined(self) -> tuple[np.ndarray, ...]:
-        """Return the last fields of a RayScene."""
+        """Return the concatenated geometry arrays, which are the last fields of a RayScene."""
         stack = np.zeros(STACK_DEPTH, dtype=PENDING)
         return (
             np.array(self._surfaces, dtype=SURFACE),
@@ -156,7 +156,7 @@ class _Pools:
 
 
 def _box_of(geometry: Geometry) -> tuple[np.ndarray, np.ndarray]:
-    """Return half the edges, and the middle, of a shape's box along the axes of its frame [m]."""
+    """Return half lengths and centre of a shape's bounding box in the shape's frame [m]."""
     if isinstance(geometry, Mesh):
         is_field = isinstance(geometry, HeightField)
         ends = geometry.bounds if is_field else geometry.vertices

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays of a sensor: from the sensor's frame, aligned or levelled, and from beneath roofs."""
+"""Cast the rays of a sensor from the sensor's frame, tilted with it or levelled.
+
+Rays of a height scan begin above the sensor, but below a roof over the sensor.
+"""
 
 import math
 
@@ -46,7 +49,7 @@ _PASSED = 2  # of a target that a ray passes through for a while
 
 @inner_kernel
 def _place(s: RayScene, scanner: Scanner) -> None:
-    """Find the frame of the rays."""
+    """Write the pose of the frame of the rays."""
     place_frame(s, scanner)
     here = scanner.R
     if scanner.alignment == BASE:
@@ -69,9 +72,9 @@ def _lead(
     s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     height: float,
 ) -> float:  # fmt: skip
-    """Return how far before its origin a ray begins: `height`, or less beneath a roof.
+    """Return how far before its origin a ray begins: `height` [m], or less beneath a roof.
 
-    A solid that holds the origin is passed on the way, whatever its height.
+    A solid that contains the origin, such as a step, is not a roof.
     """
     lead = 0.0
     for _ in range(_MOST_SURFACES):
@@ -92,7 +95,7 @@ def _lead(
 def _surface_behind(
     s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> tuple[float, int, bool]:
-    """Return the next surface against a direction: distance, target, whether a solid ends there."""
+    """Return the next surface along -d: (distance, target, whether a solid ends there)."""
     t, number, triangle = first_hit(s, skipped, x, y, z, -dx, -dy, -dz, math.inf)
     if number < 0:
         return t, number, False
@@ -105,7 +108,7 @@ def _is_within(
     s: RayScene, skipped: Flags, roof: int, x: float, y: float, z: float, dx: float, dy: float,
     dz: float,
 ) -> bool:  # fmt: skip
-    """Return whether a point beneath a roof lies in a solid that reaches up to that or beyond."""
+    """Return whether a point beneath a roof is inside a solid that reaches the roof or beyond."""
     number, outwards = roof, False
     for _ in range(_MOST_SURFACES):
         skipped[number] = _PASSED
@@ -178,7 +181,7 @@ def scan_side_by_side(
     end: Index,
     ranges: Matrix,
 ) -> int:
-    """Do the scans of many worlds, from world `first` to before world `end`, with all rays of each.
+    """Cast the rays of one sensor in many worlds, from world `first` to before world `end`.
 
     Args:
         example: a reference to any of the worlds' scenes of rays.

@@ -31,7 +31,7 @@ _AROUND = 1e-9
 
 @inlined_kernel
 def first_of(enter: float, leave: float) -> float:
-    """Return where a ray meets a convex solid first: the entry, or the exit of a ray from inside.
+    """Return the distance of a ray's first hit on a convex solid: entry, or exit from inside.
 
     The result is infinity if the line misses the solid, or has left the solid before the start.
     """
@@ -42,7 +42,7 @@ def first_of(enter: float, leave: float) -> float:
 
 @inlined_kernel
 def _slab(start: float, rate: float, half: float) -> tuple[float, float]:
-    """Return between which distances a line is within -half and half of an axis."""
+    """Return the two distances between which a line's coordinate is within +-half."""
     if rate == 0.0:
         return (-math.inf, math.inf) if abs(start) <= half else (math.inf, -math.inf)
     a, b = (-half - start) / rate, (half - start) / rate
@@ -53,7 +53,7 @@ def _slab(start: float, rate: float, half: float) -> tuple[float, float]:
 def _ball(
     x: float, y: float, z: float, dx: float, dy: float, dz: float, radius: float
 ) -> tuple[float, float]:
-    """Return where a line enters and leaves the ball about the origin [m].
+    """Return the distances at which a line enters and leaves the ball about the origin [m].
 
     Distances are measured from the line's point nearest to the centre. The difference of large
     squares would lose precision.
@@ -69,7 +69,7 @@ def _ball(
 
 @inner_kernel
 def _tube(x: float, y: float, dx: float, dy: float, radius: float) -> tuple[float, float]:
-    """Return where a line enters and leaves the endless cylinder about the z axis."""
+    """Return the distances at which a line enters and leaves an infinite cylinder about z [m]."""
     across = dx * dx + dy * dy
     if across < 1e-30:
         inside = x * x + y * y <= radius * radius
@@ -216,7 +216,7 @@ def _meet_triangles(
     s: RayScene, first: Index, count: int, x: float, y: float, z: float, dx: float, dy: float,
     dz: float, best: float, found: int,
 ) -> tuple[float, int]:  # fmt: skip
-    """Return the nearest hit so far, or the hit on one of `count` triangles if that is nearer."""
+    """Return (distance, triangle) of the best hit so far, or of a nearer one of the triangles."""
     for triangle in range(first, first + count):
         along = _meet_triangle(s.mesh_triangles[triangle], x, y, z, dx, dy, dz)
         if along <= best and (along < best or found < 0):

@@ -59,7 +59,7 @@ def keep_readings(sensors: Records[Sensor], past_readings: Tensor) -> None:
 
 @inlined_kernel
 def _delay(sensor: Sensor, stored: Matrix) -> None:
-    """Store a measurement, and read the measurement of one latency before, 0 before the first."""
+    """Store a measurement, and write the reading: the measurement one latency ago, or 0."""
     newer, older = delayed_slots(sensor.slot, sensor)
     for r in range(6):
         stored[sensor.slot, r] = sensor.measured[r]

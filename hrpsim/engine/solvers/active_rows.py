@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Solution of the direct solver's active rows, and targets on which redundant rows agree.
+"""Solve the direct solver's active rows, including redundant and slightly contradictory rows.
 
-The factor of the active rows gives the impulses, and refinement removes the error of the factor.
-Rows that depend on others share the load. If such rows disagree by little, the targets of all rows
-move to the nearest on which the rows agree (docs/explanation/derivations/direct_rows.md, section
-11).
+The factor of the active rows gives the impulses. Iterative refinement removes the error of the
+factor. Linearly dependent rows share the load. If the targets of dependent rows contradict each
+other slightly, all targets move to the nearest consistent targets
+(docs/explanation/derivations/direct_rows.md, section 11). A "released" row is a dependent row that
+the factor leaves out. The "leeway" is the largest contradiction that may be resolved in this way.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -47,7 +48,7 @@ def save_start(rows: Records[Row], row_count: int, velocity: Vector, system: Dir
 
 @inlined_kernel
 def restore_targets(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Restore the targets that were asked for, on which rows of other states need not agree."""
+    """Restore the original targets, because another active set may be consistent without change."""
     if system.adjusted[0]:
         for number in range(row_count):
             rows[number].target = system.asked[number]
@@ -103,21 +104,21 @@ def solve_active_rows(
     velocity: Vector,
     system: DirectSystem,
 ) -> tuple[bool, bool]:
-    """Give the active rows the impulses that reach the targets, by the present factor.
+    """Solve for the impulses of the active rows that reach the targets, by the present factor.
 
     Args:
         rows: ROW records (row capacity,).
         row_count: number of rows.
-        may_agree: whether released rows and the others agree on other targets if they disagree.
+        may_agree: whether contradictory targets may be changed to consistent targets.
         response: responses of all rows.
         tolerance: accepted change of a velocity [m/s].
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
         system: system of the direct solver.
 
     Returns:
-        (whether redundant rows disagree, whether released rows disagree by more than the leeway).
-        If rows disagree, the remaining errors, `system.change`, are more than rounding, and no
-        impulses change these errors. Beyond the leeway nothing changes.
+        (whether redundant rows contradict each other, whether released rows do so by more than the
+        leeway). The remaining errors are in `system.change`. They are more than rounding, and no
+        impulses change them. In the second case nothing is changed.
     """
     before = find_errors(rows, row_count, velocity, system)
     for k in range(_REFINEMENTS):
@@ -141,14 +142,14 @@ def solve_active_rows(
 
 @inner_kernel
 def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectSystem) -> bool:
-    """Change the targets to the nearest on which released rows and the others agree.
+    """Change the targets of redundant rows to the nearest consistent targets.
 
-    `system.change` is the solution for the targets before, and becomes the solution for the
-    targets after. Rows that hold no position keep their targets. Equations:
+    `system.change` is the solution for the old targets, and becomes the solution for the new
+    targets. Rows that correct no position keep their targets. Equations:
     docs/explanation/derivations/direct_rows.md, section 11.
 
     Returns:
-        Whether the rows disagree by no more than the leeway. Otherwise nothing changes.
+        Whether the contradiction is within the leeway. Otherwise nothing is changed.
     """
     largest = project_solution(row_count, system.change, system)
     if largest <= _ALIKE * tolerance or largest > system.leeway[0]:
@@ -172,9 +173,10 @@ def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectS
 
 @inner_kernel
 def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Spread the load of released rows over all rows that can bear it.
+    """Distribute the load among linearly dependent rows.
 
-    `system.change`, squared and weighed by the inverse masses, becomes as small as possible.
+    Of all equivalent solutions `system.change`, the solution with the smallest sum of squares,
+    weighted by the inverse masses, is chosen.
     """
     largest = 0.0
     for number in range(row_count):
@@ -191,7 +193,7 @@ def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> Non
 
 @inlined_kernel
 def _rounding(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
-    """Return the error that is rounding [m/s]: the last digit of the largest push."""
+    """Return the velocity error that rounding may cause [m/s], from the largest impulse."""
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:
@@ -225,11 +227,11 @@ def leave_disagreements(
     velocity: Vector,
     system: DirectSystem,
 ) -> None:
-    """Ask redundant rows that are not released for the nearest velocities, and solve again.
+    """Subtract errors that no impulses change from the targets of redundant rows, and solve again.
 
-    `system.change` has the errors that no impulses change. Each solution for these errors adds to
-    the impulses of redundant rows, without end. Rows that hold no position keep their targets, and
-    the errors that remain. Equations: docs/explanation/derivations/direct_rows.md, section 11.
+    `system.change` has these errors. Without this change, each solution would add to the impulses
+    of redundant rows without end. Rows that correct no position keep their targets, and their
+    errors remain. Equations: docs/explanation/derivations/direct_rows.md, section 11.
     """
     released = system.factor.released
     for number in range(row_count):

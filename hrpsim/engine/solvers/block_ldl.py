@@ -9,8 +9,9 @@ subtracted from all later columns that the column couples (right-looking). The f
 L^T. The block of column k and later column i has the same place as in A, but is stored as U_ki
 (size of k, size of i). The inner loops then run over consecutive memory.
 
-A row whose pivot is less than `blur`, or less than rounding, depends on the rows before it. Its
-diagonal is added to the pivot: the row is released, and the solution leaves an error in this row.
+A row whose pivot is less than `blur`, or less than rounding, is linearly dependent on the rows
+before it. Its diagonal is added to the pivot. The row is then *released*: the solution leaves an
+error in this row.
 """
 
 import math
@@ -31,7 +32,7 @@ _SHARE = 1e-13  # of the size, added to pivots if no row may be released
 
 
 class Factor(NamedTuple):
-    """U = D L^T, and D^-1."""
+    """Factor of a symmetric matrix A = L D L^T: U = D L^T, and the inverse of D."""
 
     blocks: np.ndarray = work("blocks", "U where the matrix has A")
     inverse_pivots: np.ndarray = work("rows", "1 / D by row number")
@@ -115,7 +116,7 @@ def _count_active(elimination: Elimination, active: Indices, factor: Factor) -> 
 def _copy_column(
     elimination: Elimination, k: Index, active: Indices, matrix: Vector, factor: Factor
 ) -> None:
-    """Copy a block column of A, transposed. Inactive rows and columns become the identity's."""
+    """Copy a block column of A, transposed. Inactive rows and columns become unit vectors."""
     column, blocks = elimination.columns[k], factor.blocks
     first, size = column.first_row, column.size
     own = factor.live[k] == size
@@ -223,7 +224,7 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
 
 @inlined_kernel
 def _update_later(elimination: Elimination, k: Index, factor: Factor) -> None:
-    """Subtract column k's part from every later coupled block."""
+    """Subtract the product of column k's blocks from all later blocks that the column couples."""
     column, entries = elimination.columns[k], elimination.entries
     for e in range(column.start, column.end):
         j = entries[e].column

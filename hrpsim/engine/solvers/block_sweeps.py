@@ -70,7 +70,7 @@ def natural_residual(problem: BlockProblem, r: Vector) -> float:
 
 @inner_kernel
 def _solve_contact(c: int, problem: BlockProblem, r: Vector) -> float:
-    """Solve one contact, all others held."""
+    """Solve one contact for fixed impulses of all other contacts."""
     masses, crosses = problem.masses, problem.crosses
     n, x, y = _velocity_of(c, problem, r)
     normal = max(r[3 * c] - masses[c, 0] * n, 0.0)
@@ -97,7 +97,7 @@ def _sweep_forth_and_back(problem: BlockProblem, r: Vector) -> None:
 def sweep_blocks(
     problem: BlockProblem, accuracy: float, limit: int, momentum: int, work: Matrix, r: Vector
 ) -> int:
-    """Sweep forth and back until the residual is small, and return the number of sweeps.
+    """Sweep forward and backward until the residual is small, and return the number of sweeps.
 
     Args:
         problem: a BlockProblem of m contacts.

@@ -1,19 +1,18 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sweeps for impulses with which contacts stick, over all divisions of the normal forces.
+"""Find impulses with which all contacts stick, by sweeps over a convex problem (Anitescu 2006).
 
-Redundant contacts share a load in many possible divisions. Sweeps that bound friction by the
-present normal impulses end with any of these divisions. A contact may then slip although all
-contacts would stick with another division. In this file the three impulses of a contact move
-together, against the gradient of the energy of the relative velocities. The impulses are then
+Redundant contacts can share a load in many ways. Gauss-Seidel sweeps that bound friction by the
+present normal impulses end with any distribution. A contact may then slip although all contacts
+would stick with another distribution. In this file the three impulses of a contact change together,
+along the negative gradient of the energy of the relative velocities. The impulses are then
 projected onto the cone |l_t| <= mu l_n. A slipping contact gets a larger normal impulse, and
-contacts with friction to spare get less.
+contacts with unused friction get a smaller one.
 
-Without slip the least energy is zero in every division, so the sweeps find such a division if there
-is one (the convex problem of Anitescu, Math. Program. 105 (2006)). A contact that slips in this
-solution also separates, which violates Coulomb's law. Sweeps of the other kind therefore come
-afterwards.
+If a distribution without slip exists, its energy is zero, so that the sweeps find it (the convex
+problem of Anitescu, Math. Program. 105 (2006)). A contact that slips in this solution also
+separates, which violates Coulomb's law. Gauss-Seidel sweeps therefore follow.
 """
 
 import math
@@ -51,10 +50,10 @@ _NEARER = 0.8
 
 @inlined_kernel
 def has_free_cone(normal: Row) -> bool:
-    """Return whether a contact's impulses may take any value in a cone, as the sweeps require.
+    """Return whether a contact's impulses may have any value in a cone, as the sweeps require.
 
-    Springs give the impulses of penalty contacts, and the direct solver gives the impulses of
-    direct contacts.
+    Penalty contacts and contacts of the direct solver are excluded, because springs or that solver
+    determine their impulses.
     """
     is_cone = normal.solver == ITERATIVE and is_isotropic(normal.friction_model)
     return is_cone and not normal.lower > 0.0
@@ -66,7 +65,7 @@ def solve_cones(
     response: Vector, tolerance: float, sweep_limit: int, period: int, velocity: Vector,
     work: Matrix,
 ) -> tuple[int, bool]:  # fmt: skip
-    """Sweep forth and back until a pair of sweeps changes little.
+    """Sweep forward and backward until a pair of sweeps changes little.
 
     Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
     solved as in that function, and may make the problem not convex. The sweeps are given up if the
@@ -97,7 +96,7 @@ def solve_cones(
 
 @inner_kernel
 def least_load(rows: Records[Row], island_rows: Indices, island: Island) -> float:
-    """Return the least normal impulse of a loaded contact in an island [Ns]."""
+    """Return the smallest normal impulse of a loaded contact in an island [Ns]."""
     largest = 0.0
     for k in range(island.first, island.contact_end):
         largest = max(largest, rows[island_rows[k]].impulse)
@@ -174,5 +173,5 @@ def _project_contact(normal: Row, x: Row, y: Row, response: Vector, velocity: Ve
 
 @inlined_kernel
 def _short(row: Row, along: float) -> float:
-    """Return a row's target less its velocity and compliance term [m/s]."""
+    """Return the residual of a row: target minus velocity minus compliance term [m/s]."""
     return row.target - along - row.compliance * row.impulse

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Direct, iterative and split rows solved as one problem.
+"""Solve rows of the direct, the iterative and the split solver as one problem.
 
 The method is block Gauss-Seidel. The rows for the direct solver are one block, which is solved
 exactly for given impulses of all other rows. Then every other row takes its turn as in the
@@ -46,7 +46,7 @@ def solve_coupled(
     response: Vector, tolerance: float, round_limit: int, work: int, velocity: Vector,
     system: DirectSystem,
 ) -> tuple[int, int, int, bool]:  # fmt: skip
-    """Solve a span that has all direct rows. Write impulses and the resulting velocity.
+    """Solve an island with rows of several solvers. Write impulses and the resulting velocity.
 
     If the direct solver does not finish, or exceeds its work limit, its rows are solved iteratively
     in the remaining rounds.
@@ -111,7 +111,7 @@ def _moves(change: float, previous: float, tolerance: float) -> bool:
 def _bring_into_cones(
     rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
 ) -> None:
-    """Bring the impulses of all contacts of an island into the friction cones."""
+    """Project the friction of all contacts of an island onto the friction cones."""
     for k in range(island.first, island.contact_end):
         n = island_rows[k]
         _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
@@ -122,7 +122,7 @@ def _sweep(
     rows: Records[Row], island_rows: Indices, island: Island, has_cones: bool, rounds: int,
     finished: bool, response: Vector, velocity: Vector, system: DirectSystem,
 ) -> float:  # fmt: skip
-    """Sweep once over the rows that are not solved directly. Return the largest change [m/s]."""
+    """Solve each row outside the direct block once. Return the largest change of velocity [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         number = island_rows[k]
@@ -185,10 +185,10 @@ def _hold_cone(
 ) -> float:
     """Keep the friction of a direct contact in its cone, and return the change of velocity [m/s].
 
-    Sticking friction is part of the direct block. Friction beyond the cone is brought back and
-    slides, and this function solves sliding friction. If the friction returns to the inside of the
-    cone, the contact sticks again. A contact leaves the block and is solved iteratively if the
-    contact alternates, or slides without converging with its normal.
+    Sticking friction is part of the direct block. Friction beyond the cone is projected to the
+    cone and slides, and this function solves sliding friction. If the friction returns to the
+    inside of the cone, the contact sticks again. A contact is moved to the iterative solver if it
+    alternates between both, or slides without converging.
     """
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     active = system.active
@@ -218,7 +218,7 @@ def _hold_cone(
 
 @inner_kernel
 def _bring_into_cone(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> None:
-    """Bring friction back within its bounds after the solution stopped early."""
+    """Project friction onto its bounds after the solution stopped early."""
     new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
     set_impulse(x, new_x, response, velocity)
     set_impulse(y, new_y, response, velocity)
@@ -228,7 +228,7 @@ def _bring_into_cone(normal: Row, x: Row, y: Row, response: Vector, velocity: Ve
 def largest_error(
     rows: Records[Row], island_rows: Indices, island: Island, velocity: Vector
 ) -> tuple[float, int]:
-    """Return the largest error of a span's rows [m/s], and the number of that row.
+    """Return the largest error of an island's rows [m/s], and the number of that row.
 
     The error of a row is the change of its velocity if the row alone were solved again. Without
     rows the error is 0 and the number -1.

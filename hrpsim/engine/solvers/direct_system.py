@@ -36,7 +36,7 @@ STORED = 24
 
 
 class FreeImpulses(NamedTuple):
-    """Impulses that move nothing, one for each released row."""
+    """Impulses in the null space of A, one column for each released row (solvers.free_impulses)."""
 
     columns: np.ndarray = work("24 rows", "a column for each released row, by row number")
     gram: np.ndarray = work("24 24", "products of columns by inverse masses; then the factor")
@@ -97,7 +97,7 @@ def assemble_direct_system(
     row_count: int,
     system: DirectSystem,
 ) -> bool:
-    """Write nodes, order and matrix for the present rows. Return whether the system had room."""
+    """Write nodes, order and matrix of the present rows. Return whether the arrays suffice."""
     count = _find_nodes(forest, constrained, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
     if count > len(system.nodes) or row_count > len(system.active):
@@ -146,7 +146,7 @@ def _any_contact(elimination: Elimination, rows: Records[Row]) -> bool:
 
 @inlined_kernel
 def _smallest_size(elimination: Elimination, sizes: Vector) -> float:
-    """Return the smallest size of rows that may be released: of the heaviest bodies."""
+    """Return the smallest diagonal entry of rows that may be released (rows of heavy bodies)."""
     smallest = math.inf
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
@@ -213,9 +213,9 @@ def _write_diagonal(
     matrix_out: Vector,
     sizes_out: Vector,
 ) -> None:
-    """Write the block of one node with itself, and the sizes of rows that may be released.
+    """Write the diagonal block of a node, and the diagonal entries of rows that may be released.
 
-    shares: whether these rows get a share of the diagonal, too: next to contacts.
+    shares: whether a fraction is added to the diagonal of these rows, as for contacts.
     """
     size, first = column.size, column.first_row
     any_row = rows[first]
@@ -250,7 +250,7 @@ def _may_release(row: Row) -> bool:
 
 @inlined_kernel
 def _share_of(row: Row, shares: bool) -> float:
-    """Return the share of its diagonal that is added to a row."""
+    """Return the fraction of a row's diagonal entry that is added to it (regularisation)."""
     if row.kind == CONTACT_ROW:
         return _OF_CONTACTS
     return _OF_OTHERS if shares or not _may_release(row) else 0.0

@@ -5,8 +5,9 @@
 
 Column k of the factor belongs to the node that is eliminated as number k. The column has a diagonal
 block, and one block for each later node that is coupled to node k, directly or through nodes
-eliminated before. These later nodes are the rest of the clique into which the trees of node k have
-grown. Each clique is a sorted list, and merging the lists gives the list of the grown clique.
+eliminated before. The nodes of each kinematic tree form a clique. Elimination of a node merges the
+cliques of its two trees. The later nodes of the merged clique are the blocks of the column. Each
+clique is a sorted list.
 """
 
 from typing import NamedTuple
@@ -46,7 +47,7 @@ COUNTS = np.dtype(
 
 
 class Elimination(NamedTuple):
-    """An order of elimination, the structure of the factor, and the graph of both."""
+    """An order of elimination, the structure of the factor, and the graph of the matrix."""
 
     counts: np.ndarray = work("1", dtype=COUNTS)
     nodes: np.ndarray = work("nodes", "as they were ordered", NODE)
@@ -90,11 +91,11 @@ def has_room(elimination: Elimination) -> bool:
 
 @inner_kernel
 def eliminate(nodes: Records[GraphNode], node_count: int, elimination: Elimination) -> bool:
-    """Order the nodes and write the structure of the factor, and return whether there was room.
+    """Order the nodes, write the structure of the factor, and return whether the arrays suffice.
 
-    If there was no room, `counts` hold the required capacity: `node_count` nodes and `tree_count`
-    trees. `entry_count` is the required number of entries if nodes and trees fitted, otherwise -1.
-    The matrix and the factor take `block_space`.
+    Otherwise `counts` have the required capacity: `node_count` nodes, `tree_count` trees,
+    `entry_count` entries, and `block_space` numbers of matrix and factor. `entry_count` is -1 if
+    nodes or trees did not fit.
     """
     counts = elimination.counts[0]
     counts.node_count = node_count

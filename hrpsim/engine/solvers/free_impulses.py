@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses that move nothing, one for each released row, and the load that these share among rows.
+"""Null-space impulses of redundant rows, and the distribution of load with them.
 
-The factor turns a push of a released row, times the diagonal of A, into a column of N: A N = 0. The
-gram matrix is N^T D N with the inverse masses D. Eight columns are solved for at once, one in each
-lane. A system with more released rows than STORED keeps no column and searches instead. Each
-product with N or N^T is then a solution by the factor. Equations:
+The columns of N are impulses that move nothing: A N = 0 with A = J M^-1 J^T + Sigma. There is one
+column for each released row: the solution by the factor for the diagonal entry of this row as right
+side. The gram matrix is N^T D N with the inverse masses D. Eight columns are solved for at once,
+one in each SIMD lane. A system with more released rows than STORED does not store N and uses
+conjugate gradients. Each product with N or N^T is then a solution by the factor. Equations:
 docs/explanation/derivations/direct_rows.md, section 11.
 """
 
@@ -32,13 +33,13 @@ _SPREAD, _SEARCHES = 1e-10, 60  # of a search: share of an error that remains, d
 
 @inlined_kernel
 def _lanes_used(system: DirectSystem) -> int:
-    """Return the number of columns of N in whole lanes."""
+    """Return the number of columns of N, rounded up to whole SIMD vectors."""
     return (system.factor.released_count[0] + LANES - 1) // LANES * LANES
 
 
 @inner_kernel
 def _make_columns(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Write N and the factor of N^T D N, if this factor has none yet."""
+    """Write N and the factor of N^T D N, unless the present factor has these already."""
     if system.factor.has_columns[0]:
         return
     system.factor.has_columns[0] = 1
@@ -180,10 +181,10 @@ def _factorise_gram(count: int, gram: Vector) -> None:
 
 @inner_kernel
 def project(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
-    """Write N^T `system.weighed` to `system.lacking`, by the released row of each column.
+    """Write N^T `system.weighed` to `system.lacking`, at the released row of each column.
 
-    `system.weighed` is overwritten. One solution by the factor is cheaper than several lanes of
-    columns, and often finds that there is nothing to spread.
+    `system.weighed` is overwritten. If N is not stored yet and has many columns, one solution by
+    the factor replaces the product. Often it shows that there is nothing to distribute.
 
     Returns:
         The largest entry.
@@ -257,7 +258,7 @@ def spread(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
 
 @inlined_kernel
 def _begin_along(row_count: int, system: DirectSystem) -> float:
-    """Begin the search along what the released rows lack, and return the square of its size."""
+    """Initialise the search direction with `lacking`, and return the squared norm of `lacking`."""
     size = 0.0
     for number in range(row_count):
         system.spread[number] = system.along[number] = 0.0
@@ -269,7 +270,7 @@ def _begin_along(row_count: int, system: DirectSystem) -> float:
 
 @inlined_kernel
 def _weigh(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
-    """Multiply `moved` by the inverse masses of the rows, and return the curvature."""
+    """Write D `moved` to `weighed`, and return the curvature `moved` . D `moved`."""
     curvature = 0.0
     for number in range(row_count):
         if system.active[number]:
@@ -280,7 +281,7 @@ def _weigh(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
 
 @inlined_kernel
 def _subtract_projection(row_count: int, length: float, system: DirectSystem) -> float:
-    """Subtract the projection of `weighed` from `lacking`, and return the square of the rest."""
+    """Subtract `length` times N^T `weighed` from `lacking`, and return the new squared norm."""
     lacking, moved, size = system.lacking, system.moved, 0.0
     for number in range(row_count):  # the projection takes the place of `weighed`
         moved[number] = lacking[number]
@@ -294,7 +295,7 @@ def _subtract_projection(row_count: int, length: float, system: DirectSystem) ->
 
 @inner_kernel
 def _search(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Do the same by conjugate gradients (Hestenes and Stiefel 1952)."""
+    """Write `system.spread` by conjugate gradients (Hestenes and Stiefel 1952)."""
     factor, lacking, along, moved = system.factor, system.lacking, system.along, system.moved
     size = _begin_along(row_count, system)
     least = _SPREAD * _SPREAD * size

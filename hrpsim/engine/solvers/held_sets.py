@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A Gauss-Newton step of a contact problem whose contacts keep parting, sticking or sliding.
+"""A Gauss-Newton step for a contact problem with a fixed state of each contact.
 
-Sweeps of a problem with self-stress come near a solution and then creep. Once the sweeps have found
-which contacts part, stick and slide, the solution solves equations: u = 0 of a contact that sticks,
-u_n = 0 and r_t = -mu r_n u_t / |u_t| of a contact that slides. The least step that solves the
-linearised equations does not change the self-stress.
+If redundant contacts can have internal forces (self-stress), sweeps come near a solution and then
+converge slowly. Once the sweeps have found which contacts part, stick and slide, the solution is a
+root of equations: u = 0 for a sticking contact, u_n = 0 and r_t = -mu r_n u_t / |u_t| for a sliding
+contact. The least-norm step of the linearised equations leaves the self-stress unchanged.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _CONDITION = 1e-9
 def held_sets_step(
     W: sparse.csr_matrix, b: np.ndarray, mu: np.ndarray, r: np.ndarray
 ) -> np.ndarray:
-    """Return the impulses (3 m,) after a step from `r`.
+    """Return the impulses (3 m,) [Ns] after a step from `r`, or `r` if the problem is too large.
 
     Args:
-        W: Delassus matrix (3 m, 3 m).
+        W: Delassus matrix (3 m, 3 m) [1/kg].
         b: velocity of the contacts without forces (3 m,) [m/s].
         mu: friction coefficients (m,).
         r: impulses near a solution (3 m,).

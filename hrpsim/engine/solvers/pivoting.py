@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Block principal pivoting: the direct solver's rows, each active or at a bound.
+"""Block principal pivoting: find which rows of the direct solver are active, which are at a bound.
 
-An active row has its target velocity. Any other row rests at a bound of its impulse. All rows that
-contradict the present state change state at once. If the number of these rows does not fall for a
-while, only the last of these changes. This rule ends for every positive definite system (Judice and
-Pires 1994, Murty). Friction that sticks is active with its normal. A contact that closes starts
-without friction, so the search is for the states of normals alone and ends. The contact's cone is
-checked later.
+An active row reaches its target velocity. Any other row has its impulse at a bound. All rows that
+contradict their state change state at once. If the number of these rows does not fall for a while,
+only the last of them changes. This rule terminates for every positive definite system (Judice and
+Pires 1994, Murty). Sticking friction is active with its normal. A contact that closes starts
+without friction, so that only the states of normals are searched for, and the search terminates.
+The contact's cone is checked later.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -38,7 +38,7 @@ _WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
 
 @inner_kernel
 def allowed_work(done: int, row_count: int, system: DirectSystem) -> int:
-    """Return the limit of multiplications for a solution.
+    """Return the number of multiplications up to which factorisations may begin in this step.
 
     Args:
         done: multiplications done in this step before.
@@ -64,7 +64,7 @@ def choose_active(
     velocity: Vector,
     system: DirectSystem,
 ) -> None:
-    """Guess the active rows from the impulses of the last step and the present velocity."""
+    """Choose initial active rows from the impulses of the last step and the present velocity."""
     slides = system.slides
     for number in range(row_count):
         row = rows[number]
@@ -115,10 +115,10 @@ def settle_active_rows(
 ) -> tuple[bool, int, int]:  # fmt: skip
     """Solve the active rows, and change the active set until no row contradicts its state.
 
-    If the search converges, impulses end within the bounds. A row whose pivot is not positive is
-    left to the iteration, because nothing can move along the row. Every new choice of states is
-    solved from the impulses at the call. Contradictory rows press with 1e7 Ns or more until one row
-    is released, and redundant contacts would otherwise keep a part of these impulses.
+    If the search converges, impulses are within the bounds. A row whose pivot is not positive is
+    moved to the iterative solver, because nothing can move along the row. Every new choice of
+    states is solved from the initial impulses. Otherwise redundant contacts would keep a part of
+    the 1e7 Ns or more that contradictory rows may reach until one row is released.
 
     Args:
         rows: ROW records (row capacity,).
@@ -177,7 +177,7 @@ def settle_active_rows(
 
 @inlined_kernel
 def leave_to_iteration(rows: Records[Row], number: Index, system: DirectSystem) -> None:
-    """Solve a direct row and all rows of its contact by sweeps for the rest of the step.
+    """Move a direct row, and all rows of its contact, to the iterative solver for this step.
 
     Args:
         rows: ROW records (row capacity,).
@@ -195,7 +195,7 @@ def leave_to_iteration(rows: Records[Row], number: Index, system: DirectSystem) 
 
 @inlined_kernel
 def _is_held_tangent(row: Row, number: Index, has_cones: bool) -> bool:
-    """Return whether the row is friction, which follows its normal and its cone."""
+    """Return whether the row is friction in a cone, whose state depends on its normal."""
     return has_cones and row.kind == CONTACT_ROW and number % 3 != 0
 
 

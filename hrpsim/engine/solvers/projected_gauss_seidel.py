@@ -10,10 +10,10 @@ once. The two friction rows of a contact move together, by one common step size,
 projected to the disk of radius mu f_n. A common step makes the fixed point of a sliding contact
 point exactly against the slip, and separate steps do not.
 
-Nesterov's momentum acts over pairs of sweeps, one forth and one back. After a pair the impulses are
-extrapolated by a fraction of the change since the previous pair. The fraction grows from pair to
-pair. The fraction falls back to 0 when the last pair points against that change (O'Donoghue and
-Candes 2015, gradient scheme). The next sweep restores violated bounds.
+Nesterov's momentum acts over pairs of sweeps, one forward and one backward. After a pair the
+impulses are extrapolated by a fraction of the change since the previous pair. The fraction grows
+from pair to pair. The fraction falls back to 0 when the last pair points against that change
+(O'Donoghue and Candes 2015, gradient scheme). The next sweep restores violated bounds.
 
 Forth and back together are a symmetric preconditioner, whose errors shrink without turning. Errors
 of sweeps in one direction turn, and momentum sustains these errors for ever on many yielding
@@ -144,7 +144,7 @@ def solve(
     """Sweep over a span of rows until a sweep changes little, and write the impulses.
 
     With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.
-    Sweeps that have not converged after a few go forth and back in turn, with momentum
+    Sweeps that have not converged after a few go alternately forward and backward, with momentum
     (`add_momentum`). Otherwise sweeps end when `relative_change` of all `row_count` rows falls to
     relative_tolerance.
 
@@ -278,7 +278,7 @@ def relative_change(rows: Records[Row], row_count: int) -> float:
 
 @inlined_kernel
 def wanted_impulse(row: Row, velocity: Vector) -> float:
-    """Return the impulse [Ns or Nms] that gives the row its target, all others held (eq. 17)."""
+    """Return the impulse [Ns or Nms] at which a row reaches its target, others fixed (eq. 17)."""
     if row.inverse_mass <= 0.0:
         return row.impulse
     short = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
@@ -287,7 +287,7 @@ def wanted_impulse(row: Row, velocity: Vector) -> float:
 
 @inlined_kernel
 def set_impulse(row: Row, new: float, response: Vector, velocity: Vector) -> float:
-    """Give the row a new impulse, and return the change of the row's velocity [m/s].
+    """Set the impulse of a row, and return the change of the row's velocity [m/s].
 
     Args:
         row: ROW record.
@@ -343,7 +343,7 @@ def wanted_friction(
 ) -> tuple[float, float]:
     """Return the friction impulses [Ns] that stop a contact's slip, limited by its normal impulse.
 
-    All other impulses are held.
+    All other impulses are fixed.
 
     Args:
         normal: ROW record of the contact's normal.
@@ -368,7 +368,7 @@ def bounded_friction(normal: Row, x: float, y: float) -> tuple[float, float]:
 
 @inlined_kernel
 def _wanted(row: Row, along: float) -> float:
-    """Return `wanted_impulse` of a contact's row whose velocity is `along`."""
+    """Return `wanted_impulse` of a contact's row with the velocity `along` [m/s]."""
     held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
     return held - row.mass * along
 

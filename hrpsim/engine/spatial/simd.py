@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Vectors of eight numbers in registers: six of a spatial vector, two unused.
+"""SIMD vectors of eight numbers ("lanes"): six of a spatial vector, two unused.
 
-A matrix of six columns is stored with eight columns, and a spatial vector with two spare numbers
-behind. A row is then read, combined and written at once: by one instruction with AVX-512, by two
-with AVX2. Compilers do not achieve this from loops over arrays that may overlap. The sum of
-products is fused if the processor can, as in all kernels. The operations are in simd_intrinsics.
+A matrix of six columns is stored with eight columns, and a spatial vector with two spare entries. A
+row is then read, combined and written at once: by one instruction with AVX-512, by two with AVX2.
+Compilers do not achieve this from loops over arrays that may overlap. Multiply and add are fused if
+the processor supports this, as in all kernels. The operations are in simd_intrinsics.
 """
 
 from hrpsim.engine.compile.numba_code import NumbaCode

@@ -241,7 +241,7 @@ def _alternate(odd):
 
 
 def _shuffled(builder, a, b, mask):
-    """Return lanes of `a` and `b`, with the numbers of b's lanes after the numbers of a's."""
+    """Return the lanes of `a` and `b` that the mask selects. In it, b's lanes follow those of a."""
     kind = ir.VectorType(ir.IntType(32), len(mask))
     return builder.shuffle_vector(a, b, ir.Constant(kind, mask))
 

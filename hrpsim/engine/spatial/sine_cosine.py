@@ -3,8 +3,9 @@
 
 """Sine and cosine of one angle at once, without a call: joints of a robot need both.
 
-The angle less the nearest multiple of pi/2, which is taken in two parts (Cody and Waite), goes into
-the polynomials of fdlibm (k_sin.c, k_cos.c). Results are within one unit in the last place of 1.
+The angle minus the nearest multiple of pi/2, which is taken in two parts (Cody and Waite), goes
+into the polynomials of fdlibm (k_sin.c, k_cos.c). Results are within one unit in the last place of
+1.
 """
 
 import math

@@ -3,6 +3,6 @@
 
 """One step of a scene, from its candidate pairs to its new state. Private.
 
-scene/ has the data, rows/ the constraints, motion/ the integrators, continuous/ continuous
-collision detection, and impacts/ the impacts. step.py calls them in order.
+step.py calls the stages in order. scene/ has the data, rows/ the constraints, motion/ the
+integrators, continuous/ the continuous collision detection, and impacts/ the impacts.
 """

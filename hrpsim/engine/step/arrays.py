@@ -51,7 +51,7 @@ from hrpsim.engine.step.sleep_detection import REST
 
 
 class Work(NamedTuple):
-    """Vectors that live for one step. Positions and velocities are in the scene's order."""
+    """Arrays with values of one step. Positions and velocities are in the order of the scene."""
 
     velocity_middle: np.ndarray = array("where a step finds its forces", "f8", Axis.DOF)
     velocity_after_impacts: np.ndarray = array(
@@ -83,7 +83,7 @@ class Work(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A whole world for the kernels: the table of its arrays (hrpsim.engine.compile.fields)."""
+    """A whole world for the kernels, as a table of its arrays (hrpsim.engine.compile.fields)."""
 
     settings: np.ndarray = state("of the world", SETTINGS, 1)
     clock: np.ndarray = state("steps done since the start or the last reset", "i8", 1)

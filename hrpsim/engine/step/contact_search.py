@@ -19,10 +19,9 @@ from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS
 
 @lazy_kernel(brings=("prepare_rows", "solve_rows"))
 def find_contacts(s: Scene) -> int:
-    """Find the contact points, and the impulses of these points in the last step.
+    """Find the contact points, and their impulses in the last step.
 
-    Every world needs this kernel. The kernel is compiled apart from the step, at the same time
-    (announcement).
+    Every world needs this kernel, so that it is compiled beside the step (announcement).
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
     momentum, q, search, settings, solver_choice, start, step_stats, work.
@@ -62,9 +61,9 @@ def list_pairs(
     kinematics: Records[Kinematics],
     collision: Collision,
 ) -> int:
-    """List the pairs of shapes that may meet, if the last list may be short."""
+    """List the pairs of shapes that may meet, if the last list may be incomplete."""
     search.calm = 0
-    # Impacts, and stages that move the poses on, need the travel of all shapes.
+    # Impacts, and stages that change the poses, need the displacement of all shapes.
     if search.candidate_count >= 0 and not (settings.restitution or settings.staged):
         search.calm = keep_candidates(settings, forest, kinematics, collision)
         if search.calm:
@@ -79,7 +78,7 @@ def list_pairs(
 
 @inlined_kernel
 def _check_drift(s: Scene) -> int:
-    """Stop fast shapes that would pass through others before contacts are found."""
+    """Check the drift for fast shapes that would pass through others before contacts are found."""
     fast = not s.search[0].calm and any_fast(s.collision)
     if s.settings[0].restitution and (fast or s.continuous.state[0].ballistic):
         status = find_flying(s)
@@ -109,7 +108,7 @@ def hold_back_fast(s: Scene) -> int:
 
 @lazy_kernel()
 def match_contacts_again(s: Scene) -> int:
-    """Match contacts with the last step's again if a step is solved once more.
+    """Match contacts with those of the last step again, before a step is repeated.
 
     Reads: collision, counts.
     Writes: collision, counts.

@@ -64,7 +64,7 @@ def integrate_semi_implicit(s: Scene) -> None:
 
 @inlined_kernel
 def integrate_euler(s: Scene) -> None:
-    """Apply the step's acceleration, then drift by the velocity at the start of the step."""
+    """Apply the step's acceleration, then drift with the velocity at the start of the step."""
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
     move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
@@ -82,10 +82,10 @@ def accelerate_velocity(s: Scene) -> None:
 
 @lazy_kernel(feature="staged")
 def integrate_rk4(s: Scene) -> int:
-    """Integrate by the classical fourth-order method. Forces of contacts and limits are held.
+    """Integrate by the classical fourth-order method, with constant forces of contacts and limits.
 
-    Everything else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
-    velocity products, rigid connections, forces at velocity limits.
+    All else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
+    velocity products, rigid connections, and forces at velocity limits.
     """
     settings, work, dt = s.settings[0], s.work, s.settings[0].time_step
     solved = begin_stages(s) if s.step_stats[0].direct_rows > 0 else 0
@@ -104,7 +104,7 @@ def integrate_rk4(s: Scene) -> int:
         if stage > 0:
             _go_to_stage(s, stage, h)
         if _solve_stage(s, stage, staged, h / dt) != DONE:
-            return DIVERGED  # where the step began, nothing was singular
+            return DIVERGED  # not SINGULAR, since the start of the step was not singular
         add_stage_efforts(s, _WEIGHTS[stage], stage > 0 or staged)
         add_spin(settings, s.forest.bodies, s.kinematics, s.rk4, stage)
         configuration_rate(s.forest, s.q, s.velocity, s.rk4.rate[stage])
@@ -132,14 +132,17 @@ def _go_to_stage(s: Scene, stage: int, h: float) -> None:
 
 @inlined_kernel
 def _solve_stage(s: Scene, stage: int, staged: bool, part: float) -> int:
-    """Write the acceleration of a stage to work.dv, and return a status.
+    """Write the acceleration of a stage to work.dv.
 
     Args:
         s: the scene.
-        stage: number of the stage. The first stage is at the start of the step, where the
-            acceleration is known unless rows are `staged`.
+        stage: number of the stage. At the first stage, the start of the step, the acceleration is
+            known unless rows are `staged`.
         staged: whether any row is solved at the stages.
-        part: fraction of the step at which the stage is.
+        part: time of the stage, as a fraction of the step.
+
+    Returns:
+        The status.
     """
     work = s.work
     if stage == 0 and not staged:
@@ -175,10 +178,12 @@ def _add_stages(s: Scene) -> None:
 def stage_acceleration(s: Scene, part: float) -> int:
     """Write work.dv at the state of a stage, with the step's constraint forces.
 
-    Forces keep the directions and travel with the pushed bodies. A force left at its first place
-    would turn a body that slides fast.
+    Each force keeps its direction and moves with its body. A force at a fixed point would rotate a
+    body that slides fast.
 
-    part: fraction of the step at which the stage is.
+    Args:
+        s: the scene.
+        part: time of the stage, as a fraction of the step.
     """
     work, kinematics = s.work, s.kinematics
     update_poses(s.forest, s.q, kinematics)
@@ -228,7 +233,7 @@ def configuration_rate(forest: Forest, q: Vector, velocity: Vector, rate_out: Ve
 
 @inner_kernel
 def normalise_quaternions(forest: Forest, q: Vector) -> None:
-    """Give every free body's quaternion unit length."""
+    """Normalise the quaternions of all free bodies."""
     for i in range(forest.bodies.shape[0]):
         if forest.bodies[i].joint_type == FREE:
             j = forest.bodies[i].q_index + 3

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Projection of rigid connections onto g = 0 at the end of a step.
+"""Projection of the position errors g of rigid connections to zero at the end of a step.
 
-Rows hold velocities, so positions drift by the curvature of a step, and stabilisation leaves a part
-of the drift. This file corrects the positions by Newton's method with the rows and the factors of
-the step. The rows have turned in the step, so the convergence is linear, by about omega dt an
-iteration. Velocities do not change. Contacts that press may open but not close.
+Rows constrain velocities. Positions therefore drift by the curvature of a step, and stabilisation
+corrects only a part of the drift. This file corrects the positions by Newton's method, with the
+rows and the factors of the step. The rows have rotated since, with the angular velocity omega.
+Convergence is therefore linear, with a factor of about omega dt in each iteration. Velocities do
+not change. Loaded contacts may open but not close.
 """
 
 from hrpsim.engine.compile.compiled import inner_kernel
@@ -27,10 +28,10 @@ _EXACT = 1e-13  # [m or rad]
 
 @lazy_kernel(feature="projection")
 def project_connections(s: Scene) -> int:
-    """Correct the positions until the errors of rigid connections vanish or stop falling.
+    """Correct the positions until the errors of rigid connections vanish or no longer decrease.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     error = _ask_for_corrections(s)
     for _ in range(_ITERATIONS):
@@ -52,7 +53,7 @@ def project_connections(s: Scene) -> int:
 
 @inner_kernel
 def _ask_for_corrections(s: Scene) -> float:
-    """Set every row's target to its remaining error, and return the largest [m or rad]."""
+    """Set the target of every row to its remaining error, and return the largest [m or rad]."""
     rows, rate = s.rows.rows, 1.0 / s.settings[0].time_step
     update_poses(s.forest, s.q, s.kinematics)
     largest = 0.0

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The start of a step, which is saved, and restored if the step fails.
+"""The saved start of a step, which is restored if the step fails.
 
-A step writes lasting state only at its end, or saves the overwritten state here before. A repeated
-step (with more room, or after a body woke) begins from the saved state as well. After an abandoned
-step, users read the contacts, sensors and counts of the last complete step.
+A step writes lasting state only at its end, or first saves the overwritten state here. A step is
+repeated from the saved state, with larger arrays or after a body woke up. After a failed step,
+users read the contacts, sensors and counts of the last complete step.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -72,7 +72,7 @@ def restore_start(s: Scene, status: int) -> None:
     s.step_stats[0] = s.start.step_stats[0]
     stats.worst_row = -1
     if status == WAKES or status == WIDER_SEARCH:
-        counts.contact_count = s.search[0].found_count  # the body to wake takes part in these
+        counts.contact_count = s.search[0].found_count  # includes the contacts of the body to wake
         return
     counts.contact_count = counts.previous_count
     for c in range(counts.contact_count):
@@ -104,7 +104,7 @@ def _name_fault(
     rows: Rows,
     status: int,
 ) -> None:
-    """Record which row a step failed at, for its error."""
+    """Record the row at which a step failed, for the error message."""
     number = 3 * failure.needed if status == TOO_STIFF else stats.worst_row
     failure.kind = -1
     if number < 0 or number >= counts.row_count or (status != TOO_STIFF and stats.converged):

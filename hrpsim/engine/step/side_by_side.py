@@ -17,8 +17,8 @@ request_line = NumbaCode("hrpsim.engine.compile.intrinsics", "request_line")
 
 _LINE = 64  # bytes of a line of the cache
 
-# A scene to advance: the address of its reference and how many steps are left; what `advance`
-# returned of the last steps, and whether that requires an action.
+# A scene to advance: the address of its reference and the number of remaining steps; the result
+# of `advance` for the last steps, and whether that requires an action.
 TURN = np.dtype(
     [
         ("scene", "i8"),
@@ -30,7 +30,7 @@ TURN = np.dtype(
     ]
 )
 
-# Memory from an address to another one.
+# Memory between two addresses.
 SPAN = np.dtype([("begin", "i8"), ("end", "i8")])
 
 
@@ -38,17 +38,17 @@ SPAN = np.dtype([("begin", "i8"), ("end", "i8")])
 def advance_side_by_side(
     example: Scene, address: int, turns: Records[Turn], memory: Records[Span]
 ) -> None:
-    """Advance scenes, each by its remaining steps, or fewer: the time of a call is bounded.
+    """Advance each scene by its remaining steps, or by fewer, since the time of a call is limited.
 
-    Scenes may share working memory, so each scene begins with the numbering of its own constraint
+    Scenes may share working memory. Each scene therefore begins by numbering its own constraint
     bodies. The wrenches on a scene end with its steps.
 
     Args:
         example: a reference to any of the scenes.
         address: address of `advance`, compiled for that scene.
         turns: TURN records (n,).
-        memory: SPAN records (n, spans), memory of one scene alone. While one scene steps, the next
-            one's memory is loaded into the processor's cache.
+        memory: SPAN records (n, spans), the memory of each scene. While one scene steps, the memory
+            of the next one is loaded into the processor's cache.
     """
     end = monotonic_seconds() + LONGEST_CALL
     for k in range(len(turns)):
@@ -64,7 +64,7 @@ def advance_side_by_side(
 
 @inlined_kernel
 def _advance(example: Scene, address: int, turn: Turn) -> None:
-    """Advance the scene of a turn, and write what `advance` returned."""
+    """Advance the scene of a TURN record, and write the result of `advance`."""
     scene = reference_at(example, turn.scene)
     if scene.constrained.supports.shape[0] > 0:
         scene.constrained.supports[0].known_count = 0
@@ -79,7 +79,7 @@ def _advance(example: Scene, address: int, turn: Turn) -> None:
 
 @inlined_kernel
 def _request(spans: Records[Span]) -> None:
-    """Request memory from beyond the cache."""
+    """Prefetch memory into the processor's cache."""
     for k in range(len(spans)):
         for at in range(spans[k].begin, spans[k].end, _LINE):
             request_line(at)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Detection of free bodies at rest, and of pushes on sleeping bodies."""
+"""Detection of free bodies at rest, and of forces on sleeping bodies."""
 
 import math
 
@@ -30,31 +30,31 @@ from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.step.scene.islands import join, representative_of
 from hrpsim.engine.step.scene.status import DONE, FALLS_ASLEEP, WAKES
 
-# A body is at rest in a step if two conditions hold. No point of the body moves faster than so many
-# times the tolerance that velocities are solved to, corrections of penetration included. The
-# constraints of the body's island converge. The body falls asleep after REST_TIME. With an
-# acceleration above 2 speeds / REST_TIME it is never at rest for that long. The residual motion of
-# a stack of bodies is some tens of tolerances.
+# A body is at rest in a step under two conditions. No point of the body moves faster than this
+# multiple of the velocity tolerance, with corrections of penetration included. The constraints of
+# the body's island converge. The body falls asleep after REST_TIME. With an acceleration above 2
+# speeds / REST_TIME, it is never at rest for that long. The residual motion of a stack of bodies is
+# some tens of tolerances.
 REST_TOLERANCES = 100.0
 REST_TIME = 0.5  # [s]
 LARGEST_REST_SPEED = 1e-5  # [m/s]
 
-# per body: the rest of a free body; data of an island is at its representative
+# per body: state of rest of a free body; data of an island is at its representative
 REST = np.dtype(
     [
         ("may_sleep", "i8"),  # whether it is a free body
-        ("radius", "f8"),  # of the sphere about the body's origin that holds it [m]
-        ("rest_steps", "i8"),  # for how many steps it has been at rest
-        ("keeps_awake", "i8"),  # whether something keeps the island awake
-        ("grounded", "i8"),  # whether the island is held by fixed bodies
-        ("island", "i8"),  # of a body that is to fall asleep: its representative, otherwise -1
+        ("radius", "f8"),  # radius of the bounding sphere about the body's origin [m]
+        ("rest_steps", "i8"),  # number of steps at rest so far
+        ("keeps_awake", "i8"),  # whether any body keeps the island awake
+        ("grounded", "i8"),  # whether fixed bodies support the island
+        ("island", "i8"),  # representative of the island if it is due to sleep, otherwise -1
     ]
 )
 
 
 @inlined_kernel
 def wake_touched(s: Scene) -> int:
-    """Return WAKES, and the shape in failure.needed, if something awake presses on a sleeper.
+    """Return WAKES if an awake body loads a sleeping one. failure.needed is then the shape.
 
     Reads: collision, counts, rows, step_stats.
     Writes: failure.
@@ -68,7 +68,7 @@ def wake_touched(s: Scene) -> int:
 
 @inner_kernel
 def _find_pressed(counts: Counts, failure: Failure, collision: Collision, rows: Rows) -> int:
-    """Return WAKES, and the shape in failure.needed, if a contact presses on a sleeper."""
+    """Return WAKES if a contact loads a sleeping body. failure.needed is then the shape."""
     for c in range(counts.contact_count):
         contact = collision.contacts[c]
         if contact.body_a >= 0 and contact.body_b >= 0:
@@ -83,7 +83,7 @@ def _find_pressed(counts: Counts, failure: Failure, collision: Collision, rows: 
 
 @inlined_kernel
 def detect_rest(s: Scene) -> int:
-    """Count how long free bodies are at rest, and return FALLS_ASLEEP if any is to sleep.
+    """Count the steps at rest of free bodies. Return FALLS_ASLEEP if any is due to sleep.
 
     Reads: collision, connections, counts, forest, islands, q, rests, settings, start,
     step_stats, velocity, wrenches.
@@ -96,7 +96,7 @@ def detect_rest(s: Scene) -> int:
 
 @lazy_kernel(feature="sleep")
 def find_sleepers(s: Scene) -> int:
-    """Return FALLS_ASLEEP if an island is to sleep, and write its bodies."""
+    """Return FALLS_ASLEEP if any island is due to sleep, and write its bodies."""
     _join_what_presses(
         s.counts[0], s.forest.bodies, s.collision.contacts, s.connections, s.islands.trees, s.rests
     )
@@ -126,7 +126,7 @@ def _speed_of(velocity: Vector, v: Index, radius: Metres) -> float:
 
 @lazy_kernel(feature="sleep")
 def count_rest(s: Scene) -> int:
-    """Count the steps that free bodies have been at rest. Return whether any is due to sleep."""
+    """Count the steps at rest of free bodies, and return whether any is due to sleep."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
     q, velocity, before = s.q, s.velocity, s.start.q
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
@@ -152,7 +152,7 @@ def count_rest(s: Scene) -> int:
 def _keep_unconverged_awake(
     trees: Records[IslandTree], islands: Records[Island], rests: Records[Rest]
 ) -> None:
-    """Reset the time at rest of bodies whose islands have not converged in this step."""
+    """Reset the time at rest of bodies whose islands did not converge in this step."""
     for i in range(rests.shape[0]):
         number = trees[representative_of(trees, i)].number
         if number >= 0 and not islands[number].converged:
@@ -168,9 +168,9 @@ def _join_what_presses(
     trees: Records[IslandTree],
     rests: Records[Rest],
 ) -> None:
-    """Join trees that press on each other or are connected.
+    """Join trees with loaded contacts or connections between them.
 
-    Trees that lean on the world are marked.
+    Trees that the world supports are marked.
     """
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
@@ -190,7 +190,7 @@ def _join_what_presses(
 def _hold_together(
     bodies: Records[Body], trees: Records[IslandTree], rests: Records[Rest], a: int, b: int
 ) -> None:
-    """Join the trees of two bodies, of which one may be the world."""
+    """Join the trees of two bodies. If one body is the world, mark the other as supported."""
     if a >= 0 and b >= 0:
         join(trees, bodies[a].root, bodies[b].root)
     else:
@@ -199,13 +199,13 @@ def _hold_together(
 
 @inlined_kernel
 def _choose_sleepers(settings: Settings, trees: Records[IslandTree], rests: Records[Rest]) -> bool:
-    """Write the island with which every free body is to sleep, -1 for none.
+    """Write the island with which each free body is due to sleep, -1 for none.
 
-    All bodies of such an island have been at rest for long enough, and the island leans on the
-    world. Floating bodies may drift arbitrarily slowly.
+    All bodies of the island must have been at rest for long enough, and the world must support it.
+    Floating bodies may drift at any low speed, and therefore do not sleep.
 
     Returns:
-        Whether any body is to sleep.
+        Whether any body is due to sleep.
     """
     wanted = settings.rest_steps
     for i in range(trees.shape[0]):

@@ -75,26 +75,24 @@ from hrpsim.engine.step.sleep_detection import detect_rest, wake_touched
 
 monotonic_seconds = NumbaCode("hrpsim.engine.compile.intrinsics", "monotonic_seconds")
 
-# An actuator at its limit may take others to theirs, and off them; a joint that sticks or slides
-# may make others slide or stick. Number of such revisions in a step; no actuator is taken off its
-# limit in the second half of them, and all friction is by rows after the last.
+# Maximum number of revisions in a step. An actuator that reaches its limit may make others reach
+# or leave theirs, and a joint that sticks or slides may make others slide or stick. In the second
+# half of the revisions, no actuator leaves its limit. After the last, all friction has rows.
 _REVISIONS = 6
 
-# A call of `advance` returns after so long, so that Python can handle signals [s].
+# Time after which a call of `advance` returns, so that Python can handle signals [s].
 LONGEST_CALL = 0.05
 
 
 @kernel
 def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
-    """Do up to `steps` steps, or fewer steps if the call takes long.
+    """Do up to `steps` steps, or fewer if the call takes long.
 
-    A failing step restores its start.
-
-    The steps done are counted in scene.clock as well. State and time therefore agree even if the
-    result is lost.
+    A step that fails restores its start. The number of completed steps is also counted in
+    scene.clock, so that state and time agree even if the result is lost.
 
     Returns:
-        (steps done, status, number of steps that did not converge, number of steps in which
+        (number of steps, status, number of steps that did not converge, number of steps in which
         Newton's method solved an island).
     """
     unmet = by_newton = 0
@@ -122,7 +120,7 @@ def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
 
 @inlined_kernel
 def forget_wider_search(collision: Collision, continuous: Continuous, impacts: Impacts) -> None:
-    """Forget the contacts beyond the usual reach that a step has asked for."""
+    """Remove the contacts beyond the usual reach that a step needed."""
     if impacts.state[0].wider_searches > 0:
         forget_driven(collision, impacts)
     if continuous.state[0].speculative_count > 0 or continuous.state[0].ballistic:
@@ -131,7 +129,7 @@ def forget_wider_search(collision: Collision, continuous: Continuous, impacts: I
 
 @inner_kernel
 def step(s: Scene) -> int:
-    """Do one step. Any status but DONE and FALLS_ASLEEP leaves the state unchanged.
+    """Do one step. With any status except DONE and FALLS_ASLEEP, the state does not change.
 
     WIDER_SEARCH repeats the step with a wider contact search.
     """
@@ -168,7 +166,7 @@ def begin_step(s: Scene) -> None:
 
 @inlined_kernel
 def forward_kinematics(s: Scene) -> None:
-    """Find the pose and velocity of every body at the place where the step's forces act.
+    """Compute pose and velocity of every body at the time when the forces of the step act.
 
     Reads: connections, forest, kinematics, past_accelerations, q, settings, spins, velocity, work.
     Writes: kinematics, q, spins, velocity, work.
@@ -186,10 +184,10 @@ def forward_kinematics(s: Scene) -> None:
 
 @inlined_kernel
 def solve_constraints(s: Scene) -> int:
-    """Find the motion of the step with its constraints.
+    """Solve the motion of the step with its constraints.
 
-    The solution is repeated from the same start in two cases: actuators reach or leave a limit, or
-    dry friction of joints does not act as predicted.
+    The solution is repeated from the same start if actuators reach or leave a limit, or if dry
+    joint friction does not act as predicted.
     """
     predicted = predict_joints(s)
     if predicted == NEEDS_KERNEL:
@@ -226,7 +224,7 @@ def predict_joints(s: Scene) -> int:
 
 @inlined_kernel
 def solve_as_predicted(s: Scene, predicted: int) -> tuple[int, bool]:
-    """Find the motion with dry friction of joints as predicted.
+    """Solve the motion with the predicted dry friction of joints.
 
     Returns:
         (status, whether any friction does not act as predicted).
@@ -239,7 +237,7 @@ def solve_as_predicted(s: Scene, predicted: int) -> tuple[int, bool]:
 
 @inlined_kernel
 def start_again(s: Scene, predicted: int) -> int:
-    """Start contacts, and friction if any is predicted, to solve the step once more."""
+    """Prepare another solution of the step, with new warm starts of contacts and friction."""
     status = match_contacts_again(s)
     if predicted > 0 and status == DONE:
         s.counts[0].friction_revisions += 1
@@ -249,9 +247,9 @@ def start_again(s: Scene, predicted: int) -> int:
 
 @inlined_kernel
 def constrain_as_predicted(s: Scene) -> tuple[int, bool]:
-    """Find the constraint forces, and whether any dry friction does not act as predicted.
+    """Compute the constraint forces. Return whether any dry friction does not act as predicted.
 
-    That is checked after a first attempt: a wrong prediction may make a problem hard to solve.
+    The check follows a first attempt, since a wrong prediction may make a problem hard to solve.
     """
     status = constrain(s, FIRST_ATTEMPTS)
     if status != DONE:
@@ -265,7 +263,7 @@ def constrain_as_predicted(s: Scene) -> tuple[int, bool]:
 
 @inlined_kernel
 def revise_actuators(s: Scene, may_release: bool) -> bool:
-    """Mark the actuators that the motion takes to a limit, and return whether any is new.
+    """Mark the actuators that reach a limit in the motion. Return whether any mark is new.
 
     Reads: actuators, articulated, control, counts, forest, q, rows, settings, velocity, work.
     Writes: actuators, control, forest, work.
@@ -286,7 +284,7 @@ def revise_actuators(s: Scene, may_release: bool) -> bool:
 
 @inlined_kernel
 def prepare_constraints(s: Scene) -> int:
-    """Find the motion without constraints, and the rows, after the impacts of the step.
+    """Compute the motion without constraints, and the rows, after the impacts of the step.
 
     Impacts with restitution come first. In an rk4 step, all other impacts come next.
     """
@@ -316,7 +314,7 @@ def prepare_constraints(s: Scene) -> int:
 
 @inlined_kernel
 def begin_impacts(s: Scene) -> None:
-    """Begin the step without impacts."""
+    """Reset the impacts at the start of a step."""
     stats = s.step_stats[0]
     if s.impacts.state[0].had_impacts:
         forget_impact_impulses(s.joint_impact_impulses, s.connections)
@@ -326,7 +324,7 @@ def begin_impacts(s: Scene) -> None:
 
 @inlined_kernel
 def read_sensors(s: Scene) -> None:
-    """Read every sensor, impacts at the start of the step included.
+    """Read all sensors, with the impacts at the start of the step included.
 
     Reads: articulated, impacts, kinematics, sensors, settings.
     Writes: articulated, sensors.
@@ -337,7 +335,7 @@ def read_sensors(s: Scene) -> None:
 
 @inlined_kernel
 def integrate(s: Scene) -> int:
-    """Carry the state to the end of the step, then correct some of the penetration.
+    """Integrate the state to the end of the step, then correct a part of the penetration.
 
     Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
     forest, impacts, islands, joint_holds, kinematics, materials, momentum, q, rk4, rows, search,
@@ -365,7 +363,7 @@ def integrate(s: Scene) -> int:
 
 @inlined_kernel
 def move_by_integrator(s: Scene) -> int:
-    """Carry the state to the end of the step, and return a status."""
+    """Integrate the state to the end of the step, and return a status."""
     integrator = s.settings[0].integrator
     if integrator == SEMI_IMPLICIT:
         integrate_semi_implicit(s)
@@ -378,10 +376,10 @@ def move_by_integrator(s: Scene) -> int:
 
 @inlined_kernel
 def correct_positions(s: Scene) -> int:
-    """Correct some of the errors of rows by a displacement, without change of the velocity.
+    """Correct a part of the rows' position errors by a displacement, at constant velocity.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     settings, counts, rows = s.settings[0], s.counts[0], s.rows
     if asks_for_displacement(rows.rows, counts.contact_count, counts.row_count):
@@ -396,7 +394,7 @@ def correct_positions(s: Scene) -> int:
 
 @inlined_kernel
 def store_for_next_step(s: Scene) -> None:
-    """Store the results of a complete step for the next one and for readers.
+    """Store the results of a complete step for the next one and for users.
 
     Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
     past_accelerations, past_readings, q, rows, sensors, settings, tendons, velocity, work.

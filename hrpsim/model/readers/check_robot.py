@@ -24,7 +24,7 @@ from hrpsim.model.readers.urdf.joint_types import JOINT_TYPES
 
 
 def check_robot(robot: RobotData) -> None:
-    """Raise ModelError for too many links and for numbers that no robot can have."""
+    """Raise ModelError for too many links, and for invalid masses, sizes, limits or gains."""
     if len(robot.links) > limits.LINKS:
         count = len(robot.links)
         raise ModelError(f"{robot.label}: {count} links, {limits.LINKS} are allowed (LINKS)")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The mesh that stands for an ellipsoid, which no kind of shape is."""
+"""The mesh that replaces an ellipsoid, because no collision shape is an ellipsoid."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ class Edge(Protocol):
 
     @property
     def parent(self) -> str:
-        """The link that carries the other."""
+        """The parent link, which carries the child."""
 
     @property
     def child(self) -> str:
-        """The carried link."""
+        """The child link."""
 
     def turned(self) -> Edge:
         """Return the same joint with the links exchanged."""
@@ -42,10 +42,19 @@ AnyEdge = TypeVar("AnyEdge", bound=Edge)
 def spanning_tree(
     links: Sequence[str], edges: Iterable[AnyEdge], first: str
 ) -> tuple[list[AnyEdge], list[AnyEdge], list[str]]:
-    """Return joints from parent to child, joints that close loops, and the links that float.
+    """Divide joints into trees and loop closures.
 
-    The tree begins at the world, then at links that no joint carries, `first` before others. A
-    joint is turned round only if no other way reaches the child.
+    Trees start at the world, then at links that are no joint's child, `first` before others. Parent
+    and child of a joint are exchanged only if no other path reaches the parent link.
+
+    Args:
+        links: names of all links.
+        edges: the joints.
+        first: link that is preferred as base.
+
+    Returns:
+        (joints of the trees, parents before children; joints that close loops; floating base links
+        of the trees).
     """
     edges = list(edges)
     by_end: dict[str, list[AnyEdge]] = defaultdict(list)
@@ -70,7 +79,7 @@ def spanning_tree(
 
 
 def plant(robot: RobotData, edges: Iterable[Edge], bases: Sequence[str]) -> None:
-    """Choose the root: the only link that floats, or the world, which is added if missing."""
+    """Set the root of a robot: the only floating base, or otherwise the world link, added here."""
     is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
     robot.root = WORLD_LINK if is_held or len(bases) > 1 else bases[0]
     if robot.root == WORLD_LINK:
@@ -80,7 +89,7 @@ def plant(robot: RobotData, edges: Iterable[Edge], bases: Sequence[str]) -> None
 def _grow(
     start: str, by_end: dict[str, list[AnyEdge]], reached: set[str], tree: list[AnyEdge]
 ) -> None:
-    """Add the joints to all links that hang together with a link."""
+    """Add the joints of the tree that starts at a link."""
     waiting = [start]
     turned: list[AnyEdge] = []
     while waiting or turned:
@@ -109,17 +118,22 @@ def join(
     at: Placement,
     place: Callable[[str], Placement],
 ) -> str:
-    """Add a chain of joints of one coordinate. Return the link right below the first joint.
+    """Add a joint of a file as a chain of joints with one coordinate each.
 
-    Links without mass lie between the joints, and below an axis that passes by the child.
+    Massless links lie between the joints of the chain. Another one lies below an axis that does not
+    pass through the origin of the child link.
 
     Args:
         robot: receives the joints and links.
         edge: the joint of the file, with the connected links.
-        joints: without names of links, from parent to child. None: the links are fixed.
-        axes: of the joints, each (3,), in the frame of `place`.
-        at: placement of the joint's frame, with a point of all axes as origin.
-        place: returns the placement of a link, all in one frame.
+        joints: joints of the chain from parent to child, without names of links. An empty list
+            fixes the links to each other.
+        axes: axes of the joints, each (3,), in the frame of `place`.
+        at: placement of the joint's frame. All axes pass through its origin.
+        place: returns the placement of a link, in one frame for all links.
+
+    Returns:
+        The name of the link directly below the first joint.
     """
     above, below = place(edge.parent), place(edge.child)
     anchor = below.inverse().then(at).p
@@ -144,11 +158,11 @@ def add_chain(
     link_name: Callable[[str], str],
     fixed: str,
 ) -> None:
-    """Add joints one after the other between two links, with links without mass between them.
+    """Add a chain of joints between two links, with massless links between the joints.
 
     Args:
         robot: receives the joints and links.
-        joints: from parent to child, with origins.
+        joints: joints from parent to child, with origins.
         ends: names of the parent and of the child.
         anchor: origin of the last joint in the child (3,) [m]. If not zero, a fixed joint
             leads from there to the child.
@@ -171,7 +185,7 @@ def add_chain(
 
 
 def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
-    """Return the point of the axis for the link below, zero if the link's origin is on the axis."""
+    """Return the anchor (3,) of a joint, or zero if its axis passes through the child's origin."""
     if joint.type == "prismatic":
         return np.zeros(3)
     axis = np.array(joint.axis)

@@ -64,7 +64,7 @@ def write_mjcf(
 
 
 def _with_all_digits(text: str, exact: _Exact) -> str:
-    """Return an MJCF of MuJoCo, which has six digits of each number, with all digits."""
+    """Restore all digits of the numbers in an MJCF. MuJoCo writes six."""
     root = xml_root(text, "<mjcf>", ModelError)
     for element in root.iter():
         owner = element.getparent() if element.tag == "inertial" else element
@@ -113,7 +113,7 @@ class _Writer:
         return spec
 
     def _body(self, body: Any, link: str) -> None:
-        """Describe the body of a link, and add those below."""
+        """Write the properties of a link to its body, and add the bodies below."""
         data = self.robot.links[link]
         if data.inertial is not None:
             mass, center, moments = data.inertial
@@ -145,7 +145,7 @@ class _Writer:
             self._body(child, joint.child)
 
     def _is_between(self, link: str) -> bool:
-        """Return whether a link is nothing but a step between two joints."""
+        """Return whether a link is a massless intermediate between two joints."""
         data = self.robot.links[link]
         is_empty = data.inertial is None and not data.collisions and not data.visuals
         return is_empty and [one.type != "floating" for one in self.below[link]] == [True]
@@ -185,7 +185,7 @@ class _Writer:
             self.notes.add("velocity limit of a joint", "MJCF has none", joint.name)
 
     def _placed(self, tag: str, name: str, place: Placement) -> dict[str, np.ndarray]:
-        """Return position and quaternion of an element, of which all digits are kept."""
+        """Return position and quaternion of an element, and remember all of their digits."""
         x, y, z, w = quaternion_of(place.R)
         numbers = {"pos": place.p, "quat": np.array([w, x, y, z])}
         self.exact[tag, name] = dict(numbers)
@@ -271,7 +271,7 @@ class _Writer:
 
 
 def _first(present: Any, value: float) -> Any:
-    """Return a value in the form of MuJoCo's field: a number, or the first of several."""
+    """Return a value in the type of MuJoCo's field: a number, or an array that starts with it."""
     if np.ndim(present) == 0:
         return value
     return [value, *np.zeros(len(present) - 1)]

@@ -22,23 +22,23 @@ _MOST = 720.0  # larger whole numbers stand for no limit [rad]
 
 
 def if_degrees(value: float) -> str:
-    """Return the cure for an angle that is one in degrees."""
+    """Return advice for an angle that seems to be in degrees: its value in radians."""
     return f"if {value:.6g} {DEGREES}, write {math.radians(value):.4g}"
 
 
 def wide_turn(what: str, angles: Sequence[float]) -> str:
-    """Return a text if one of some angles of a placement [rad] is more than a turn, or else ""."""
+    """Return a finding if an angle of a placement [rad] exceeds 360 degrees, or else ""."""
     found = next((one for one in angles if abs(one) > _TURN * (1.0 + _ROUNDING)), None)
     return "" if found is None else f"{what} {found:.6g} is more than a turn: {if_degrees(found)}"
 
 
 def radians_in_degrees(angles: Sequence[float]) -> bool:
-    """Return whether one of some angles in degrees is a multiple of a right angle in radians."""
+    """Return whether an angle in degrees equals 90, 180 or 270 degrees expressed in radians."""
     return any(abs(abs(one) - k * _TURN / 4.0) < 5e-3 for one in angles for k in (1, 2, 3))
 
 
 def wide_limits(joint: JointData) -> str:
-    """Return a text if limits of a rotation are whole numbers of over two turns, or else ""."""
+    """Return a finding if a joint's limits [rad] are integers beyond two turns, or else ""."""
     ends = joint.lower, joint.upper
     widest = max(ends, key=abs)
     is_range = JOINT_TYPES[joint.type].has_range and JOINT_TYPES[joint.type].is_turn
@@ -53,7 +53,7 @@ def wide_limits(joint: JointData) -> str:
 
 
 def narrow_limits(joints: Iterable[JointData]) -> str:
-    """Return a text if all limits of a robot's rotations are as small as radians in degrees."""
+    """Return a finding if all joint limits are so small that radians were read as degrees."""
     turns = [one for one in joints if JOINT_TYPES[one.type].has_range]
     turns = [one for one in turns if JOINT_TYPES[one.type].is_turn and one.lower < one.upper]
     widest = max((max(abs(one.lower), abs(one.upper)) for one in turns), default=math.inf)

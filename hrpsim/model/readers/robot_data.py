@@ -58,7 +58,7 @@ class ShapeData:
 
     @property
     def is_void(self) -> bool:
-        """Whether the shape is empty: a box without any size, a cylinder without a radius."""
+        """Whether the shape is empty: a box with edges of 0, or a cylinder with radius 0."""
         if self.kind in ("cylinder", "capsule"):
             return self.size[0] == 0.0
         return self.kind == "box" and not any(self.size)
@@ -109,7 +109,7 @@ class JointData:
 
 @dataclass
 class TendonData:
-    """A fixed tendon of two joints and the actuator, with fields as in `JointData`."""
+    """A fixed tendon of two joints, and its actuator. The fields are as in `JointData`."""
 
     name: str
     joints: tuple[str, str]
@@ -182,7 +182,7 @@ class SensorData:
 
 @dataclass(frozen=True)
 class SampledSensorData:
-    """A sensor with a separate rate, such as a camera. Settings are texts."""
+    """A sensor with its own sampling rate, such as a camera. Settings are texts."""
 
     name: str
     kind: str
@@ -196,7 +196,7 @@ class SampledSensorData:
 
 @dataclass(frozen=True)
 class ConnectionData:
-    """A connection between two links, such as a closed loop: a frame in each, and held axes."""
+    """A connection of two links that closes a loop: a frame in each link, and constrained axes."""
 
     name: str
     kind: str | None
@@ -262,14 +262,14 @@ class RobotData:
         return joint
 
     def add_start(self, base: Placement | None, joints: Mapping[str, float]) -> None:
-        """Add the keyframe of the pose in the file, unless the file has none."""
+        """Add the keyframe of the file's initial pose, unless the pose is empty."""
         if base is not None or joints:
             start = KeyframeData(INITIAL, base, {})
             start.joints.update((name, (position,)) for name, position in joints.items())
             self.keyframes.append(start)
 
     def all_sensors(self) -> list[SensorData | SampledSensorData]:
-        """Return the sensors of both sorts."""
+        """Return the sensors measured in each step, then the sensors with their own rate."""
         return [*self.sensors, *self.sampled_sensors]
 
     def joints_above(self) -> dict[str, JointData]:
@@ -284,13 +284,13 @@ class RobotData:
         return found
 
     def where(self, part: Part) -> str:
-        """Return the place of a part for errors and warnings: "file:line: link 'name'"."""
+        """Return the location of an element for messages: "file:line: link 'name'"."""
         if self.document is not None:
             return self.document.where(part.element)
         return f"{self.label}: {_KINDS[type(part)]} {part.name!r}"
 
     def fail(self, part: Part, cause: str) -> NoReturn:
-        """Raise the ModelError that names the place of a part and the cause."""
+        """Raise ModelError with the location of an element and the cause."""
         raise ModelError(f"{self.where(part)}: {cause}")
 
     def free_joint_name(self, wanted: str) -> str:
@@ -343,7 +343,10 @@ class Notes:
 def note_unwritten(
     robot: RobotData, sensors: Iterable[SensorData | SampledSensorData], notes: Notes, why: str
 ) -> None:
-    """Note the parts of a robot that neither SDF nor MJCF gets. `why` is for what SDF lacks."""
+    """Note the elements of a robot that are written neither to SDF nor to MJCF.
+
+    why: reasons for elements that SDF lacks.
+    """
     for sensor in sensors:
         notes.add(f"sensor {sensor.kind}", "not written", sensor.name)
     for tendon in robot.tendons:

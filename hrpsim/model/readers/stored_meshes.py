@@ -27,7 +27,7 @@ _HEAD = b"hrpsim, metres".ljust(80, b" ")
 
 
 def store_meshes(robot: RobotData) -> None:
-    """Replace the triangles of a robot by files of the cache folder, in place."""
+    """Write the robot's embedded meshes to the cache folder, and refer to the files instead."""
     for link in robot.links.values():
         link.visuals = [_with_file(shape) for shape in link.visuals]
         link.collisions = [_with_file(shape) for shape in link.collisions]
@@ -50,7 +50,7 @@ def _with_file(shape: ShapeData) -> ShapeData:
 
 
 def cached_mesh(mesh: MeshData) -> Path:
-    """Return a file with this mesh, below the cache folder and named by the content.
+    """Write a mesh to the cache folder, under a hash of its content, and return the path.
 
     If the cache folder cannot be written, the file is in a folder that is deleted with this
     process. Raises ModelError if neither folder can be written.

@@ -3,10 +3,10 @@
 
 """Write URDF text of a `RobotData` with <hrpsim> elements, and read URDF of any version.
 
-Numbers lose no digit. Only the length of a capsule, written as a cylinder around the capsule, may
-change by rounding. Versions 1.1 and 1.2 are read by the rules of urdfdom 6. Version 1.1 has <origin
-quat_xyzw>. In version 1.2 a limit may omit effort and velocity, but must have lower and upper.
-<capsule> of these versions is read in any version.
+Numbers are written exactly. Only the length of a capsule may change by rounding, because a capsule
+is written as the cylinder around it. Versions 1.1 and 1.2 are read by the rules of urdfdom 6.
+Version 1.1 adds <origin quat_xyzw>. In version 1.2 a limit may omit effort and velocity, but must
+have lower and upper. <capsule> of these versions is accepted in any version.
 """
 
 from __future__ import annotations
@@ -256,7 +256,7 @@ def moments_of(inertia: np.ndarray) -> dict[str, float]:
 
 
 def read_urdf(text: str, label: str, has_lines: bool = True) -> Document:
-    """Return the document of a URDF, with origins and limits as in version 1.0.
+    """Parse URDF text of any version. Origins and limits are converted to version 1.0.
 
     Raises ModelError for an unknown version, and for elements that the version does not have.
     """

@@ -104,7 +104,7 @@ class Camera(SampledSensorKind):
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """The images that the camera makes."""
+        """The kinds of images that the camera renders."""
         return tuple(self.images.split())
 
     def measure(self, robot: SensedRobot, sensor: Any) -> CameraValues:

@@ -15,7 +15,7 @@ from hrpsim.model.sensors.sensor_kind import SampledSensorKind, cells_along, req
 
 @dataclass(frozen=True)
 class ContactPad(SampledSensorKind):
-    """The contacts of one link: wrench in the sensor's frame, and a grid of pressure.
+    """A contact sensor of one link: the wrench in the sensor's frame, and a grid of pressures.
 
     The grid is in the xy plane of the frame, size[0] by size[1], centred at the origin. Without a
     `cell` there is no grid.

@@ -19,10 +19,10 @@ _DIRECTIONS = ("child_to_parent", "parent_to_child")
 
 
 class ForceTorque(StepSensorKind):
-    """The wrench of the child side of the joint above the link on the parent side.
+    """A force-torque sensor: the wrench that the link exerts on its parent through the joint.
 
-    In Gazebo the wrench may also be the opposite wrench. The axes are the axes of the child or of
-    the sensor.
+    In Gazebo, <measure_direction> may select the opposite wrench. The axes are those of the child
+    link or of the sensor (<frame>).
     """
 
     kind = "force_torque"
@@ -41,7 +41,7 @@ class ForceTorque(StepSensorKind):
 
     @classmethod
     def is_read(cls, sensor: _Element) -> bool:
-        """Return whether frame and direction are known."""
+        """Return whether <frame> and <measure_direction> have known values."""
         return _frame(sensor) in ("child", "sensor") and _direction(sensor) in _DIRECTIONS
 
     @staticmethod

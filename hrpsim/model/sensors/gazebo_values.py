@@ -16,7 +16,7 @@ _AXES = ("x", "y", "z")
 def noise_of_axes(
     document: Document, sensor, kind: str, quantities: tuple[str, str, str, str]
 ) -> dict[str, tuple[float, ...]]:
-    """Return deviations of the noise, and deviations and means of the bias, of the six values.
+    """Return standard deviations of noise and bias, and means of the bias, of six values.
 
     Args:
         document: the description.

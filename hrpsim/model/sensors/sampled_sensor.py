@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors with a separate rate: height scans, lidars, cameras, contact sensors.
+"""Sensors with their own sampling rate: height scans, lidars, cameras, contact sensors.
 
-Docs: docs/howto/sensors.md. The page of robot descriptions lists every setting.
+docs/howto/sensors.md introduces them. docs/reference/robot_descriptions.md lists every setting.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hrpsim.model.shapes.placement import Placement
 
 @dataclass(frozen=True)
 class SampledSensor:
-    """A sensor of the robot description with separate rate, latency and noise."""
+    """A sensor of the robot description with its own sampling rate, latency and noise."""
 
     name: str
     kind: str  # of SAMPLED_KINDS
@@ -86,7 +86,7 @@ def _numbers(key: str, given: Any) -> tuple[float, ...]:
 
 
 def _value(key: str, kind: str, given: Any) -> Any:
-    """Return a setting with the right type: a number, numbers, a whole number, a flag, a word."""
+    """Convert a setting to its type: a number, numbers, an integer, a flag or a text."""
     if kind == "str":
         require(isinstance(given, str), f"{key}={shown_value(given)} must be a word")
         return given

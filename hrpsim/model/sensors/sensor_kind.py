@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The base classes of kinds of sensors: what the other rooms ask of a kind."""
+"""The base classes of kinds of sensors: the interface that each kind implements."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def require(holds: bool, text: str) -> None:
 
 
 def cells_along(length: float, cell: float) -> float:
-    """Return a length in cells, which need not be whole, or one more than SENSOR_RAYS."""
+    """Return a length divided by the cell size, at most SENSOR_RAYS + 1."""
     most = limits.SENSOR_RAYS + 1
     return length / cell if length < most * cell else float(most)
 
 
 class SensorKind:
-    """A kind of sensor: the name here, and the names in other formats.
+    """A kind of sensor: its name in hrpsim, and its names in other formats.
 
     A subclass is an entry of a table in `kinds.py`.
     """
@@ -67,7 +67,7 @@ class SensorKind:
 
 
 class StepSensorKind(SensorKind):
-    """A kind of sensor that the compiled step measures: six numbers in each step."""
+    """A kind of sensor that the compiled step evaluates: six values in each step."""
 
     quantity: ClassVar[int]  # WRENCH or MOTION
     has_orientation: ClassVar[bool] = False  # whether readings include the frame's orientation
@@ -112,7 +112,7 @@ class SensedRobot(Protocol):
 
 @dataclass(frozen=True)
 class SampledSensorKind(SensorKind):
-    """A kind of sensor with a separate rate. A subclass is a frozen dataclass of settings."""
+    """A kind of sensor with its own sampling rate. A subclass is a frozen dataclass of settings."""
 
     common: ClassVar[tuple[str, ...]] = COMMON  # settings besides its own
 
@@ -144,8 +144,8 @@ class SampledSensorKind(SensorKind):
 
     @staticmethod
     def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
-        """Return the rate.
+        """Return the setting `rate` of a <sensor> of Gazebo.
 
-        The sensor is off until the first reading, and costs nothing till then.
+        The sensor does not run before the first reading is requested.
         """
         return {"rate": text_of(sensor, "update_rate", "0"), "enabled": False}

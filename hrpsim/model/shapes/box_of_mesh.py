@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find meshes that are boxes. A box then has the same contacts in every description.
+"""Find meshes that are boxes, so that a box has the same contacts as a mesh and as a primitive.
 
-A surface within a cuboid is the cuboid's own surface under two conditions. The surface encloses the
-volume of the cuboid, and has on no side more area than the face of the cuboid.
+A mesh inside a cuboid equals the cuboid under two conditions. The mesh encloses the volume of the
+cuboid, and its area on each side is at most the area of the cuboid's face.
 """
 
 import math
@@ -38,7 +38,7 @@ def box_of(mesh: Mesh) -> _Placed | None:
 
 
 def _find_box(mesh: Mesh) -> _Placed | None:
-    """Return the box with axes along normals of the mesh, if the faces of the box are the mesh."""
+    """Return the box with axes along face normals of the mesh, if the mesh equals this box."""
     if isinstance(mesh, HeightField):
         return None
     triangles = mesh.triangles
@@ -66,7 +66,7 @@ def _find_box(mesh: Mesh) -> _Placed | None:
 
 
 def _axes(normals: np.ndarray, lengths: np.ndarray) -> np.ndarray | None:
-    """Return a rotation R (3, 3) from two face normals and their cross product, None without these.
+    """Return a rotation R (3, 3) from two perpendicular face normals, or None if there are none.
 
     Axes of the mesh's own frame are used unchanged.
     """

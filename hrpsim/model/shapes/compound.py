@@ -40,9 +40,9 @@ class Compound:
 
 
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
-    """Return the shape at the same place.
+    """Return an equal shape and its placement. The origin of a mesh is moved to its middle.
 
-    The origin of a mesh moves to the middle, for tight bounds.
+    The bounding ball about the origin is then smaller.
     """
     if not isinstance(geometry, Mesh):
         return geometry, placement

@@ -42,7 +42,7 @@ def own_extents(points: np.ndarray) -> np.ndarray:
 
 
 def is_flat(extents: np.ndarray) -> bool:
-    """Return whether points of this extent lie in a plane or on a line."""
+    """Return whether points with these principal extents (3,) lie in a plane or on a line."""
     return not extents.min() > FLATTEST * extents.max()
 
 
@@ -93,7 +93,7 @@ def _corners(around: dict[int, int], is_corner: np.ndarray) -> list[int]:
 
 
 def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np.ndarray | None:
-    """Return triangles that span the plane polygons of the hull, or None after a failure.
+    """Return triangles of the hull with coplanar facets merged, or None after a failure.
 
     A vertex of fewer than three polygons lies inside a facet or an edge, and is left out.
     """
@@ -122,7 +122,7 @@ def _merged(points: np.ndarray, triangles: np.ndarray, planes: np.ndarray) -> np
 
 
 def _outlines(triangles: np.ndarray, facet: np.ndarray, size: np.ndarray) -> list[dict[int, int]]:
-    """Return, for each facet of several triangles, the next vertex of each along the outline."""
+    """Return {vertex: next vertex} along the outline of each facet of several triangles."""
     edges = directed_edges(triangles)
     pairs = edge_neighbours(triangles)
     of_pair = facet[pairs // 3]
@@ -150,7 +150,7 @@ def _facets(
 
 
 def farthest_against(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
-    """Return the points of a bounded shape with the least coordinates along directions.
+    """Return the points of a bounded shape that are farthest against given directions.
 
     Args:
         geometry: the shape.

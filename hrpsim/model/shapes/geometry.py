@@ -134,7 +134,7 @@ def primitive(kind: str, size: Sequence[float]) -> Box | Sphere | Cylinder | Cap
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A solid bounded by triangles, or a surface that is solid beneath, convex or concave.
+    """Triangles that bound a solid, convex or concave, or an open surface that is solid beneath.
 
     vertices is (n, 3) [m]. triangles (m, 3) has indices of vertices, counter-clockwise as seen from
     outside. The arrays are read-only copies. `source` names the file in errors.
@@ -226,7 +226,7 @@ class Mesh:
 
     @cached_property
     def centered(self) -> tuple[Mesh, np.ndarray]:
-        """The same mesh relative to the middle of the bounds, and this middle (3,) [m]."""
+        """The same mesh with the middle of its bounding box as origin, and this middle (3,) [m]."""
         middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
         return self.moved(-middle), middle
 

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rewrite a DAE for trimesh: one encoding, no document type, no polygons, bounded instances.
+"""Rewrite a DAE so that trimesh reads it correctly and in bounded time.
 
-trimesh cuts every polygon as a fan. pycollada opens archives, and follows nodes that instance nodes
-without a bound. The XML that is written here has neither.
+trimesh cuts every polygon as a fan, which is wrong for concave polygons. pycollada, which trimesh
+uses, opens archives, and follows nested instances of nodes without a limit. The rewritten XML has
+triangles only, is UTF-8 without a document type, and has a bounded number of instances.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def plain_dae(data: bytes) -> tuple[bytes, float]:
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.
-        ValueError: the file shows too many geometries, or the unit is not a positive number.
+        ValueError: the file instances too many geometries, or its unit is not a positive number.
     """
     if data[:2] == b"PK":
         raise ModelError("it is an archive, not the DAE itself: unpack it")
@@ -55,7 +56,7 @@ def _unit(root: etree._Element) -> float:
 def _count_shown(
     scene: etree._Element, nodes: dict[str, etree._Element], shown: dict[etree._Element, int]
 ) -> None:
-    """Add the number of geometries that a scene and each node below show."""
+    """Count the geometries that a scene and each node below instance."""
     pending = [(scene, False)]  # elements, and whether all parts of the element are counted
     within: set[etree._Element] = set()
     while pending:
@@ -73,7 +74,7 @@ def _count_shown(
 
 
 def _bound_instances(root: etree._Element) -> None:
-    """Raise ValueError if nodes instance each other in a circle, or show too many geometries."""
+    """Raise ValueError if nodes instance each other in a cycle, or instance too many geometries."""
     nodes = {node.get("id"): node for node in root.iter("{*}node") if node.get("id")}
     shown: dict[etree._Element, int] = {}
     for scene in root.iter("{*}visual_scene"):
@@ -83,7 +84,7 @@ def _bound_instances(root: etree._Element) -> None:
 
 
 def _parts_of(element: etree._Element, nodes: dict[str, etree._Element]) -> list[etree._Element]:
-    """Return the nodes that a node or scene holds or instances."""
+    """Return the nodes that a node or scene contains or instances."""
     urls = (instance.get("url", "") for instance in element.findall("{*}instance_node"))
     named = (nodes.get(url.removeprefix("#")) for url in urls)
     return [*element.findall("{*}node"), *(node for node in named if node is not None)]
@@ -92,7 +93,7 @@ def _parts_of(element: etree._Element, nodes: dict[str, etree._Element]) -> list
 def _cut_rows(
     element: etree._Element, points: np.ndarray, width: int, column: int
 ) -> Iterator[np.ndarray]:
-    """Yield the inputs of the corners of the triangles of each polygon, `width` a corner."""
+    """Yield the triangles of each polygon as rows of indices, `width` indices for each corner."""
     if (counts := element.find("{*}vcount")) is not None:
         flat = _integers(element.find("{*}p")).reshape(-1, width)
         yield flat[cut(points[flat[:, column]], _integers(counts))]

@@ -3,8 +3,8 @@
 
 """Decode mesh files with trimesh. The functions run in the child process of `bounded_child.py`.
 
-Only this module imports trimesh to read files. trimesh receives bytes that were checked, and reads
-no other files than those in the mesh's folder that the mesh names.
+Only this module imports trimesh to read files. trimesh receives checked bytes, and can only open
+files that the mesh names in the folder of the mesh.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def decoded_parts(
 def _drawn(
     path: str, kind: str, scale: tuple[float, ...], color: tuple[int, int, int]
 ) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the parts of a file as drawn, and notes."""
+    """Return the parts of a mesh file with colours and textures, and notes."""
     scene, in_metres, notes = _scene(Path(path), kind, pictures=True)
     used: list[Any] = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     _refuse_more(
@@ -133,7 +133,7 @@ def _refuse_more(vertices: int, triangles: int) -> None:
 def _scene(
     path: Path, kind: str, pictures: bool
 ) -> tuple[trimesh.Scene, np.ndarray, tuple[str, ...]]:
-    """Return what trimesh reads, the transform (4, 4) to metres with z up, and notes."""
+    """Return trimesh's scene, the transform (4, 4) to metres with z up, and notes."""
     data, notes = read_bytes(path, ModelError, "MESH_SIZE", "mesh"), []
     options: dict[str, Any] = {}
     unit = 1.0
@@ -164,7 +164,7 @@ def _scene(
 
 
 class _Log(logging.Handler):
-    """Keep trimesh's messages on unreadable pictures. No log reaches the terminal."""
+    """Collect trimesh's messages on unreadable textures, and keep its log off the terminal."""
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
@@ -186,7 +186,7 @@ class _Log(logging.Handler):
             self.notes.append(f"{text}: {record.exc_info[1]}"[:300])
 
     def end(self) -> None:
-        """Listen no more."""
+        """Remove the log handler."""
         self._log.removeHandler(self)
 
 
@@ -216,11 +216,11 @@ class _Folder(trimesh.resolvers.Resolver):
         return data
 
     def keys(self) -> list[str]:
-        """Return no names: trimesh asks for names that the mesh has."""
+        """Return an empty list. trimesh requests files by the names in the mesh."""
         return []
 
     def write(self, name: str, data: bytes) -> None:
-        """Refuse to write."""
+        """Raise an error, because files are read only."""
         raise ModelError("a decoder of meshes may not write files")
 
     def namespaced(self, namespace: str) -> _Folder:

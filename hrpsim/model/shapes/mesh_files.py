@@ -43,7 +43,7 @@ _ELEMENT = re.compile(rb"element\s+(\w{1,40})\s+(\d+)")
 
 
 class ReadMesh(NamedTuple):
-    """A mesh and the repairs."""
+    """A mesh, and notes on its repairs."""
 
     mesh: Mesh
     notes: tuple[str, ...]
@@ -66,8 +66,8 @@ def load_mesh(
 
     Raises:
         ModelError: with the file and the cause. The file is missing, unreadable, empty, not finite
-            or without area. The size is absurd (over 1 km, under 1 um). Or the file has more than
-            200 000 triangles (for a hull, different vertices).
+            or without area. Or the mesh is larger than 1 km or smaller than 1 um. Or the file has
+            more than 200 000 triangles (for a hull, different vertices).
     """
     check_arguments(load_mesh, locals(), ModelError)
     path = Path(path).expanduser()

@@ -78,10 +78,9 @@ def _welded(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Remove triangles with corners on one line, without leaving holes.
+    """Remove triangles with collinear corners (slivers), without opening holes.
 
-    The middle corner is put onto the longest side. The other triangle at this side is cut in two
-    there.
+    The neighbour at the longest side of a sliver is cut in two at the sliver's middle corner.
     """
     for _ in range(8):
         flat = np.flatnonzero(_heights(vertices, triangles) < FLAT)
@@ -110,7 +109,10 @@ def _without_slivers(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def _holders(number: np.ndarray, wanted: np.ndarray) -> dict[int, list[int]]:
-    """Return the sides of triangles at each wanted edge, given the edge `number` of each side."""
+    """Return {edge: directed edges that lie on it} for the wanted undirected edges.
+
+    number: undirected edge of each directed edge, from `shared_edges`.
+    """
     holders: dict[int, list[int]] = {}
     for side in np.flatnonzero(np.isin(number, wanted)):
         holders.setdefault(int(number[side]), []).append(int(side))
@@ -128,16 +130,16 @@ def _cut_in_two(triangles: np.ndarray, edge: int, middle: int) -> np.ndarray:
 
 
 def _heights(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the height of each triangle over the longest side, as a fraction of that side."""
+    """Return the height of each triangle over its longest side, divided by this side."""
     corners = vertices[triangles]
     sides = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2).max(axis=1, initial=0.0)
     return 2.0 * areas(vertices, triangles) / np.maximum(sides, np.finfo(float).tiny) ** 2
 
 
 def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
-    """Wind the triangles of each part in one direction.
+    """Give the triangles of each connected part a consistent winding.
 
-    Return all triangles and the number turned.
+    Return all triangles, and the number of triangles whose winding changed.
     """
     pairs = mesh_topology.edge_neighbours(triangles)
     edges = mesh_topology.directed_edges(triangles)
@@ -169,9 +171,9 @@ def _wound_alike(triangles: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, int]:
-    """Turn closed parts that face inwards and bound no cavity.
+    """Reverse the winding of closed parts that face inwards, except for cavities.
 
-    Return the number of turned triangles.
+    Return all triangles, and the number of triangles whose winding changed.
     """
     volumes = signed_volumes(vertices, triangles)
     count, part = mesh_topology.parts_of(triangles)

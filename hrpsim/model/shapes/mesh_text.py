@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rewrite a mesh file so that it has triangles only, with indices from the file's beginning.
+"""Rewrite OBJ and STL files so that trimesh reads them correctly.
 
-trimesh reads the result. Without the rewriting trimesh cuts every polygon as a fan, and counts all
-negative indices of an OBJ from the end. trimesh also misreads faces with corners of several forms,
-and reads STL files only of the exact length. A file without these features is returned unchanged.
+trimesh cuts every polygon as a fan, and counts all negative indices of an OBJ from the end of the
+file. trimesh also misreads OBJ faces whose corners have different forms, and rejects STL files with
+data after the triangles. The rewritten file has triangles only, with positive indices. A file
+without these features is returned unchanged.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
 
 
 def _alike(corners: list[bytes]) -> list[bytes]:
-    """Return the corners of a face, as vertices alone if the corners have several forms."""
+    """Return the corners of a face in one form: as vertices alone if their forms differ."""
     forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
     return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
 

@@ -64,12 +64,12 @@ def _surplus(triangles: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 
 def joined_sides(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the directed edge at which the surface continues from each directed edge (3 m,).
+    """Return the opposite directed edge of each directed edge (3 m,): the adjacent triangle's.
 
-    An edge without a continuation has itself. Two triangles that run along an edge in opposite
-    directions continue each other. If more triangles share the edge, the triangles continue each
-    other that are neighbours round the edge with the solid between them. Each edge of the result
-    therefore has one or two triangles, whatever the mesh.
+    A directed edge without an adjacent triangle is paired with itself. Two triangles are adjacent
+    if they run along an edge in opposite directions. If more triangles share the edge, those that
+    are neighbours around the edge, with the solid between them, are paired. Each edge of the result
+    therefore has one or two triangles, even in a non-manifold mesh.
     """
     number, uses = shared_edges(triangles)
     edges = directed_edges(triangles)
@@ -117,9 +117,10 @@ def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray]:
-    """Return the number of parts and the part of each of `count` things (count,).
+    """Return the number of connected components of a graph, and the component of each node.
 
-    Thing a[k] is joined to thing b[k]. Parts are numbered by the first thing inside.
+    The graph has `count` nodes, and an edge from node a[k] to node b[k]. Components are numbered by
+    their first node.
     """
     if count <= _FEW:
         return _few_connected(a.tolist(), b.tolist(), count)

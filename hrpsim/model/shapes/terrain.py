@@ -109,7 +109,7 @@ class HeightField(Mesh):
 
     @property
     def bounds(self) -> np.ndarray:
-        """Lower and upper corner of the box that holds the surface (2, 3) [m]."""
+        """Lower and upper corner of the bounding box (2, 3) [m]."""
         length, width = self.steps * np.subtract(self.heights.shape, 1)
         low, high = self.heights.min(), self.heights.max()
         return np.array([[0.0, 0.0, low], [length, width, high]]) + self.start
@@ -156,9 +156,9 @@ class HeightField(Mesh):
         return field
 
     def thinned(self, most: int = DRAWN_HEIGHTS) -> HeightField:
-        """Return a field of about `most` heights of this field, over the same area, for pictures.
+        """Return a field over the same area with about `most` heights, for pictures.
 
-        A field with no more heights is returned itself.
+        A field that has no more heights than that is returned without a copy.
         """
         nx, ny = self.heights.shape
         if nx * ny <= most:

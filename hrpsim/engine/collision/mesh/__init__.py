@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of solids: of vertices, edges and faces, deep overlaps, reduction.
+"""Contacts of polyhedral solids: between vertices, edges and faces, in deep overlap, reduction.
 
 Imports primitives/ and solids/.
 """

@@ -1,15 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contacts of a patch that serve all slopes of the step, so that the others may be left out.
+"""Choose the few contacts of a patch that support the solid for every tilt possible in a step.
 
-A contact between others of its patch is never the lowest.
+A patch is a set of contacts with similar normals. Tilt solid a against b by a slope t across the
+patch's normal. The gap g of a contact at x then becomes g + t . x. The chosen contacts serve the
+slope t if they include the contact with the smallest gap. A contact that lies between others of its
+patch never has the smallest gap, and can be left out.
 
-Tilt solid a against b by a slope t across the patch's normal. The gap g of a contact at x then
-becomes g + t . x. A choice of contacts serves the slope if the least gap of the choice is the least
-gap of all contacts. The slopes are zero, the slope of the present motion, and rings of slopes
-possible in the step, the least first. They range from noise to the polygon on which a solid stands
-while it tilts. Contacts that are open serve coarsely.
+The slopes tried are zero, the slope of the present motion, and rings of slopes of growing
+steepness. Small slopes resolve noise. Steep slopes find the support polygon of a tilting solid.
+Open contacts are chosen with a coarser tolerance.
 """
 
 import math
@@ -58,7 +59,11 @@ _NONE = np.int64(-1)
 def _slope(
     number: Index, ring: int, motion_x: float, motion_y: float
 ) -> tuple[float, float, float]:
-    """Return a slope and its steepness: level ground, the slope of the motion, or one of a ring."""
+    """Return the components of slope `number` and its steepness.
+
+    Slope 0 is zero, slope 1 is the slope of the motion. Their steepness counts as 0. The others
+    belong to rings.
+    """
     if number == 0:
         return 0.0, 0.0, 0.0
     if number == 1:
@@ -72,9 +77,9 @@ def _slope(
 def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> None:
     """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
 
-    Contacts of the last step (m.memory) stay if they bear load, are about to, or serve a slope.
-    Contacts for the least slopes take precedence, because these slopes do occur in a step. Of a
-    small cluster all that touch stay, but for those that others span.
+    Contacts of the last step (m.memory) stay if they bear load, are near contact, or serve a slope.
+    Contacts for the smallest slopes take precedence, because small slopes occur in most steps. In a
+    small cluster all touching contacts stay, except contacts that others span.
     """
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)
@@ -108,7 +113,7 @@ def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, clust
 
 @inlined_kernel
 def _may_change(m: SolidPair, least: Metres, steepness: float) -> bool:
-    """Return whether a small patch may have a contact for a slope, besides those that it needs.
+    """Return whether a slope could require a contact of a small patch that is not yet needed.
 
     A slope moves a contact down by its distance from the deepest contact, times the slope.
     """
@@ -124,9 +129,9 @@ def _may_change(m: SolidPair, least: Metres, steepness: float) -> bool:
 
 @inner_kernel
 def _drop_spanned(m: SolidPair) -> None:
-    """Put contacts that others span out of reach, first contacts that the last step did not have.
+    """Exclude contacts that other contacts span, by an infinite gap. New contacts are tried first.
 
-    Such a contact is never the lowest, whichever way the solids tilt.
+    A spanned contact never has the smallest gap, whichever way the solids tilt.
     """
     for known in range(2):
         for index in range(m.size):
@@ -196,7 +201,7 @@ def _choose_touching(m: SolidPair, away: float) -> None:
 
 @inlined_kernel
 def _is_needed(m: SolidPair, index: int) -> bool:
-    """Return whether a contact is chosen and needed."""
+    """Return whether a contact is chosen and serves a slope."""
     for k in range(m.chosen_count):
         if m.chosen[k].index == index:
             return m.chosen[k].needed != 0
@@ -214,7 +219,7 @@ def _is_chosen(m: SolidPair, index: int) -> bool:
 
 @inlined_kernel
 def _keep_chosen(m: SolidPair, candidates: Records[Candidate], away: float) -> None:
-    """Keep the chosen contacts that a slope needs, bear load or are nearer than `away` [m]."""
+    """Mark the chosen contacts that serve a slope, bear load or have a gap up to `away` [m]."""
     for k in range(m.chosen_count):
         one = m.chosen[k]
         if one.needed or one.load > 0.0 or m.gap[one.index] <= away:
@@ -223,9 +228,12 @@ def _keep_chosen(m: SolidPair, candidates: Records[Candidate], away: float) -> N
 
 @inner_kernel
 def _lay_out(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> float:
-    """Write a cluster's members and their positions across its normal, and return their extent [m].
+    """Write the members of a cluster and their positions perpendicular to its normal.
 
-    The axes across the normal are fixed in b.
+    The axes perpendicular to the normal are fixed in solid b.
+
+    Returns:
+        The largest distance of a member from `seed` [m].
     """
     n, origin = candidates[seed].normal, candidates[seed].point
     R, u, v = m.world_R[0], m.across[0], m.across[1]
@@ -260,7 +268,7 @@ def _lay_out(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: I
 
 @inner_kernel
 def _remember(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Choose the members of the last step, and members that bore load first."""
+    """Choose the contacts that existed in the last step, contacts with load first."""
     m.chosen_count = 0
     for bearing in range(2):
         for j in range(m.memory_count):
@@ -276,7 +284,7 @@ def _remember(m: SolidPair, candidates: Records[Candidate]) -> None:
 
 @inner_kernel
 def _slope_of_motion(m: SolidPair, seed: Candidate) -> tuple[float, float]:
-    """Return the slope that the present motion adds in the step, two numbers."""
+    """Return both components of the slope by which the present motion tilts a in a step."""
     R, w, n = m.world_R[0], m.spin[0], seed.normal
     wx, wy, wz = matrix_times(R, w[0], w[1], w[2])
     gx, gy, gz = n[1] * wz - n[2] * wy, n[2] * wx - n[0] * wz, n[0] * wy - n[1] * wx
@@ -290,12 +298,19 @@ def _slope_of_motion(m: SolidPair, seed: Candidate) -> tuple[float, float]:
 def _find_lowest(
     m: SolidPair, tx: float, ty: float, steady: Metres, alike: Metres, coarse: float, away: Metres
 ) -> tuple[int, int]:
-    """Return the index of the lowest contact under a slope, and the chosen contact for the slope.
+    """Find the contact with the smallest gap under a slope, and a chosen contact to replace it.
 
-    The chosen contact is -1 if there is none. The lowest contact of the last step serves if it is
-    within `steady` [m] of the lowest of all. The lowest of the other chosen contacts serves if it
-    is within `alike` [m]. If the lowest of all is further than `away`, both lengths grow by
-    `coarse` per distance.
+    Args:
+        m: SOLID_PAIR record.
+        tx: first component of the slope.
+        ty: second component of the slope.
+        steady: tolerance of the gap for a chosen contact of the last step [m].
+        alike: tolerance of the gap for another chosen contact [m].
+        coarse: increase of both tolerances by the distance of the contacts, for open contacts [1].
+        away: gap beyond which a contact counts as open [m].
+
+    Returns:
+        (index of the contact with the smallest gap, slot of the chosen contact or -1).
     """
     lowest, least = _NONE, math.inf
     for index in range(m.size):
@@ -323,14 +338,14 @@ def _find_lowest(
 
 @inlined_kernel
 def _distance(m: SolidPair, index: int, slot: int) -> float:
-    """Return the distance of a contact from a chosen one, across the normal [m]."""
+    """Return the distance of a contact from a chosen contact, perpendicular to the normal [m]."""
     other = m.chosen[slot].index
     return math.hypot(m.x[index] - m.x[other], m.y[index] - m.y[other])
 
 
 @inner_kernel
 def _count_due(m: SolidPair) -> int:
-    """Return how many of the chosen bear load or are needed."""
+    """Return the number of chosen contacts that bear load or serve a slope."""
     count = 0
     for k in range(m.chosen_count):
         count += 1 if m.chosen[k].needed or m.chosen[k].load > 0.0 else 0
@@ -339,7 +354,10 @@ def _count_due(m: SolidPair) -> int:
 
 @inlined_kernel
 def _furthest_without_load(m: SolidPair, away: float) -> int:
-    """Return the furthest chosen contact beyond `away` [m] that no slope needs, or _NONE."""
+    """Return the slot of the chosen contact with the largest gap that may be replaced, or _NONE.
+
+    The contact has no load, serves no slope, and its gap exceeds `away` [m].
+    """
     worst, largest = _NONE, away
     for k in range(m.chosen_count):
         one = m.chosen[k]
@@ -350,11 +368,11 @@ def _furthest_without_load(m: SolidPair, away: float) -> int:
 
 @inner_kernel
 def _find_room(m: SolidPair, away: float) -> int:
-    """Return the slot for another chosen contact, or -1.
+    """Return a free slot for another chosen contact, or the slot of a replaceable contact, or -1.
 
-    If all slots are taken, the slot of a contact that no slope needs is returned. This is the
-    furthest contact [m] without load, or otherwise the contact with the least load. With a finite
-    `away`, the contact must have had no load and be further away than `away`.
+    A contact is replaceable if it serves no slope. The contact without load and with the largest
+    gap comes first, then the contact with the smallest load. With a finite `away` [m], only
+    contacts without load and with a gap above `away` are replaceable.
     """
     if m.chosen_count < MAX_POINTS:
         m.chosen_count += 1

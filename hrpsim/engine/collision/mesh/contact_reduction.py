@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From all contacts between two solids to the few that span each patch.
+"""Contact reduction: from all contacts between two solids to the few that span each patch.
 
-Contacts of like normals make a patch. Of contacts at one place, and of a vertex with several faces,
-one stays. The choice within a patch: engine.collision.mesh.contact_choice.
+Contacts with similar normals make a patch. Of several contacts at one point, and of one vertex with
+several faces, only one is kept. engine.collision.mesh.contact_choice chooses within a patch.
 """
 
 import math
@@ -31,7 +31,7 @@ _EQUALLY_DEEP = 1e-8
 
 @inner_kernel
 def _height_of(polyhedra: Polyhedra, triangle: Index, other: int) -> float:
-    """Return the height of a triangle's middle over the plane of another one, thrice [m]."""
+    """Return three times the height of a triangle's centroid over another triangle's plane [m]."""
     face = polyhedra.triangles[other]
     n, corner = face.normal, polyhedra.vertices[face.vertices[0]].position
     height = 0.0
@@ -44,7 +44,7 @@ def _height_of(polyhedra: Polyhedra, triangle: Index, other: int) -> float:
 
 @inner_kernel
 def _is_corner(polyhedra: Polyhedra, solid: Solid, first: Index, second: Index) -> bool:
-    """Return whether two faces make a corner to lie in: each one's middle is before the other."""
+    """Return whether two faces form a concave corner: each centroid is in front of the other."""
     first = triangle_numbered(polyhedra, solid, first)
     second = triangle_numbered(polyhedra, solid, second)
     return _height_of(polyhedra, first, second) > 0.0 and _height_of(polyhedra, second, first) > 0.0
@@ -52,7 +52,7 @@ def _is_corner(polyhedra: Polyhedra, solid: Solid, first: Index, second: Index) 
 
 @inlined_kernel
 def _of_one_vertex(first: Candidate, second: Candidate) -> bool:
-    """Return whether two contacts of a vertex with a face have the same vertex."""
+    """Return whether two vertex-face contacts have the same vertex."""
     if first.how == VERTEX_FACE:
         return first.code_a == second.code_a
     return first.code_b == second.code_b
@@ -60,10 +60,10 @@ def _of_one_vertex(first: Candidate, second: Candidate) -> bool:
 
 @inner_kernel
 def _drop_other_faces(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Leave each vertex the nearest face, and the faces that form a corner in which it lies.
+    """For each vertex, keep the contact with the nearest face, and with faces of a concave corner.
 
-    Inside a convex edge a vertex is behind both faces, and the nearer face is the way out. The same
-    holds for both sides of a plate.
+    A vertex inside a convex edge is behind both faces, and the nearer face is the shortest way out.
+    The same holds for both sides of a plate.
     """
     for i in range(m.count):
         first = candidates[i]
@@ -92,7 +92,7 @@ def cosine_of_normals(first: Candidate, second: Candidate) -> float:
 
 @inner_kernel
 def _merge(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Leave one contact where several coincide: a vertex's rather than an edge's."""
+    """Merge coincident contacts. Contacts of vertices are kept rather than contacts of edges."""
     near, x = 4.0 * m.rim * m.rim, m.x
     for i in range(m.count):
         x[i] = candidates[i].point[0]
@@ -129,7 +129,7 @@ def _deepest_left(m: SolidPair, candidates: Records[Candidate]) -> int:
 
 @inlined_kernel
 def _gather(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> int:
-    """Gather the contacts with nearly the normal of `seed` in a cluster. Return their number."""
+    """Put contacts with normals similar to `seed` into a cluster. Return the number of contacts."""
     size = 0
     for k in range(m.count):
         found = candidates[k]
@@ -142,7 +142,7 @@ def _gather(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: In
 
 @inlined_kernel
 def _narrow(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> int:
-    """Leave only the contacts with the normal of `seed` in a cluster, and return their number."""
+    """Restrict a cluster to contacts with the normal of `seed`. Return the number of contacts."""
     size = 0
     for k in range(m.count):
         found = candidates[k]

@@ -11,9 +11,9 @@ the mesh would touch has a closed form, or follows from an equation in one angle
   circle that is nearest to the line of the edge,
 - a vertex touches a cap, the side, or the nearest point of a rim.
 
-These features turn with the place of contact and not with the cylinder, so that the cylinder rolls.
-A cap that faces a triangle, and is near its plane as a whole, has six points that are fixed to the
-cylinder as well. The cylinder stands on these points.
+These features follow the contact and do not turn with the cylinder, so that the cylinder rolls. A
+cap that faces a triangle, and is near its plane as a whole, also has six points that are fixed to
+the cylinder. The cylinder stands on these points.
 """
 
 import math
@@ -78,7 +78,14 @@ _SAME_PLACE = 1.0 - 1e-8
 def meet_cylinder(
     polyhedra: Polyhedra, m: SolidPair, side: int, candidates: Records[Candidate]
 ) -> None:
-    """Add the contacts of a mesh with a cylinder, the own solid of a side: walk the mesh's tree."""
+    """Add the contacts of a mesh with a cylinder, which is the own solid of `side`.
+
+    Args:
+        polyhedra: pool of solids.
+        m: SOLID_PAIR record.
+        side: 0 if the cylinder is solid a, 1 if it is solid b.
+        candidates: contacts found so far, changed.
+    """
     near, solid = m.near, polyhedra.solids[m.solid[side]]
     box = polyhedra.nodes[solid.root]
     stack = m.pairs
@@ -344,7 +351,7 @@ def _meet_round_edge(
 
 @inner_kernel
 def _set_axis(m: SolidPair, radius: float, half: float) -> None:
-    """Set m.round_edge to the axis of a cylinder without faces, the core of a capsule."""
+    """Set m.round_edge to the axis of a cylinder, as the core of a capsule without faces."""
     edge = m.round_edge
     edge.length, edge.depth, edge.goes_on, edge.curved = 2.0 * half, radius, 0, 0
     for i in range(3):
@@ -358,7 +365,7 @@ def _set_axis(m: SolidPair, radius: float, half: float) -> None:
 def _set_tangent(m: SolidPair, radius: float, half: float, end: int, c: float, s: float) -> None:
     """Set m.round_edge to the tangent of a rim at the direction (c, s) from the axis.
 
-    Its faces are the side and the cap there.
+    The faces of this edge are the cylinder's side and cap.
     """
     edge, up = m.round_edge, 1.0 if end else -1.0
     reach = _TANGENT * radius
@@ -377,11 +384,14 @@ def _set_tangent(m: SolidPair, radius: float, half: float, end: int, c: float, s
 def _turn_across(
     m: SolidPair, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> bool:
-    """Turn m.round_edge, a tangent of a rim that is parallel to a line, square to the line.
+    """Turn m.round_edge perpendicular to the line x + t d, if this rim tangent is parallel to it.
 
-    The tangent and the line x + t d span no plane. The direction square to the line, and to the way
-    from the line to the rim, gives the normal that the tangent would give. The turned edge is in no
-    face. x is relative to the middle of the rim. Returns whether that normal supports the rim.
+    Parallel edges have no common normal. The edge is turned to the direction that is perpendicular
+    to the line and to the shortest connection of line and rim. This gives the same contact normal.
+    The turned edge has no faces. x is relative to the centre of the rim.
+
+    Returns:
+        Whether the contact normal is in the normal cone of the rim.
     """
     edge, reach = m.round_edge, 0.5 * m.round_edge.length
     px, py = edge.start[0] + reach * edge.direction[0], edge.start[1] + reach * edge.direction[1]
@@ -409,11 +419,11 @@ def _turn_across(
 def _begin(
     x: float, y: float, z: float, dx: float, dy: float, dz: float, radius: float, way: int
 ) -> tuple[float, float]:
-    """Return a direction (c, s) in the plane of a rim, from its middle, near a line x + t d.
+    """Return a first guess (c, s) of the direction to the rim point nearest to a line x + t d.
 
-    Ways 0 and 1: the crossings of the rim and the line, projected along the axis, or the nearest
-    point of the rim. Way 2: the point where the line pierces the plane. The result is (0, 0) if
-    there is no such direction.
+    Guesses 0 and 1 (`way`) are the crossings of rim and line, projected along the axis, or the
+    nearest point of the rim. Guess 2 is where the line pierces the plane of the rim. The result is
+    (0, 0) if the guess does not exist.
     """
     squared = dx * dx + dy * dy
     if way == 2:
@@ -445,8 +455,8 @@ def _nearest_on_rim(
     """Return the direction (c, s) of the rim's point nearest to a line, near the given direction.
 
     The line is x + t d from the middle of the rim, which lies in the plane z = 0. Newton's method
-    finds the least |P (q - x)|^2 / 2 over the angle of the point q. P removes the part along d. If
-    the curvature is not positive, the step is downhill.
+    minimises |P (q - x)|^2 / 2 over the angle of the point q. P removes the part along d. If the
+    curvature is not positive, the step is downhill.
     """
     for _ in range(_STEPS):
         vx, vy, vz = radius * c - x, radius * s - y, -z

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of two convex solids as wholes, along the shortest way out of each other.
+"""Contacts of two deeply overlapping convex solids, along the direction of least penetration.
 
-Contacts of features replace these contacts as soon as they are as deep as the solids.
+Contacts of single features are used again as soon as they are as deep as the solids.
 
-The points of a that are deepest in b make the support of a: a vertex, an edge or a face. b has a
+The points of a that are deepest in b are the support of a: a vertex, an edge or a face. b has a
 support as well. Seen along the normal, the contacts are the corners of the overlap of both
-supports: vertices over the other support, and crossings of edges. So an edge that lies along a face
-has contacts at both ends. Rounding decides nothing.
+supports: vertices over the other support, and crossings of edges. An edge that lies along a face
+therefore has contacts at both ends, whatever the rounding errors.
 """
 
 import math
@@ -150,9 +150,10 @@ def _add(
     high: float,
     rise: float,
 ) -> None:
-    """Add the contact at x, y of the axis's frame, half way between the ends of both solids.
+    """Add the contact at x, y in the frame of the axis, half way between both surfaces.
 
-    rise: distance of the surfaces there from the ends, together [m].
+    low, high: ends of both solids along the axis [m].
+    rise: sum of the distances of both surfaces from these ends at x, y [m].
     """
     n = m.separation.axis
     gap = low - high + rise

@@ -1,7 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of two convex edges."""
+"""Contacts between a convex edge of solid a and a convex edge of solid b.
+
+n is the unit normal common to both edges, from b to a. The faces at the edges are numbered 0 and 1
+for b, 2 and 3 for a. A normal cone of an edge has the directions between the normals of its faces.
+"Hollow": an edge that ends at a concave edge continues a little beneath the face beyond.
+"""
 
 import math
 
@@ -43,10 +48,9 @@ def _to_own(m: SolidPair, x: float, y: float, z: float) -> tuple[float, float, f
 def _outside_cones(
     m: SolidPair, edge_a: Edge, edge_b: Edge, nx: float, ny: float, nz: float
 ) -> tuple[float, int]:
-    """Return the sine by which n leaves a normal cone, and the number of the crossed face.
+    """Return the sine by which n is outside the edges' normal cones, and the face crossed.
 
-    The normal cones are the cone of b's edge for n, and the cone of a's edge for -n. The numbers of
-    faces are 0 and 1 for b, 2 and 3 for a.
+    n is compared with the cone of b's edge, and -n with the cone of a's edge.
     """
     where = NO_FACE
     x, y, z = _to_own(m, nx, ny, nz)
@@ -64,7 +68,7 @@ def _outside_cones(
 
 @inner_kernel
 def _faces_together(m: SolidPair, edge_a: Edge, edge_b: Edge) -> tuple[int, int]:
-    """Return the face at the edge of a that lies on a face at the edge of b, or NO_FACE."""
+    """Return the faces of edges a and b (0 or 1) that lie on each other, NO_FACE for none."""
     on_a, on_b, closest = NO_FACE, NO_FACE, _FACING
     for i in range(edge_a.curved, 2):
         g = edge_a.normals[i]
@@ -79,9 +83,10 @@ def _faces_together(m: SolidPair, edge_a: Edge, edge_b: Edge) -> tuple[int, int]
 
 @inner_kernel
 def _may_lie_flat(m: SolidPair, edge_a: Edge, edge_b: Edge, where: int) -> bool:
-    """Return whether face `where` (0 and 1 of b, 2 and 3 of a) may lie on the other edge.
+    """Return whether a face next to one edge may touch the other edge with its full length.
 
-    On the rim of a cylinder a face lies flat only with the cap: the side leaves it in a curve.
+    At the rim of a cylinder only the cap is flat, because the side is curved. `where` is 0 or 1 for
+    the faces of edge b, and 2 or 3 for the faces of edge a.
     """
     if (edge_a.curved if where < 2 else edge_b.curved) == 0:
         return True
@@ -92,10 +97,11 @@ def _may_lie_flat(m: SolidPair, edge_a: Edge, edge_b: Edge, where: int) -> bool:
 
 @inlined_kernel
 def _is_beside(edge: Edge, x: float, y: float, z: float, slack: float) -> bool:
-    """Return whether a direction leaves both faces of an edge on one side, by a sine of `slack`.
+    """Return whether an edge along x, y, z cannot have a contact with `edge`.
 
-    The common normal of two edges is square to both. So it can be in the normal cone of an edge
-    only if the other edge passes between the normals of that edge's faces.
+    The common normal of two edges is perpendicular to both. The normal can be in the cone of an
+    edge only if the other edge passes between the normals of the edge's faces, to within a sine of
+    `slack`.
     """
     g, h = edge.normals[0], edge.normals[1]
     first = x * g[0] + y * g[1] + z * g[2]
@@ -119,10 +125,11 @@ def _shallower_elsewhere(
     dz: float,
     depth: Metres,
 ) -> bool:
-    """Return whether an end of the own edge x, x + d is behind both faces of the other, less deep.
+    """Return whether an end of the own edge is less deep in the other solid than the edges overlap.
 
-    A vertex is then in contact with a face, and the edges are not. The face numbered `face`, if
-    any, lies on the other solid.
+    The own edge runs from x to x + d. If an end is behind both faces of the other edge `edge`, but
+    at most half as deep as `depth`, its vertex is in contact with a face, and the edges are not.
+    The face numbered `face` of `edge`, if any, lies on the own solid.
     """
     tolerance = min(m.rim, depth)
     n, w, s = edge.normals[0], edge.normals[1], edge.start
@@ -167,11 +174,11 @@ def _enters(
     high: float,
     depth: Metres,
 ) -> bool:
-    """Return whether the line x + t d, t from low to high, is inside of the solid of an edge.
+    """Return whether the segment x + t d, low <= t <= high, enters the solid of `edge`.
 
-    The line has a segment behind both faces of the edge. The segment's point nearest to t = 0 is
-    tested, which is next to `along` the edge. The point is moved inward a little, to avoid other
-    faces.
+    The part of the segment behind both faces of the edge is tested at its point nearest to t = 0,
+    where the edges are nearest (`along` the edge). The point is moved inward a little, so that it
+    does not lie on another face.
     """
     if polyhedra.solids[m.solid[1 - side]].rounding > 0.0:
         return True
@@ -201,7 +208,7 @@ def _enters(
 
 @inner_kernel
 def _may_reach(edge: Edge, along: float, rim: float, deepest: float) -> bool:
-    """Return whether a point of an edge's line is in the edge, or may be in its hollow."""
+    """Return whether position `along` an edge's line is on the edge, or may be in its hollow."""
     if along < -rim:
         return edge.goes_on & 1 != 0 and along > -rim - 4.0 * deepest
     if along > edge.length + rim:
@@ -220,9 +227,10 @@ def _reaches(
     rim: float,
     deepest: float,
 ) -> bool:
-    """Return whether a line that is behind an edge, n leading out, is so in the edge or its hollow.
+    """Return whether position `along` an edge's line is on the edge or in its hollow.
 
-    In the hollow past an end it must not be far beneath the face beyond.
+    In the hollow, the contact must not be deeper than `deepest` beneath the face beyond. n leads
+    out of the edge, and `depth` is the overlap along n [m].
     """
     past = max(-along, along - edge.length)
     if past <= rim:
@@ -252,10 +260,23 @@ def _overlap(
     depth: Metres,
     deepest: float,
 ) -> bool:
-    """Return whether edges whose lines are behind each other touch, and nothing else touches there.
+    """Return whether two overlapping edges are in contact, rather than a vertex and a face.
 
-    n leads out of b. The faces numbered `on_a` and `on_b`, if any, lie on the other solid.
-    `is_past`: the lines cross past an end.
+    Args:
+        polyhedra: pool of solids.
+        m: SOLID_PAIR record.
+        edge_a: edge of a.
+        edge_b: edge of b.
+        along_a: position of the crossing along edge a [m].
+        along_b: position of the crossing along edge b [m].
+        is_past: whether the lines cross beyond an end of an edge.
+        on_a: face of edge a that lies on b, or NO_FACE.
+        on_b: face of edge b that lies on a, or NO_FACE.
+        nx: component of n, which leads out of b.
+        ny: component of n.
+        nz: component of n.
+        depth: overlap along n [m].
+        deepest: largest depth of a contact of these edges [m].
     """
     if is_past:
         if not _reaches(edge_b, along_b, nx, ny, nz, depth, m.rim, deepest):
@@ -290,11 +311,11 @@ def _overlap(
 def _crossing(
     m: SolidPair, edge_a: Edge, edge_b: Edge, deepest: float
 ) -> tuple[bool, float, float, float, float, float, float]:
-    """Find where the lines of two edges are nearest to each other.
+    """Find where the lines of two edges are nearest to each other, in the frame of b.
 
     Returns:
-        (whether the edges may meet there, the unit normal n common to both edges, the distance
-        from b to a along n, the places along both edges), in the frame of b [m].
+        (whether the edges may meet there, three components of the common unit normal n, distance
+        from b to a along n [m], position along edge a [m], position along edge b [m]).
     """
     nowhere = False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
@@ -331,11 +352,12 @@ def _crossing(
 def _contact_normal(
     m: SolidPair, edge_a: Edge, edge_b: Edge, nx: float, ny: float, nz: float, distance: float
 ) -> tuple[bool, float, float, float, float, int, int, bool]:
-    """Find the normal of the contact of two edges with the common normal n.
+    """Find the contact normal of two edges: their common normal n, or the normal of a face.
 
     Returns:
-        (whether the edges may touch, normal, distance along the normal [m], numbers of the faces at
-        a and b that lie on the other solid or -1, whether the face still turns to the other solid).
+        (whether the edges may touch, three components of the normal, distance along the normal
+        [m], face of edge a on b or -1, face of edge b on a or -1, whether this face is not yet flat
+        on the other solid but may become so in the step).
     """
     outside, where = _outside_cones(m, edge_a, edge_b, nx, ny, nz)
     opposite, elsewhere = _outside_cones(m, edge_a, edge_b, -nx, -ny, -nz)
@@ -367,7 +389,7 @@ def _contact_normal(
 
 @inlined_kernel
 def _approach(m: SolidPair, x: float, y: float, z: float, nx: float, ny: float, nz: float) -> float:
-    """Return how far a point of a moves against n in the step [m]."""
+    """Return how far a point of a approaches b in the step, along -n [m]."""
     dx, dy, dz = velocity_at(m, SIDE_A, x, y, z)
     return -m.time_step * (dx * nx + dy * ny + dz * nz)
 
@@ -382,11 +404,11 @@ def meet_edges(
     edge_b: Edge,
     code_b: int,
 ) -> None:
-    """Add the contact of an edge of a with an edge of b, if they are nearest to each other there.
+    """Add the contact of an edge of a with an edge of b, if the edges may touch.
 
     If faces at the edges lie on each other, or one edge lies on a face at the other edge, the
-    crossing is a corner of their common patch. The face then gives the normal. The same holds if
-    the solids turn to such a pose in the step, and the edges meet within the step.
+    crossing is a corner of the common patch. The contact normal is then the normal of the face. The
+    same holds if the solids turn to such a pose, and the edges meet, within the step.
 
     Args:
         polyhedra: pool of solids.

@@ -77,10 +77,10 @@ def _nearest_facet(polytope: Polytope) -> int:
 
 @inner_kernel
 def find_penetration(polyhedra: Polyhedra, m: SolidPair) -> bool:
-    """Return whether the cores of two convex solids overlap; write the depth to m.polytope.
+    """Return whether the cores of two convex solids overlap. Write the penetration to m.polytope.
 
-    `out` is the direction in the frame of b against which a leaves b soonest, after `depth` [m]. If
-    the polytope has no room to grow, the direction and depth are exact but not the shortest way.
+    A displacement of a by `depth` [m] against the direction `out` (frame of b) separates the
+    solids. If the polytope has no room to grow, this displacement is valid but not the shortest.
     """
     polytope = m.polytope
     if not _begin(polyhedra, m):
@@ -133,7 +133,7 @@ def witness_of_penetration(polyhedra: Polyhedra, m: SolidPair) -> tuple[float, f
 
 @inner_kernel
 def _doubled_area(polytope: Polytope, first: Index, second: int) -> float:
-    """Return twice the area between two corners and the origin, seen along `out`, at least 0."""
+    """Return twice the area of the triangle of two corners and the origin, seen along `out`."""
     p, q, n = polytope.corner[first], polytope.corner[second], polytope.out
     return max(
         n[0] * (p[1] * q[2] - p[2] * q[1])
@@ -227,9 +227,9 @@ def _cross(
 
 @inner_kernel
 def _direction_across(polytope: Polytope, count: int, trial: int) -> tuple[float, float, float]:
-    """Return a direction for a corner out of the span of the first `count` corners: trials 0 to 3.
+    """Return a search direction for a corner outside the span of the first `count` corners.
 
-    Trial 0 is towards the origin. Odd trials are opposite to the trials before.
+    Trial 0 is towards the origin. Trials 1 and 3 are opposite to trials 0 and 2.
     """
     sign = 1.0 if trial % 2 == 0 else -1.0
     p = polytope.corner[0]
@@ -260,7 +260,7 @@ def _direction_across(polytope: Polytope, count: int, trial: int) -> tuple[float
 
 @inner_kernel
 def _widens(polytope: Polytope) -> bool:
-    """Return whether the last corner is out of the span of the one to three corners before it."""
+    """Return whether the last corner is outside the span of the one to three corners before it."""
     count, least = polytope.corner_count, _THINNEST * polytope.size
     ex, ey, ez = _edge_between(polytope, _FIRST, _SECOND)
     length = math.sqrt(ex * ex + ey * ey + ez * ez)
@@ -335,7 +335,7 @@ def _take_in_last_corner(polytope: Polytope) -> bool:
 
 @inner_kernel
 def _count_edge(polytope: Polytope, start: Index, end: Index) -> None:
-    """Add a directed edge to the rim, or take the opposite one out."""
+    """Add a directed edge to the rim, or remove the opposite edge from the rim."""
     count = polytope.rim_count
     for k in range(count):
         if polytope.rim[k, 0] == end and polytope.rim[k, 1] == start:

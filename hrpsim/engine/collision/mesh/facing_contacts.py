@@ -72,7 +72,7 @@ def _meet_facing_vertices(
 ) -> None:
     """Add the contacts of the listed vertices of one solid with the listed features of the other.
 
-    Two vertices are met on side 0 only.
+    Contacts of two vertices are added for side 0 only, so that no contact is added twice.
     """
     own, other = m.facing[side], m.facing[1 - side]
     for i in range(own.vertex_count):

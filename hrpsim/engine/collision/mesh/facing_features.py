@@ -1,13 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The features of two convex solids that may touch, laid out along the axis between the solids.
+"""List the features of two convex solids that may touch, with boxes in the frame of the axis.
 
 Only features in the slab between both solids can touch (engine.collision.mesh.separating_axis). The
-faces, edges and vertices in the slab are listed, with boxes in the frame of the axis. The box of a
-face holds the points that may have a contact with the face. Such a point lies along the normal of
-the face, at most m.farthest outside and m.deepest inside. Other features meet if the distance of
-their boxes is at most the larger one of these lengths.
+axis is the third axis of the frame. The box of a face holds the points that may have a contact with
+the face. Such a point lies along the normal of the face, at most m.farthest outside and m.deepest
+inside. Two other features may touch if their boxes are no farther apart than the larger one of
+these lengths.
+
+The "reference point" is the deepest contact of the last step, m.separation.place. Around this
+point, the slopes of dense solids limit how high a feature with a contact can be.
 """
 
 import math
@@ -83,7 +86,7 @@ FACING = np.dtype(
 def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
     """Write the features of both solids that may touch to m.facing, and return whether they fit.
 
-    Call `are_apart` before, which writes the limits.
+    Call `limit_contacts` before, which writes the limits.
     """
     lay_axes(m)
     m.facing[0].low[:], m.facing[0].high[:] = -math.inf, math.inf
@@ -101,9 +104,9 @@ def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
 
 @inner_kernel
 def lay_axes(m: SolidPair) -> None:
-    """Write the rotation and the shift from the frame of each solid to the frame of the axis.
+    """Write the transform from the frame of each solid to the frame of the axis.
 
-    Also writes the kept place in that frame.
+    The kernel also writes the reference point in the frame of the axis, m.middle.
     """
     n, a, b, R, t = m.separation.axis, m.facing[0], m.facing[1], m.R[0], m.t[0]
     x, y, z = n[0], n[1], n[2]
@@ -131,9 +134,10 @@ def lay_axes(m: SolidPair) -> None:
 
 @inner_kernel
 def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
-    """Write the triangles of a solid in the slab that the other solid's may reach, and their box.
+    """List the triangles of a solid that the other solid may reach, and write their bounding box.
 
-    Returns whether the triangles fit. If they do not, the box is written all the same.
+    Returns:
+        Whether the triangles fit into the list. The box is written in any case.
     """
     own, other, stack = m.facing[side], m.facing[1 - side], m.stack
     # points at a distance of m.farthest are m.apart or more along the axis
@@ -182,12 +186,12 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
 def _is_out_of_reach(
     m: SolidPair, own: Facing, node: SolidNode, other: Facing, height: float, reach: float
 ) -> bool:
-    """Return whether a node's surface has no contacts because of where it is across the axis.
+    """Return whether the surface in a node has no contacts, by its position perpendicular to n.
 
-    The surface is more than `reach` [m] beside the box of the other solid. Or the surface of dense
-    solids is higher, or rises more steeply, than contacts so far from the kept place allow.
+    The surface is more than `reach` [m] beside the box of the other solid. Or, in dense solids, the
+    surface is higher or steeper than contacts at this distance from the reference point can be.
 
-    height: of the surface over the lowest point of its solid, at least [m].
+    height: lower bound of the height of the surface over the lowest point of its solid [m].
     """
     c, h = node.skin_center, node.skin_half
     x, y = _place(own, c, 0), _place(own, c, 1)
@@ -213,9 +217,10 @@ def _is_out_of_reach(
 
 @inlined_kernel
 def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
-    """Return the rise of tangent planes from the kept place to a corner of a leaf's triangle [m].
+    """Return the rise of tangent planes from the reference point to a corner of a triangle [m].
 
-    The rise is the least for the normals of contacts in the leaf, less what m.spread allows.
+    The result is the smallest rise for the normals in the leaf, minus the rise that m.spread
+    allows.
     """
     x, y = _place(own, p, 0) - m.middle[0], _place(own, p, 1) - m.middle[1]
     climb = -m.spread * math.sqrt(x * x + y * y)
@@ -227,7 +232,7 @@ def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
 
 @inlined_kernel
 def _largest_rise(m: SolidPair, low_x: float, low_y: float, high_x: float, high_y: float) -> float:
-    """Return how much farther apart than along the axis contacts within bounds are at most [m]."""
+    """Return by how much the gap of contacts within bounds can exceed m.apart [m]."""
     x = max(m.middle[0] - low_x, high_x - m.middle[0])
     y = max(m.middle[1] - low_y, high_y - m.middle[1])
     return m.rise + m.spread * math.sqrt(x * x + y * y)
@@ -235,7 +240,7 @@ def _largest_rise(m: SolidPair, low_x: float, low_y: float, high_x: float, high_
 
 @inlined_kernel
 def farthest_within(m: SolidPair, low: Vec3, high: Vec3) -> float:
-    """Return the largest distance of contacts with a place across the axis within bounds [m]."""
+    """Return the largest gap of contacts that lie within bounds perpendicular to the axis [m]."""
     if m.rise == math.inf:
         return m.farthest
     rise = _largest_rise(m, low[0], low[1], high[0], high[1])
@@ -254,13 +259,13 @@ def _grow_box(polyhedra: Polyhedra, own: Facing, vertices: Indices) -> None:
 
 @inlined_kernel
 def _place(own: Facing, p: Vec3, r: int) -> float:
-    """Return a coordinate of a solid's point in the frame of the axis [m]."""
+    """Return coordinate r, in the frame of the axis, of a solid's point p (3,) [m]."""
     return own.t[r] + own.R[r, 0] * p[0] + own.R[r, 1] * p[1] + own.R[r, 2] * p[2]
 
 
 @inlined_kernel
 def _turned(own: Facing, d: Vec3, r: int) -> float:
-    """Return a coordinate of a solid's direction in the frame of the axis."""
+    """Return component r, in the frame of the axis, of a solid's direction d (3,)."""
     return own.R[r, 0] * d[0] + own.R[r, 1] * d[1] + own.R[r, 2] * d[2]
 
 
@@ -295,9 +300,10 @@ def is_in_box(
 
 @inner_kernel
 def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
-    """Write the features of the listed triangles of a solid that the other solid's may reach.
+    """List the features of the listed triangles that the other solid may reach.
 
-    Returns whether the features fit.
+    Returns:
+        Whether the features fit into the lists.
     """
     own, other = m.facing[side], m.facing[1 - side]
     reach = max(m.farthest, m.deepest) + m.aside
@@ -346,7 +352,7 @@ def _bound_blocks(
 
 @inlined_kernel
 def block_count(count: int) -> int:
-    """Return the number of blocks of so many features."""
+    """Return the number of blocks for `count` features."""
     return (count + BLOCK - 1) // BLOCK
 
 
@@ -404,11 +410,11 @@ def _list_edge(
 
 @inlined_kernel
 def _rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> bool:
-    """Return whether contacts may be at x, y across the axis, on a face with this normal.
+    """Return whether a face with this normal may have contacts at x, y perpendicular to the axis.
 
-    The rise of the face's plane from the kept place, less what contacts allow, is a concave
-    function of the place. A concave function is least at a corner of a face or at an end of an
-    edge. So these show whether any place on the face or edge may have contacts.
+    The rise of the face's plane from the reference point, minus the largest rise of contacts, is a
+    concave function of x, y. A concave function is least at a corner of a face or at an end of an
+    edge. It suffices to test these points.
     """
     x, y = x - m.middle[0], y - m.middle[1]
     return nx * x + ny * y <= m.rise + m.spread * math.sqrt(x * x + y * y)
@@ -416,10 +422,11 @@ def _rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> boo
 
 @inlined_kernel
 def passes_beside(own: FacingEdge, other: FacingEdge, slack: float) -> bool:
-    """Return whether an edge leaves both faces of another edge on one side, by a sine of `slack`.
+    """Return whether the edge `own` cannot have a contact with the edge `other`.
 
-    The common normal of two edges is square to both edges. The normal can be in the normal cone of
-    an edge only if the other edge passes between the normals of that edge's faces.
+    The common normal of two edges is perpendicular to both. The normal can be in the normal cone of
+    an edge only if the other edge passes between the normals of the edge's faces, to within a sine
+    of `slack`.
     """
     d, n = own.direction, other.normals
     first = d[0] * n[0, 0] + d[1] * n[0, 1] + d[2] * n[0, 2]

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of solids that a face at the touching features makes impossible.
+"""Remove contacts of solids that a neighbouring face makes impossible (internal edges).
 
-The rule is the same as in engine.collision.primitives.hidden_sides. The faces are the faces about a
-vertex, at an edge, or beyond the edges of a triangle. The solids need not be convex: a solid
-outside the plane of a face cannot reach behind the face.
+engine.collision.primitives.hidden_sides explains the rule. Here the faces are around a vertex, at
+an edge, or beyond the edges of a triangle. The solids need not be convex, because a solid outside
+the plane of a face cannot reach behind the face.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def _feature(m: SolidPair, found: Candidate, side: int) -> tuple[int, int]:
 
 @inner_kernel
 def _face_count(polyhedra: Polyhedra, m: SolidPair, found: Candidate, side: int) -> int:
-    """Return the number of faces about the own feature, some counted more than once.
+    """Return the number of faces around the own feature. Faces at a vertex count twice.
 
     A cylinder has its two caps, whichever feature touches.
     """
@@ -136,9 +136,9 @@ def _height_of_other(
     plane: float,
     least: float,
 ) -> float:
-    """Return the height of the other solid over a plane square to g, or one below `least` [m].
+    """Return the height of the other solid's lowest point over a plane with the normal g [m].
 
-    A point in contact is mostly enough to show that it is below.
+    If any contact point is lower than `least`, its height is returned without a further search.
     """
     for j in range(m.count):
         x, y, z = _surface_point(candidates[j], 1 - side)
@@ -197,7 +197,7 @@ def _is_hidden(
     found: Candidate,
     tolerance: float,
 ) -> bool:
-    """Return whether a face about the features of a candidate makes it impossible."""
+    """Return whether any face around a candidate's features makes the candidate impossible."""
     on_face = _is_on_face(polyhedra, m, found)
     if on_face and m.rounding[0] + m.rounding[1] > 0.0:  # it overlaps all around the contact
         return False
@@ -223,7 +223,7 @@ def _face_hides(
     """Return whether face k about a candidate's feature of one side makes the candidate impossible.
 
     on_face: whether the candidate lies on a face.
-    tolerance: height that counts as none [m].
+    tolerance: height that counts as zero [m].
     """
     n, sign = found.normal, -1.0 if own == SIDE_A else 1.0
     x, y, z = _face_normal(polyhedra, m, found, own, k)
@@ -249,7 +249,7 @@ def _face_hides(
 
 @inner_kernel
 def take_out_hidden(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Mark the candidates of two solids that a face makes impossible, by ~how."""
+    """Mark the candidates that a face makes impossible: `how` becomes ~how, which is negative."""
     tolerance = min(FLUSH, FLUSH_SHARE / _RIM * m.rim)
     # Contacts beside each other on a round side span no patch.
     radius = polyhedra.solids[m.solid[0]].cylinder_radius
@@ -277,9 +277,9 @@ def put_back_hidden(m: SolidPair, candidates: Records[Candidate]) -> bool:
 
 @inner_kernel
 def _find_patch(m: SolidPair, candidates: Records[Candidate], like: float) -> bool:
-    """Return whether the first candidate and two others of normals like its own span a patch.
+    """Return whether three candidates with similar normals span a patch.
 
-    `like` is the least cosine between such normals.
+    like: smallest cosine between the normals.
     """
     if m.count < 3:
         return False

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of solids with faces, edges and vertices: of meshes with all kinds of shapes.
+"""Contacts of meshes with all kinds of shapes, as polyhedral solids with features.
 
-Kernels call the SOLID_PAIR record `m`. This record has two solids, their poses and motions in the
-frame of each other, and work space. `side` is 0 for data of solid a, 1 for data of solid b.
+The SOLID_PAIR record `m` has two solids, their poses and motions in the frame of each other, and
+work space. `side` is 0 for data of solid a, 1 for data of solid b. A feature is a vertex, an edge
+or a face.
 
 Contacts of features are local. The depth of two deeply overlapping convex solids, and the direction
 of their shortest separation, depend on the solids as a whole. Contacts along that direction replace
@@ -130,8 +131,8 @@ def _which_may_touch(
 ) -> tuple[bool, bool]:
     """Return whether vertices of node a may touch b, and whether vertices of b may touch a.
 
-    has_axis: whether the axis of two convex solids is known.
-    near: largest distance of features with contacts, if it is not [m].
+    has_axis: whether the separating axis of two convex solids is known.
+    near: largest distance of features with contacts [m], used if the axis is not known.
     """
     if not has_axis:
         meet = boxes_apart(m, a, b) <= near
@@ -143,7 +144,7 @@ def _which_may_touch(
 
 @inner_kernel
 def _meet_solids(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Add the contacts of two solids: walk both trees where their boxes are near each other.
+    """Add the contacts of two solids by traversing both bounding trees together.
 
     Of convex solids only the parts that may touch are visited (mesh.separating_axis).
     """
@@ -193,7 +194,7 @@ def _lowest_height(node: SolidNode, R: Mat3, t: Vector) -> float:
 def _clears_plane(polyhedra: Polyhedra, m: SolidPair, side: int, near: float) -> bool:
     """Return whether a convex solid is certainly higher than `near` [m] over the plane z = 0.
 
-    The search for the lowest vertex starts from that of the last step.
+    The search for the lowest vertex starts from the lowest vertex of the last step.
     """
     kept, solid, R = m.separation, polyhedra.solids[m.solid[side]], m.R[side]
     if not solid.is_convex:

@@ -1,20 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An axis along which two convex solids are apart, or nearly so, kept from step to step.
+"""The separating axis of two convex solids, which is cached from step to step.
 
-For any unit vector n from b to a, the solids are at least min(n x) over a less max(n y) over b
-apart. Both ends are found by climbing from vertex to vertex, from the vertices of the last step on.
-If the distance along n is larger than the reach of contacts in the step, there are no contacts. If
-the kept axis does not show this, the distance iteration of Gilbert, Johnson and Keerthi (1988)
-looks for an axis.
+For any unit vector n from b to a, the distance of the solids is at least d(n) = min(n . x) over a,
+minus max(n . y) over b. Both ends are found by hill climbing along edges, from the vertices of the
+last step. If d(n) is larger than the reach of contacts in the step, there are no contacts. If the
+cached axis does not show this, the distance iteration of Gilbert, Johnson and Keerthi (1988) looks
+for an axis.
 
-Otherwise three facts limit the features that may have contacts. The facts hold for every axis.
+If no such axis exists, three facts limit the features that may have contacts. The facts hold for
+every axis.
 
 - Points that meet in the step are in a slab. The slab lies between the lowest point of a and the
   highest point of b, widened by the motion along the axis.
 - The solids overlap no deeper than along the axis.
-- One of the two features lies over the other along a normal of the other.
+- In a contact, one of both features lies over the other, along a normal of the other feature.
 """
 
 import math
@@ -69,7 +70,7 @@ def copy_separation(kept: Separation, separation_out: Separation) -> None:
 
 @inlined_kernel
 def _take_shortest_way_out(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
-    """Take the direction of the penetration depth for the axis, if the solids overlap deeply."""
+    """Set the axis to the direction of least penetration, if the solids overlap deeply."""
     if m.apart < -_RIMS * m.rim and find_penetration(polyhedra, m):
         n = m.separation.axis
         for r in range(3):
@@ -82,8 +83,8 @@ def _take_shortest_way_out(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Soli
 def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
     """Return whether two convex solids certainly have no contacts, or False for other solids.
 
-    Otherwise the axis and the distance along the axis are in m.separation and m.apart. A cylinder
-    counts as a prism, which is off by a part of the radius.
+    If the result is False, m.separation and m.apart have the axis and the distance along the axis.
+    A cylinder counts as a prism, whose error is a fraction of the radius.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -110,10 +111,11 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
     - m.margin: distance within which the solids may touch [m].
     - m.farthest: largest distance of features with contacts [m].
     - m.deepest: largest depth of features with contacts [m].
-    - m.aside: largest distance across the normal [m].
-    - m.lean: sine for vertices over faces.
-    - m.cap: chord from the axis within which normals of contacts are.
-    - m.rise, m.spread: heights of features over the lowest point of their solid (dense solids).
+    - m.aside: largest distance of features perpendicular to the normal [m].
+    - m.lean: sine by which a face may lean against the surface around a touching vertex.
+    - m.cap: largest chord between the axis and the normal of a contact.
+    - m.rise, m.spread: largest height of features over the lowest point of their solid, and its
+      increase with the distance from the contact of the last step (dense solids).
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     is_round = a.cylinder_radius + b.cylinder_radius > 0.0
@@ -142,12 +144,12 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
 
 @inner_kernel
 def _gap_at_place(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> float:
-    """Return the distance of two convex solids along the axis through the kept place [m].
+    """Return the gap of two convex solids along the axis, at the contact of the last step [m].
 
-    The distance is infinite if the line misses a solid. Across the axis, the distance is a convex
-    function of the place. At a contact of dense solids its slope is at most m.spread. So the
-    distance there is at most the distance here, plus m.spread times the way from here to there.
-    The tangent planes of both solids there rise on this way by no more than that, either.
+    The gap is infinite if this line misses a solid. The gap is a convex function of the position
+    perpendicular to the axis. At a contact of dense solids, its slope is at most m.spread. The gap
+    at a contact is therefore at most the result, plus m.spread times the distance of the contact
+    from this line. The same bound holds for the rise of the tangent planes of both solids.
     """
     n, p, R, t = m.separation.axis, m.separation.place, m.R[0], m.t[0]
     entered = m.separation.entered
@@ -169,10 +171,10 @@ def _gap_at_place(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> flo
 
 @inner_kernel
 def _margin_along(m: SolidPair, a: Solid, b: Solid, x: float, y: float, z: float) -> float:
-    """Return the distance of the cores along an axis within which they may touch in the step [m].
+    """Return the largest distance along an axis at which the cores may still touch in the step [m].
 
-    Two bounds of the motion along the axis exist: for the points of a, and for the points near b.
-    The smaller bound counts. The points of a solid are in the ball about the middle of its box.
+    The approach along the axis is bounded for all points of a, and for all points near b. The
+    smaller bound counts. The points of a solid are in the ball about the centre of its box.
     """
     w, v, R, t = m.spin[0], m.drift[0], m.R[0], m.t[0]
     px, py, pz = w[1] * z - w[2] * y, w[2] * x - w[0] * z, w[0] * y - w[1] * x
@@ -191,7 +193,7 @@ def _margin_along(m: SolidPair, a: Solid, b: Solid, x: float, y: float, z: float
 
 @inlined_kernel
 def _middle(solid: Solid) -> tuple[float, float, float, float]:
-    """Return the middle of a solid's box, and half the diagonal of that [m]."""
+    """Return the centre of a solid's box, and half the diagonal of the box [m]."""
     low, high = solid.lower, solid.upper
     x, y, z = high[0] - low[0], high[1] - low[1], high[2] - low[2]
     half = 0.5 * math.sqrt(x * x + y * y + z * z)
@@ -200,7 +202,7 @@ def _middle(solid: Solid) -> tuple[float, float, float, float]:
 
 @inlined_kernel
 def _begin(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
-    """Start from the line between the middles of both solids."""
+    """Initialise the axis with the line between the centres of both solids."""
     kept, R, t = m.separation, m.R[0], m.t[0]
     kept.known, kept.touches = 1, 0
     kept.vertex[0] = polyhedra.triangles[a.first_triangle].vertices[0]
@@ -238,9 +240,12 @@ def _extend(polyhedra: Polyhedra, m: SolidPair, x: float, y: float, z: float) ->
 
 @inner_kernel
 def _search(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> bool:
-    """Look for an axis along which the solids stay apart; keep the best.
+    """Search for an axis along which the solids stay apart in the step, from the cached axis on.
 
-    The kept axis, along which they are m.apart, is the start. Returns whether there is one.
+    The best axis so far becomes the cached axis.
+
+    Returns:
+        Whether the solids stay apart along the axis found.
     """
     kept, W = m.separation, m.simplex
     x, y, z = W[0, 0], W[0, 1], W[0, 2]
@@ -278,7 +283,7 @@ def _search(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> bool:
 
 @inlined_kernel
 def turns_away(node: SolidNode, x: float, y: float, z: float, cap: float) -> bool:
-    """Return whether no normal in a node is within a chord of `cap` of a direction."""
+    """Return whether all normals in a node differ from a direction by more than a chord `cap`."""
     least, most = node.least_normal, node.most_normal
     return (
         x < least[0] - cap or x > most[0] + cap
@@ -367,7 +372,7 @@ def deepest_contact(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, 
 
 @inner_kernel
 def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Leave out contacts of dense solids that no turn by the angle m.lean makes the deepest."""
+    """Remove contacts of dense solids that cannot become the deepest by a turn of m.lean [rad]."""
     deepest, gap = deepest_contact(m, candidates)
     if m.cap == _ANY or deepest < 0:
         return
@@ -387,7 +392,7 @@ def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
 
 @inner_kernel
 def remember_normal(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Keep the normal of two convex solids' deepest contact as their axis."""
+    """Cache the normal and position of the deepest contact of two convex solids as their axis."""
     kept = m.separation
     if not kept.known:
         return

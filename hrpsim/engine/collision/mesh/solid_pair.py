@@ -141,7 +141,7 @@ def place_solid_pair(
     p_b: Vec3,
     m: SolidPair,
 ) -> None:
-    """Write the poses of two solids in the world; the solids do not move.
+    """Write the poses of two solids, and set their relative motion to zero.
 
     Args:
         polyhedra: pool of solids.
@@ -178,9 +178,12 @@ def place_solid_pair(
 
 @inner_kernel
 def move_solid_pair(spin: Vec3, drift: Vec3, m: SolidPair) -> None:
-    """Write the relative motion of a: world vectors (3,), `drift` at the world's origin [m/s].
+    """Write the motion of solid a relative to solid b.
 
-    m.time_step must be set.
+    Args:
+        spin: relative angular velocity, along world axes (3,) [rad/s].
+        drift: relative velocity at the world's origin (3,) [m/s].
+        m: SOLID_PAIR record with `time_step`, changed.
     """
     m.turn = m.time_step * math.sqrt(spin[0] ** 2 + spin[1] ** 2 + spin[2] ** 2)
     for side in range(2):
@@ -198,7 +201,7 @@ def move_solid_pair(spin: Vec3, drift: Vec3, m: SolidPair) -> None:
 def velocity_at(
     m: SolidPair, side: int, x: float, y: float, z: float
 ) -> tuple[float, float, float]:
-    """Return the velocity of the own solid's point against the other solid, in its frame [m/s].
+    """Return the velocity of an own point relative to the other solid, in the other frame [m/s].
 
     side: 0 or 1.
     x, y, z: the point, in the frame of the other solid [m].
@@ -209,7 +212,7 @@ def velocity_at(
 
 @inner_kernel
 def to_other(m: SolidPair, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return the direction x, y, z of the own frame in the other."""
+    """Return the direction x, y, z of the own frame in the other frame."""
     return matrix_times(m.R[side], x, y, z)
 
 
@@ -242,9 +245,9 @@ def is_inside(
     nz: float,
     least: float,
 ) -> bool:
-    """Return whether the point x is inside the other solid of a side: n leads out from there.
+    """Return whether the point x is inside the other solid, by a ray along n.
 
-    The surface must be further away along n than `least` [m], unless the solid is a cylinder.
+    The ray must leave the solid after more than `least` [m]. Cylinders need no ray.
     """
     other = polyhedra.solids[m.solid[1 - side]]
     if other.cylinder_radius > 0.0:
@@ -265,7 +268,7 @@ def feature_code(kind: int, number: Index) -> int:
 
 @inner_kernel
 def is_of_wholes(feature: int) -> bool:
-    """Return whether a contact's name stands for two whole solids, not for parts of them."""
+    """Return whether a contact's feature code belongs to whole solids (deep overlap)."""
     return feature % 4 == A_SOLID
 
 
@@ -286,7 +289,7 @@ def add_candidate(
     nz: float,
     distance: float,
 ) -> None:
-    """Add a contact found on a side; without room it replaces the contact with the largest gap.
+    """Add a contact. If there is no room, the contact replaces the contact with the largest gap.
 
     x, y, z: point of the own core [m].
     nx, ny, nz: unit normal from the other solid to the own solid.
@@ -322,5 +325,5 @@ def add_candidate(
 
 @inner_kernel
 def closes(m: SolidPair, gap: float, approach: float) -> bool:
-    """Return whether a gap can close in a step at this speed of approach [m/s], or is small."""
+    """Return whether a gap is small, or closes in a step at a speed of approach [m/s]."""
     return gap <= m.calm or approach * m.time_step >= gap - m.calm

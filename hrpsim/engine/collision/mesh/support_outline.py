@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The outline of the points of a convex solid that are farthest along an axis.
+"""The support of a convex solid along an axis (its farthest points), as a convex outline.
 
-The outline is the convex polygon around these points, seen along the axis: one point, two points,
-or corners in counter-clockwise order. The vertices of the FACING record hold it, in the frame of
+Seen along the axis, the outline is one point, two points, or the corners of a convex polygon in
+counter-clockwise order. The outline is stored in the vertices of the FACING record, in the frame of
 the axis (mesh.facing_features).
 """
 
@@ -26,16 +26,16 @@ _FIRST = np.int64(0)
 
 @inner_kernel
 def outline_support(polyhedra: Polyhedra, m: SolidPair, side: int, slab: Metres) -> float:
-    """Write the outline of a support to m.facing, and return how far the solid reaches [m].
+    """Write the outline of a solid's support to m.facing, and return the position of its end [m].
 
-    The first solid reaches down the axis, and the second solid up. The place along that way is
-    returned, which is less the farther the solid reaches.
+    Solid a reaches down the axis, solid b up the axis. Positions are measured against this
+    direction, so that the end of the solid has the smallest position.
 
     Args:
         polyhedra: pool of solids.
         m: SOLID_PAIR record with the frames of the axis (`lay_axes`).
         side: 0 for solid a, 1 for solid b.
-        slab: distance from its end up to which a point belongs to a support [m].
+        slab: distance from the end up to which a point belongs to the support [m].
     """
     own, solid = m.facing[side], polyhedra.solids[m.solid[side]]
     sign = 1.0 if side == 0 else -1.0
@@ -53,7 +53,7 @@ def outline_support(polyhedra: Polyhedra, m: SolidPair, side: int, slab: Metres)
 
 @inner_kernel
 def _list_vertices(polyhedra: Polyhedra, m: SolidPair, side: int, bound: Metres) -> None:
-    """List the vertices of a solid that are features, up to a place along its way [m]."""
+    """List the sharp vertices of a solid, up to the position `bound` [m]."""
     own, stack = m.facing[side], m.stack
     first = polyhedra.solids[m.solid[side]].first_vertex
     sign = 1.0 if side == 0 else -1.0

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts of a vertex with the features of a triangle of the other solid."""
+"""Contacts of an own vertex with the face, edges and vertices of the other solid's triangle.
+
+Points and directions (x, y, z), (nx, ny, nz) are in the frame of the other solid.
+"""
 
 import math
 
@@ -48,7 +51,10 @@ def vertex_supports(
     nz: float,
     lean: float,
 ) -> bool:
-    """Return whether the own surface falls away from a vertex along -n, up to a sine of `lean`."""
+    """Return whether an own vertex is the extreme point of its surface along -n.
+
+    lean: sine by which the surface around the vertex may be inclined beyond.
+    """
     x, y, z = transposed_times(m.R[side], nx, ny, nz)
     for s in range(polyhedra.vertices[vertex].first_spoke, polyhedra.vertices[vertex].last_spoke):
         d = polyhedra.spokes[s].direction
@@ -68,10 +74,10 @@ def _over_triangle(
     rim: float,
     calm: float,
 ) -> tuple[bool, int]:
-    """Return whether a point belongs to a triangle, and the edge past which it does (-1: none).
+    """Return whether a point is over or under a triangle, and the concave edge beyond which it is.
 
-    A face continues beneath its neighbour at a concave edge, because a vertex slightly inside of
-    both faces keeps both.
+    At a concave edge, a face counts as continued beneath its neighbour. A vertex slightly inside
+    both faces therefore has contacts with both. The edge is -1 if the point is beyond none.
     """
     across = NO_TRIANGLE
     for k in range(3):
@@ -106,7 +112,7 @@ def _comes_down_on(
     dz: float,
     rim: float,
 ) -> bool:
-    """Return whether a point moved by d is not far past a convex edge of a triangle."""
+    """Return whether a point, displaced by d, is still over a triangle or near its convex edges."""
     slack = rim + 0.1 * math.sqrt(dx * dx + dy * dy + dz * dz)
     for k in range(3):
         if face.bend[k] == CONVEX:
@@ -125,7 +131,7 @@ def _comes_down_on(
 def _share_inward(
     polyhedra: Polyhedra, face: Triangle, cx: float, cy: float, cz: float, rim: float
 ) -> float:
-    """Return the part of the way to a triangle's middle c that ends three rims inside its edges."""
+    """Return the fraction of the way to a triangle's centroid c that leads three rims inside."""
     least = math.inf
     for k in range(3):
         corner, out = polyhedra.vertices[face.vertices[k]].position, face.outward[k]
@@ -146,9 +152,10 @@ def _has_come_in(
     z: float,
     height: float,
 ) -> bool:
-    """Return whether a point behind a face is inside the solid, and through this face if deep.
+    """Return whether a point behind a face is inside the solid, and entered it through this face.
 
-    The ray outward starts a little inward of the rim, with which the point may be flush.
+    A ray along the face's normal decides. The ray starts a little inside the triangle, because the
+    point may be flush with its edges.
     """
     if across >= 0:
         w = face.beyond[across]
@@ -183,7 +190,7 @@ def meet_face(
     z: float,
     triangle: Index,
 ) -> None:
-    """Add the contact of the own vertex at x with the face of a triangle, if there is a contact."""
+    """Add the contact of the own vertex at x with the face of a triangle, if any."""
     n = polyhedra.triangles[triangle].normal
     belongs, across, height = over_face(polyhedra, m, side, x, y, z, triangle)
     if belongs and vertex_supports(polyhedra, m, side, vertex, n[0], n[1], n[2], m.lean):
@@ -194,10 +201,11 @@ def meet_face(
 def over_face(
     polyhedra: Polyhedra, m: SolidPair, side: int, x: float, y: float, z: float, triangle: Index
 ) -> tuple[bool, int, float]:
-    """Return whether the own point x belongs to the face of a triangle and is near enough.
+    """Return whether the own point x may have a contact with the face of a triangle.
 
-    Also returns the edge past which the point belongs to the face (-1: none), and the point's
-    height over the face [m].
+    Returns:
+        (whether the point is over the face and near enough, concave edge beyond which the point is
+        or -1, height over the face [m]).
     """
     face = polyhedra.triangles[triangle]
     n = face.normal
@@ -223,7 +231,10 @@ def touch_face(
     across: int,
     height: float,
 ) -> None:
-    """Add the contact of the own point x with a face to which it belongs (`over_face`), if any."""
+    """Add the contact of the own point x with a face, if any, after `over_face`.
+
+    across, height: results of `over_face`.
+    """
     face = polyhedra.triangles[triangle]
     n = face.normal
     gap = height - m.rounding[side]
@@ -249,7 +260,7 @@ def touch_face(
 def _passes_wedge(
     edge: Edge, x: float, y: float, z: float, dx: float, dy: float, dz: float, rounding: float
 ) -> bool:
-    """Return whether a point that moves by d comes behind both faces of a convex edge at once."""
+    """Return whether a point that moves by d is behind both faces of a convex edge at any time."""
     begin, end = 0.0, 1.0
     for k in range(2):
         n, s = edge.normals[k], edge.start
@@ -345,7 +356,7 @@ def meet_vertex(
     z: float,
     number: Index,
 ) -> None:
-    """Add the contact of the own vertex at x, outside, with a vertex if it is nearest."""
+    """Add the contact of the own vertex at x with vertex `number`, if both are nearest features."""
     other = polyhedra.vertices[number]
     nx, ny, nz = x - other.position[0], y - other.position[1], z - other.position[2]
     distance = math.sqrt(nx * nx + ny * ny + nz * nz)
@@ -384,9 +395,9 @@ def meet_with_vertex(
     vertex: Index,
     triangle: Index,
 ) -> None:
-    """Add the contacts of an own vertex with the face and the features of another's triangle.
+    """Add the contacts of an own vertex with the face, edges and vertices of a triangle.
 
-    Two vertices are met on side 0 only.
+    Contacts of two vertices are added for side 0 only, so that no contact is added twice.
     """
     own = polyhedra.vertices[vertex]
     x, y, z = point_in_other(m, side, own.position)

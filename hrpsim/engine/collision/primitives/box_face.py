@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The faces of a box: the face that a direction meets, clipping to a face, codes of features.
+"""The faces of a box: the face along a direction, clipping to a face, codes of features.
 
 Face coordinates (X, Y) [m] run along the two axes after the face's own axis, from the middle of the
 face.

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One row of a contact manifold, and codes for the features of the shapes that touch.
+"""One entry of a contact manifold, and codes for the features of the shapes that touch.
 
 Points are projected obliquely, along the contact normal, onto a box face or a cylinder cap. The
-bearing shape has centre p and axes R. Its plane lies at distance `half` from the centre, across the
-axis `axis`, on the side given by the sign of `cosine` = n . axis. The unit vector n points from the
-bearing shape to the other shape. A point that is projected along n travels its gap along n. Plane
-coordinates (X, Y) [m] run along the next two axes from the middle of the plane. Positions are
-relative to p.
+bearing shape has centre p and axes R. Its plane is perpendicular to the axis `axis`, at the
+distance `half` from the centre, on the side given by the sign of `cosine` = n . axis. The unit
+vector n points from the bearing shape to the other shape. A point that is projected along n travels
+its gap along n. Plane coordinates (X, Y) [m] run along the next two axes from the middle of the
+plane. Positions are relative to p.
 """
 
 import math
@@ -48,7 +48,13 @@ def write_contact(
     k: Index, x: float, y: float, z: float, nx: float, ny: float, nz: float, gap: float,
     code_a: int, code_b: int, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write contact `k` (point [m], unit normal from b to a, gap [m], features). Return k + 1."""
+    """Write contact `k` of a manifold, and return k + 1.
+
+    x, y, z: midpoint of the two surface points [m].
+    nx, ny, nz: unit normal from b to a.
+    gap: separation along the normal, negative in penetration [m].
+    code_a, code_b: codes of the touching features.
+    """
     out.point[k, 0] = x
     out.point[k, 1] = y
     out.point[k, 2] = z

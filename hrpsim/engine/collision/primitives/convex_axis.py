@@ -5,19 +5,21 @@
 
 If the cores are apart, the axis is the direction between the nearest points. The distance iteration
 of Gilbert, Johnson and Keerthi (1988) finds this direction. Overlapping or nearly touching
-cylinders are first shrunk until the cylinders are apart. The direction is then polished on the true
+cylinders are first shrunk until the cylinders are apart. The direction is then refined for the true
 shapes.
 
-For a cylinder (a) and a box, segment or cylinder (b) the polish is Newton's method. Along a unit
-vector n from b to a the separation of the cores is
+For a cylinder (a) and a box, segment or cylinder (b) Newton's method refines the axis. t is the
+centre of a relative to the centre of b. Along a unit vector n from b to a the separation of the
+cores is
 
     F(n) = t . n - sum over edges h |n . e| - sum over rims r sqrt(1 - (n . axis)^2)
 
 An edge is a direction e along which a core extends by +-h: three for a box, the axis for a cylinder
-or a segment. A contact on the middle of an edge has n . e = 0, a ridge of F. The other terms are
-smooth there. The best n on the sphere, along its ridges, follows from the gradient G and the
-curvature of the smooth terms. The curvature is r / sine for each rim, along the rim's tangent, and
-F for the sphere itself.
+or a segment. A rim is a circle of radius r about an axis of a cylinder. A contact on the middle of
+an edge has n . e = 0, which is a ridge of F, where F has a kink. The other terms are smooth there.
+The best n on the unit sphere, along its ridges, follows from the gradient G and the curvature of
+the smooth terms. The curvature is r / sine for each rim, along the rim's tangent, and F for the
+sphere itself.
 """
 
 import math
@@ -332,7 +334,7 @@ def polish_axis(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
     nx: float, ny: float, nz: float,
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return (nx, ny, nz, separation): the local best reached from the guess n.
+    """Return (nx, ny, nz, separation): the local maximum of the separation near the guess n.
 
     Shape a is a cylinder. t is the centre of a relative to the centre of b [m]. n points from b to
     a.
@@ -384,11 +386,12 @@ def _place_on_side(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, Gx: float, Gy: float, Gz: float,
     nx: float, ny: float, nz: float,
 ) -> float:  # fmt: skip
-    """Return the place along the axis of a at which its side line is nearest to b [m].
+    """Return the position along the axis of cylinder a at which its generatrix is nearest to b [m].
 
-    n is across the axis. G is the centre of the side line relative to the centre of b. If b has one
-    edge across n, the places on both minimise |G - x e - y f|. A face of b, or an edge along the
-    axis, is nearest along an interval. The middle of this interval is returned.
+    n is perpendicular to the axis. G is the centre of the generatrix relative to the centre of b.
+    If b has one edge perpendicular to n, the positions x, y on generatrix and edge minimise |G - x
+    e - y f|. A face of b, or an edge along the axis, is nearest along an interval, whose middle is
+    returned.
     """
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     if kind_b == CYLINDER:

@@ -70,10 +70,12 @@ def _faces(kind: int, R: Mat3, nx: float, ny: float, nz: float) -> bool:
 
 @inner_kernel
 def _below_points(size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: float) -> float:
-    """Return the depth of a nearly level cap below its contacts with a shape of extent `reach`.
+    """Return how far a nearly level cap may be below its contacts with a shape [m].
 
-    The generatrix that holds the cap's deepest point is left out. A rim that overhangs is at most
-    twice as far below.
+    The generatrix with the cap's deepest point is left out. An overhanging rim is at most twice as
+    far below.
+
+    reach: extent of the other shape [m].
     """
     _, _, _, sine = radial_direction(R, nx, ny, nz)
     return 2.0 * sine * min(size[0], reach)
@@ -177,9 +179,9 @@ def _axis_of_boxes(
     margin: Metres,
     a_is_larger: bool,
 ) -> tuple[float, float, float, float]:
-    """Return the axis of `box_axis`, by the faces of the larger box where both are as good.
+    """Return the axis of `box_axis`. Of equally good faces, the face of the larger box is chosen.
 
-    While two faces settle on each other, the normal of the larger face leans least.
+    While two faces settle on each other, the normal of the larger face tilts less.
     """
     if a_is_larger:
         nx, ny, nz, core = box_axis(size_b, R_b, size_a, R_a, -tx, -ty, -tz, margin)
@@ -194,9 +196,6 @@ def convex_on_convex(
 ) -> int:  # fmt: skip
     """Write the contacts of a box, capsule or cylinder (a) with a shape of equal or lower kind (b).
 
-    Returns:
-        The number of contacts.
-
     Args:
         kind_a: kind of shape a.
         size_a: size of shape a (3,) [m].
@@ -208,6 +207,9 @@ def convex_on_convex(
         p_b: position of shape b in the world (3,) [m].
         margin: largest gap of a contact [m].
         out: MANIFOLD record, written.
+
+    Returns:
+        The number of contacts.
     """
     tx, ty, tz = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
     extent_a, extent_b = extent_sum(size_a), extent_sum(size_b)
@@ -252,10 +254,10 @@ def convex_on_convex(
 def _across(
     far: tuple[float, float, int], edge: Index, c: float, reach: float, extents: float
 ) -> tuple[float, float, int]:
-    """Return the farthest axis so far, or the axis across two edges if that is farther.
+    """Return the axis with the largest separation so far, or the common perpendicular of two edges.
 
-    Both axes are (separation, floor, edge). The separation across the edges must exceed the floor.
-    `c` is the cosine of the edges. Parallel edges span no axis.
+    An axis is (separation, floor, edge). The perpendicular is returned if its separation exceeds
+    the floor. `c` is the cosine of the angle between the edges. Parallel edges have no such axis.
     """
     sine_squared = 1.0 - c * c
     if sine_squared < _PARALLEL:
@@ -370,7 +372,7 @@ def bound_gaps(count: int, separation: float, out: Manifold) -> None:
 
 @inner_kernel
 def keep_distinct(count: int, size: float, out: Manifold) -> int:
-    """Drop contacts that nearly coincide with an earlier one, and return how many stay.
+    """Drop contacts that nearly coincide with an earlier contact. Return the remaining number.
 
     A vertex that touches a vertex or an edge lies on several features at once.
     """
@@ -400,10 +402,11 @@ def write_nearest(
     count: int, ax: float, ay: float, az: float, p_b: Vec3, nx: float, ny: float, nz: float,
     separation: float, radius_a: float, size: float, out: Manifold,
 ) -> int:  # fmt: skip
-    """Add the contact at point a of core a (relative to p_b), inside the surface by `radius_a`.
+    """Add the contact at the nearest points of two shapes.
 
-    `separation` is the gap of the surfaces. A contact that exists already is made exact instead,
-    and a full manifold loses its last one.
+    If the contact exists already, its point, normal and gap are replaced. In a full manifold the
+    contact replaces the last contact. The point of core a is (ax, ay, az) relative to p_b,
+    `radius_a` below the surface [m]. `separation` is the gap of the surfaces [m].
     """
     inward = radius_a + 0.5 * separation
     x = p_b[0] + (ax - inward * nx)

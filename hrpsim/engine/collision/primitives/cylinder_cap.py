@@ -3,8 +3,9 @@
 
 """Contacts on the cap of a cylinder: a generatrix, another cap, and the cap itself on a box face.
 
-A cap that bears contacts is the plane of hrpsim.engine.collision.primitives.contact_row across the
-cylinder's z axis. The plane's coordinates X, Y run along the cylinder's own x and y axes.
+A cap that bears contacts is the plane of hrpsim.engine.collision.primitives.contact_row,
+perpendicular to the cylinder's z axis. The plane's coordinates X, Y run along the cylinder's own x
+and y axes.
 """
 
 import math
@@ -38,7 +39,7 @@ _NEWTON_STEPS = 5
 
 @inner_kernel
 def cap_cosine(R: Mat3, ox: float, oy: float, oz: float) -> float:
-    """Return the cosine between the unit direction o and the z axis of R."""
+    """Return the cosine between a unit direction o and the axis (z axis of R) of a cylinder."""
     return ox * R[0, 2] + oy * R[1, 2] + oz * R[2, 2]
 
 
@@ -190,7 +191,7 @@ def _highest_on_rim(
 def _in_units_of(
     Xu: float, Yu: float, Xv: float, Yv: float, X: float, Y: float
 ) -> tuple[float, float]:
-    """Return c and s of X, Y = c (Xu, Yu) + s (Xv, Yv)."""
+    """Solve (X, Y) = c (Xu, Yu) + s (Xv, Yv) for c and s."""
     area = Xu * Yv - Yu * Xv
     return (X * Yv - Y * Xv) / area, (Xu * Y - Yu * X) / area
 

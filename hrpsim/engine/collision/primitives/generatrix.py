@@ -107,9 +107,9 @@ def line_on_face(
 
 @inlined_kernel
 def _end_codes(end: int, ends_a: bool, are_alike: bool) -> tuple[int, int]:
-    """Return the features of the common length's end (0 or 1): the end of one line.
+    """Return the feature codes at an end (0 or 1) of the overlap of two lines.
 
-    ends_a: whether line a ends there.
+    ends_a: whether line a ends there, and not line b.
     are_alike: whether both lines have the same direction.
     """
     if ends_a:
@@ -123,7 +123,7 @@ def line_on_line(
     by: float, bz: float, gx: float, gy: float, gz: float, curvature_radius: float, p_b: Vec3,
     nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Add the ends of the common length of two nearly parallel generatrices.
+    """Add the contacts at both ends of the overlap of two nearly parallel generatrices.
 
     The lines have middles a, b and half vectors f, g [m]. If the lines miss each other sideways,
     the gap is the gap of round surfaces whose radii add up to `curvature_radius` [m].

@@ -1,17 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts that a face makes impossible: shapes sliding over a seam must not catch on it.
+"""Remove contacts with hidden sides (internal edges), so that shapes slide over seams.
 
 The nearest points of a box and of the next tile of a floor lie on the tile's hidden side. The
-contact normal then points sideways. But the box cannot come against that side while the box lies on
-the plane of the tile's top. A contact therefore counts only if the shapes overlap along the normals
-of all other faces, by more than a tolerance, at the place and time of meeting. This is the test of
-separating axes for moving shapes (Eberly, Dynamic Collision Detection using Oriented Bounding
-Boxes, 1999), with flush shapes taken as apart.
+contact normal then points sideways. But the box cannot hit that side while the box is above the
+tile's top face. A contact therefore counts only if the shapes overlap along the normals of all
+other faces, by more than a tolerance, when they meet. This is the separating axis test for moving
+shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999). Flush shapes count
+as separated.
 
-A body on penalty springs sinks into the shapes that bear the body. A body is flush with a face if
-the body is no deeper in this face than in the others.
+A body with penalty contacts sinks into the shapes that bear it. Such a body is flush with a face if
+it is no deeper in this face than in the others.
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ SIDEWAYS = 0.5
 
 @inlined_kernel
 def span_a_patch(p: Vec3, q: Vec3, r: Vec3, n: Vec3) -> bool:
-    """Return whether the triangle of three points, seen along n, is wider than flush all over."""
+    """Return whether three points, seen along n, form a triangle wider than the tolerance FLUSH."""
     x, y, z = q[0] - p[0], q[1] - p[1], q[2] - p[2]
     u, v, w = r[0] - p[0], r[1] - p[1], r[2] - p[2]
     area = n[0] * (y * w - z * v) + n[1] * (z * u - x * w) + n[2] * (x * v - y * u)
@@ -64,12 +64,12 @@ def _is_on_face(shape: Shape, R: Mat3, n: Vector) -> bool:
 
 @inlined_kernel
 def may_hide_sides(a: Shape, b: Shape, count: int, work: Manifold) -> bool:
-    """Return whether a face of one of two shapes without a mesh may make a contact impossible.
+    """Return whether a face may make a contact of two primitives impossible. A fast first test.
 
-    No face can do so if the `count` contacts span a patch. A patch lies on both shapes, which
-    overlap there. On springs a patch may be as narrow as the body is deep. A round shape overlaps
-    all around its contact with a face. The contacts of a round shape with different normals span no
-    patch.
+    No face can if the `count` contacts span a patch, because both shapes overlap in the patch.
+    Penalty contacts are always tested, because their patch may be as narrow as the body is deep. A
+    round shape overlaps all around its contact with a face. Contacts of a round shape with
+    different normals span no patch.
     """
     if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
         return False
@@ -93,12 +93,13 @@ def passes_over(
     gap: float, nx: float, ny: float, nz: float, on_face: bool, separation: float, fx: float,
     fy: float, fz: float, vx: float, vy: float, vz: float, time_step: Seconds, tolerance: float,
 ) -> bool:  # fmt: skip
-    """Return whether a face keeps two shapes from meeting along n.
+    """Return whether a contact along n is impossible because the shapes pass over a face.
 
-    Shapes have no contact across the face's normal f in two cases: both are flush with the face, or
-    the gap of the face closes within the step. If nothing comes near, the contact stays. If n is
-    nearly f, as at a ball, the contact is removed in one case only: a motion along the face closes
-    the gap within the step. A shape at rest then lies on an edge. n and f point from b to a.
+    The shapes pass over the face if they are still separated along the face's normal f when the gap
+    along n closes. The contact is removed if the shapes are flush with the face, or if the gap
+    closes within the step. If n is nearly f, as at a ball, the contact is removed only if a motion
+    along the face closes the gap within the step. A shape at rest then lies on an edge. n and f
+    point from b to a.
 
     gap: gap along n [m].
     nx, ny, nz: unit vector n.
@@ -106,6 +107,7 @@ def passes_over(
     separation: distance along f [m], negative for an overlap.
     fx, fy, fz: unit vector f.
     vx, vy, vz: velocity of a relative to b at the contact [m/s].
+    tolerance: overlap along f that counts as flush [m].
     """
     cosine = nx * fx + ny * fy + nz * fz
     if cosine > (SIDEWAYS if on_face else ON_FACE):
@@ -123,11 +125,11 @@ def passes_over(
 
 @inlined_kernel
 def depth_in_springs(sink: float, along: float, time_step: float) -> float:
-    """Return how deep a body may be in a face with springs until the step ends [m].
+    """Return the largest depth of a body in a face with penalty contacts until the step ends [m].
 
     Args:
-        sink: depth in other such faces at the start of the last step [m].
-        along: motion of the body out of this face [m/s].
+        sink: depth in other penalty contacts at the start of the last step [m].
+        along: velocity of the body out of this face [m/s].
         time_step: [s].
     """
     return sink + 2.0 * time_step * max(-along, 0.0)
@@ -135,7 +137,7 @@ def depth_in_springs(sink: float, along: float, time_step: float) -> float:
 
 @inner_kernel
 def _face(shape: Shape, R: Mat3, axis: int) -> tuple[bool, float, float, float]:
-    """Return (some, x, y, z): whether a shape has a face across an axis of its own, and that."""
+    """Return (whether a shape has faces perpendicular to its axis `axis`, x, y, z of this axis)."""
     some = shape.kind == BOX or (shape.kind == CYLINDER and axis == 2)
     return some, R[0, axis], R[1, axis], R[2, axis]
 
@@ -208,10 +210,10 @@ def _is_hidden(
 
 @inner_kernel
 def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Seconds) -> int:
-    """Drop the contacts of two shapes without a mesh that a face makes impossible.
+    """Drop the contacts of two primitives that a face makes impossible.
 
-    work.spin and work.drift are the motion of a relative to b. work.sink is the depth of a in
-    springs.
+    work.spin and work.drift are the motion of a relative to b. work.sink is the depth of both
+    bodies in penalty contacts.
 
     Args:
         a: SHAPE record of a.

@@ -3,7 +3,7 @@
 
 """First guesses of the separation axis of pairs with a capsule or a cylinder.
 
-The guesses are face normals, cap normals, and the directions across two axes or edges. An
+The guesses are face normals, cap normals, and the common perpendiculars of two axes or edges. An
 overlapping box and segment (the core of a capsule) need no other guesses. If no guess is the true
 axis, hrpsim.engine.collision.primitives.convex_axis starts from the best guess.
 """
@@ -26,7 +26,7 @@ def _better_axis(
     ty: float, tz: float, best_x: float, best_y: float, best_z: float, best: float, x: float,
     y: float, z: float,
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return the better of the best axis and separation so far and the direction x, y, z."""
+    """Return the best axis and separation so far, or the direction x, y, z if its gap is larger."""
     norm = math.sqrt(x * x + y * y + z * z)
     if norm < _SHORT:
         return best_x, best_y, best_z, best

@@ -74,7 +74,7 @@ def keep_spanning(
     Args:
         W: vertices (4, 3), the first `count` of which have a weight.
         count: number of vertices.
-        weights: by `nearest_weights` (4).
+        weights: weights from `nearest_weights` (4).
     """
     kept = np.int64(0)
     x = y = z = 0.0

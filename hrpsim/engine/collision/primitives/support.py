@@ -3,9 +3,9 @@
 
 """Support points of the core shapes: box, segment (the core of a capsule) and cylinder.
 
-Directions across a cylinder's axis are computed along the cylinder's x and y axes. The difference
-between a direction and its part along the axis would have a rounding error along the axis. If a cap
-lies flat, a division by a tiny sine turns this error into micrometres.
+Directions perpendicular to a cylinder's axis are computed along the cylinder's x and y axes. The
+difference between a direction and its part along the axis would have a rounding error along the
+axis. If a cap lies flat, a division by a tiny sine turns this error into micrometres.
 """
 
 import math
@@ -21,7 +21,7 @@ _PERPENDICULAR = 1e-14
 
 @inner_kernel
 def _side(cosine: float) -> float:
-    """Return -1, 0 or +1: the side on which a unit direction leans."""
+    """Return the sign of a cosine, 0 if the direction is perpendicular to within rounding."""
     if cosine > _PERPENDICULAR:
         return 1.0
     if cosine < -_PERPENDICULAR:
@@ -31,10 +31,7 @@ def _side(cosine: float) -> float:
 
 @inner_kernel
 def radial_direction(R: Mat3, ox: float, oy: float, oz: float) -> tuple[float, float, float, float]:
-    """Return (x, y, z, sine): the unit vector across the z axis of R nearest to the direction o.
-
-    `sine` is the sine of the angle between o and the axis. The vector is 0 if o is along the axis.
-    """
+    """Return (x, y, z, sine) of the unit vector perpendicular to the z axis of R, nearest to o."""
     cx = ox * R[0, 0] + oy * R[1, 0] + oz * R[2, 0]
     cy = ox * R[0, 1] + oy * R[1, 1] + oz * R[2, 1]
     sine = math.sqrt(cx * cx + cy * cy)
@@ -75,9 +72,9 @@ def surface_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: floa
 def support(
     kind: int, size: Vec3, R: Mat3, shrink: float, nx: float, ny: float, nz: float
 ) -> tuple[float, float, float]:
-    """Return the core point farthest along the unit vector n, relative to the centre [m].
+    """Return the support point of a core along the unit vector n, relative to the centre [m].
 
-    The core's surface is first moved inward by `shrink` [m] (a segment's ends are).
+    The core is first shrunk by `shrink` [m] on all sides, a segment at both ends.
     """
     cz = nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2]
     if kind == BOX:
@@ -100,5 +97,5 @@ def support(
 
 @inner_kernel
 def extent_sum(size: Vec3) -> float:
-    """Return a length that bounds a shape of this size to within a small factor [m]."""
+    """Return the sum of a shape's size parameters, a length in proportion to the shape [m]."""
     return size[0] + size[1] + size[2]

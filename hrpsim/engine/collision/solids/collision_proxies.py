@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The solids of a world that holds meshes: the meshes, and proxies of the shapes that meet them."""
+"""The polyhedral solids of a world with meshes: the meshes, and proxies of primitive shapes."""
 
 import math
 import weakref
@@ -28,7 +28,7 @@ _thickness: weakref.WeakKeyDictionary[Mesh, float] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
-    """Return the solid of a geometry, in the shape's frame; equal meshes share one solid."""
+    """Return the polyhedral solid of a geometry in the shape's frame. Equal meshes share one."""
     if isinstance(geometry, Mesh):
         same = _equal.setdefault(geometry.digest, geometry)
         if same not in _made:
@@ -55,7 +55,7 @@ def proxy(geometry: Geometry) -> Polyhedra:
 
 
 def mesh_thickness(mesh: Mesh) -> float:
-    """Return the thickness that a mesh has beneath at least nine tenths of its surface [m]."""
+    """Return the thickness that 90 % of a mesh's surface area reach or exceed [m]."""
     if isinstance(mesh, HeightField):
         return field_thickness(mesh)
     if mesh not in _thickness:

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From triangles to a solid with features: the vertices and edges that stand out.
+"""Build a polyhedral solid with features (sharp vertices, convex edges, faces) from triangles.
 
-Contacts are made between vertices and faces and between edges. A vertex can be the first to touch
-only if the surface falls away from the vertex on all sides. An edge can be the first only if it is
+Contacts are made between vertices and faces, and between edges. A vertex can touch first only if
+the surface falls away from the vertex on all sides. An edge can touch first only if the edge is
 convex. Flat and concave features never touch first (docs/explanation/collision.md).
 """
 
@@ -37,7 +37,12 @@ RIM = 1e-4
 
 
 def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
-    """Return the solid bounded by triangles (m, 3), outward, of vertices (n, 3) [m]."""
+    """Return the solid that triangles bound.
+
+    Args:
+        vertices: positions (n, 3) [m].
+        triangles: indices of vertices (m, 3), counter-clockwise as seen from outside.
+    """
     p = np.ascontiguousarray(vertices, dtype=np.float64)
     t = np.ascontiguousarray(triangles, dtype=np.int64)
     corners = p[t]
@@ -91,7 +96,12 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
 
 
 def core(points: np.ndarray, rounding: float) -> Polyhedra:
-    """Return a point (1, 3) or segment (2, 3) [m] with a rounding radius [m]: ball or capsule."""
+    """Return the solid of a ball or capsule: a point or segment with a rounding radius.
+
+    Args:
+        points: one point (1, 3) or the ends of the segment (2, 3) [m].
+        rounding: radius [m].
+    """
     p = np.asarray(points, dtype=np.float64)
     vertices = np.zeros(len(p), dtype=VERTEX)
     vertices["position"], vertices["number"] = p, np.arange(len(p))
@@ -132,8 +142,8 @@ def smallest_extent(size: np.ndarray) -> float:
 def _edges(p, t, normals):
     """Return EDGE records, their end vertices (e, 2) and faces (e, 2), and each triangle's edges.
 
-    A boundary edge has a wall beneath it, square to the only face. The number of the wall is -1.
-    Each side that `joined_sides` leaves alone has such a wall too.
+    A boundary edge gets a vertical wall as second face, perpendicular to its only face, with the
+    number -1. Each side that `joined_sides` does not pair gets such a wall too.
     """
     sides = directed_edges(t)
     number, _ = shared_edges(t)
@@ -163,14 +173,14 @@ def _edges(p, t, normals):
 
 
 def _angles(edges):
-    """Return by how much the normal turns across each edge [rad], positive where convex."""
+    """Return the angle between the normals of the faces at each edge [rad], positive if convex."""
     n1, n2 = edges["normals"][:, 0], edges["normals"][:, 1]
     sine = np.einsum("ei,ei->e", np.cross(n1, n2), edges["direction"])
     return np.arctan2(sine, np.einsum("ei,ei->e", n1, n2))
 
 
 def _facets(joined: np.ndarray, count: int) -> np.ndarray:
-    """Return for each triangle the least number of the triangles that it continues flatly."""
+    """Return the facet of each triangle: the smallest of its connected, coplanar triangles."""
     label = np.arange(count)
     while True:
         least = label.copy()
@@ -214,10 +224,10 @@ def _spokes(p, normals, ends, faces, bend):
 
 
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp) -> None:
-    """Write the ends at which a convex edge continues beneath a face, and this face's normal.
+    """Write the hollows: ends at which a convex edge continues beneath a face, and its normal.
 
-    At such an end one of the edge's two faces, or its flat continuation, ends at a concave edge. No
-    contact is made with the vertex. Of two such faces the steeper face counts.
+    At such an end one of the edge's two faces, or its flat continuation, ends at a concave edge.
+    The vertex there has no contacts. Of two such faces the steeper face counts.
     """
     hollow = np.zeros(len(sharp), dtype=bool)
     hollow[ends[bend == CONCAVE]] = True
@@ -329,7 +339,7 @@ def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
 
 
 def _within_nodes(nodes, least, most):
-    """Return the least and the most of triangles' bounds (n, 3) within each node of a tree."""
+    """Return the minimum and maximum of triangles' bounds (n, 3) within each node of a tree."""
     low, high = np.empty((len(nodes), 3)), np.empty((len(nodes), 3))
     leaf = nodes["child"] < 0
     low[leaf], high[leaf] = least[nodes["triangle"][leaf]], most[nodes["triangle"][leaf]]
@@ -353,8 +363,8 @@ def _levels(nodes):
 def _bound_normals(t, normals, count: int):
     """Return bounds (m, 3) of the unit vectors in the normal cones of each triangle's features.
 
-    A unit vector in the cone of unit vectors n is a sum of shares of these. The shares add up to
-    at least 1, and to at most 1 / c if all n m >= c with a unit vector m.
+    A unit vector in the cone of unit vectors n_i is a sum of w_i n_i with w_i >= 0. The weights add
+    up to at least 1. If n_i . m >= c for a unit vector m and all i, they add up to at most 1 / c.
     """
     corners, n = t.ravel(), np.repeat(normals, 3, axis=0)
     middle = np.zeros((count, 3))

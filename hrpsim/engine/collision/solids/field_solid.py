@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The solid of a height field: the heights, and a bounding tree over tiles without records."""
+"""The solid of a height field: the heights, and a bounding tree whose leaves are tiles."""
 
 import math
 import weakref
@@ -55,9 +55,9 @@ def field_solid(field: HeightField) -> Polyhedra:
 
 
 def field_thickness(field: HeightField) -> float:
-    """Return the thickness beneath at least nine tenths of a field [m].
+    """Return the thickness that 90 % of a height field's area reach or exceed [m].
 
-    The faces of up to 50 000 cells, evenly spread, are examined.
+    Up to 50 000 evenly spread cells are sampled.
     """
     if field not in _thin:
         made = _without_tree(field)
@@ -122,13 +122,13 @@ def steepest_slope(polyhedra: Polyhedra) -> float:
 
 @kernel
 def sample_depths(polyhedra: Polyhedra, every: int, depth_out: Vector, area_out: Vector) -> None:
-    """Write depth [m] and area of both faces of cells of the first field of the pool.
+    """Write depth and area of the faces of every n-th cell of the first field of the pool.
 
     Args:
         polyhedra: pool of solids.
-        every: the cells 0, `every`, 2 `every` and so on count.
-        depth_out: (2 n,) for n cells [m], written.
-        area_out: (2 n,), written, in shares of a cell on the map.
+        every: distance of sampled cells, in cells.
+        depth_out: depths of both faces of n cells (2 n,) [m], written.
+        area_out: areas of the faces, divided by the horizontal area of a cell (2 n,), written.
     """
     grid, at = polyhedra.grids[0], 0
     for cell in range(0, grid.cells[0] * grid.cells[1], every):
@@ -150,7 +150,7 @@ def bound_tiles(
         polyhedra: pool of solids.
         lower: lower corner of the surface, written.
         upper: upper corner of the surface, written.
-        inner_lower: lower corner of the surface and of what lies inward, written.
+        inner_lower: lower corner of the surface and of its depth inward, written.
         inner_upper: upper corner, as `inner_lower`.
     """
     grid = polyhedra.grids[0]
@@ -186,7 +186,7 @@ def bound_tiles(
 def find_facets(polyhedra: Polyhedra) -> None:
     """Write the facet of each face of the first field of the pool.
 
-    Faces that continue each other flatly have one facet, the least number of these faces.
+    Connected coplanar faces have one facet, which is the smallest number of these faces.
     """
     grid, facets = polyhedra.grids[0], polyhedra.facets
     for k in range(facets.shape[0]):
@@ -201,7 +201,7 @@ def find_facets(polyhedra: Polyhedra) -> None:
 
 @inlined_kernel
 def _join_across(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index) -> None:
-    """Join the facets of the two faces at edge r of point (i, j), if they continue each other."""
+    """Join the facets of the two faces at edge r of point (i, j), if the faces are coplanar."""
     li, lj, left = face_of_ring(grid, i, j, (r + 5) % 6)
     ri, rj, right = face_of_ring(grid, i, j, r)
     if left < 0 or right < 0 or bend_of_edge(polyhedra, grid, i, j, r) != FLAT:
@@ -213,7 +213,7 @@ def _join_across(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index)
 
 @inner_kernel
 def _least_of(polyhedra: Polyhedra, face: Index) -> int:
-    """Return the least face joined to a face; faces on the way point to it more directly."""
+    """Return the representative of a face's facet, the smallest face (union-find, path halving)."""
     facets = polyhedra.facets
     while facets[face] != face:
         facets[face] = facets[facets[face]]

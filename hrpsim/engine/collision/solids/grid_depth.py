@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Depth of the faces of a height field: half the thickness of the ridges beneath the faces.
+"""Depth of the faces of a height field: half the thickness of the terrain beneath the faces.
 
-The law is the same as in engine.collision.solids.features. A ray inward from a face of slope s
-falls by 1 / s per metre on the map. No surface above the ray falls faster than the steepest slope
-of the field. Most rays are therefore known to leave nowhere.
+The definition is the same as in engine.collision.solids.features. A ray inward from a face of slope
+s falls by 1 / s per horizontal metre. If the field is nowhere so steep, the ray never leaves the
+terrain. Most rays therefore need no search.
 """
 
 import math
@@ -18,9 +18,9 @@ from hrpsim.engine.compile.kernel_types import Grid, Index
 
 @inner_kernel
 def depth_of_face(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, face: int) -> float:
-    """Return how deep a vertex may be beneath a face of cell (i, j) [m].
+    """Return the largest depth at which a vertex has a contact with a face of cell (i, j) [m].
 
-    The thickness is the least along four rays inward, from the middle and from halfway to each
+    The thickness is the smallest along four rays inward, from the middle and from halfway to each
     corner.
     """
     x, y = slopes(polyhedra, grid, i, j, face)
@@ -51,7 +51,7 @@ def _line(start: float, rate: float, cell: int) -> float:
 def _over(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, face: int, u: float, v: float, z: float
 ) -> float:
-    """Return the height of a place, u and v in the grid, over the plane of a face [m]."""
+    """Return the height of a point (u, v in grid units, z [m]) over the plane of a face [m]."""
     x, y = slopes(polyhedra, grid, i, j, face)
     _, _, a = point(polyhedra, grid, i, j)
     return z - a - (u - i) * x * grid.step[0] - (v - j) * y * grid.step[1]
@@ -65,8 +65,9 @@ def _way_out(
     """Return the distance to the surface from a face inward [m], at most `most`.
 
     i, j: cell of the face.
-    u, v, z: place on the face, in the grid, and its height [m].
+    u, v, z: start of the ray on the face: grid coordinates, and height [m].
     x, y: slopes of the face.
+    most: largest distance [m].
     """
     fall = 1.0 / math.sqrt(x * x + y * y + 1.0)
     du, dv, at = x * fall / grid.step[0], y * fall / grid.step[1], 0.0

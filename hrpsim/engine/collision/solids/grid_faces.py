@@ -6,16 +6,16 @@
 Point (i, j) of a grid has i along x. Cell (i, j) between the points (i, j) = a, (i + 1, j) = b,
 (i + 1, j + 1) = c and (i, j + 1) = d has face 0 = (a, b, c) and face 1 = (a, c, d).
 
-Six edges leave a point, numbered 0 to 5 clockwise as seen from above, from the edge along y. Face r
-of the ring lies between the edges r and r + 1. The edges 0, 2 and 1 of a point are its own, of
-kinds 0, 1 and 2. With n points along y:
+Six edges leave a point, numbered 0 to 5 clockwise as seen from above, from the edge along y. The
+faces around a point are its ring. Face r of the ring lies between the edges r and r + 1. A point
+owns its edges 0, 2 and 1, of kinds 0, 1 and 2. With n points along y:
 
 - number of point (i, j): n i + j,
-- number of an edge: 3 times that of the point that has it, plus the kind,
+- number of an edge: 3 times the number of its owner, plus the kind,
 - number of face k of a cell: 2 ((n - 1) i + j) + k.
 
-An edge runs along the face of lower number, with this face on its left. All these numbers rise as
-those of engine.collision.solids.features do for the same surface.
+An edge has the face of lower number on its left. All numbers have the same order as in
+engine.collision.solids.features for the same surface.
 """
 
 import math
@@ -36,7 +36,7 @@ EDGE_OF_KIND = (0, 2, 1)
 
 @inlined_kernel
 def point(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index) -> tuple[float, float, float]:
-    """Return the place of point (i, j) in the field's frame [m]."""
+    """Return the position of point (i, j) in the field's frame [m]."""
     z = polyhedra.heights[grid.first_height + i * (grid.cells[1] + 1) + j]
     return grid.start[0] + i * grid.step[0], grid.start[1] + j * grid.step[1], z
 
@@ -71,7 +71,7 @@ def normal_of_face(
 
 @inlined_kernel
 def face_of_ring(grid: Grid, i: Index, j: Index, r: Index) -> tuple[int, int, int]:
-    """Return cell and face number r of the ring about point (i, j); the face is -1 if absent."""
+    """Return cell and number of face r of the ring around point (i, j), face -1 if absent."""
     cell_i, cell_j = i + _CELL_I[r], j + _CELL_J[r]
     there = 0 <= cell_i < grid.cells[0] and 0 <= cell_j < grid.cells[1]
     return cell_i, cell_j, (_FACE[r] if there else -1)
@@ -93,10 +93,10 @@ def runs_away(grid: Grid, i: Index, j: Index, r: Index) -> bool:
 def place_edge(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, edge_out: Edge
 ) -> bool:
-    """Write place, normals and inward directions of edge r of point (i, j).
+    """Write position, normals and inward directions of edge r of point (i, j).
 
     Returns:
-        Whether the edge is on the boundary. Such an edge has a wall for its second face.
+        Whether the edge is on the boundary. Its second face is then a vertical wall.
     """
     away = runs_away(grid, i, j, r)
     x, y, z = point(polyhedra, grid, i, j)
@@ -130,7 +130,7 @@ def place_edge(
 
 @inner_kernel
 def bend_of_edge(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index) -> int:
-    """Return how the surface bends at edge r of point (i, j): CONVEX, FLAT or CONCAVE."""
+    """Return whether edge r of point (i, j) is CONVEX, FLAT or CONCAVE."""
     li, lj, left = face_of_ring(grid, i, j, (r + 5) % 6)
     ri, rj, right = face_of_ring(grid, i, j, r)
     if left < 0 or right < 0:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Solids of large meshes, kept in the cache folder for later processes."""
+"""Cache the solids of large meshes on disk for later processes."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ _MOST = 500_000_000  # bytes of all files
 
 
 def kept_polyhedron(mesh: Mesh) -> Polyhedra:
-    """Return the solid of a mesh by `polyhedron`, made now or by an earlier process."""
+    """Return the solid of a mesh (`polyhedron`), from the cache if an earlier process made it."""
     if len(mesh.triangles) < _LEAST:
         return polyhedron(mesh.vertices, mesh.triangles)
     path = folder() / f"{mesh.digest}-{np.__version__}.solid"
@@ -39,7 +39,7 @@ def kept_polyhedron(mesh: Mesh) -> Polyhedra:
 
 @cache
 def folder() -> Path:
-    """Return the folder of the files, a new one after each change of the code."""
+    """Return the cache folder, which differs for each version of the code."""
     return cache_for(
         "engine/collision", "model/shapes/mesh_integrals.py", "model/shapes/mesh_topology.py"
     )

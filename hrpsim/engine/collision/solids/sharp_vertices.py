@@ -23,7 +23,15 @@ def find_sharp(
     scratch: Matrix,
     sharp_out: Indices,
 ) -> None:
-    """Write 1 for each possible vertex that is sharp, else 0. `scratch` (4, 3) is work."""
+    """Write which vertices are sharp: 1 or 0 for each vertex.
+
+    Args:
+        vertices: VERTEX records (n,).
+        spokes: pool of spokes.
+        possible: whether each vertex is to be tested (n,).
+        scratch: work (4, 3).
+        sharp_out: 1 for a sharp vertex, else 0 (n,), written.
+    """
     for v in range(vertices.shape[0]):
         first, last = vertices[v].first_spoke, vertices[v].last_spoke
         sharp_out[v] = 0
@@ -33,11 +41,11 @@ def find_sharp(
 
 @inner_kernel
 def is_sharp(spokes: Records[Spoke], first: Index, last: int, scratch: Matrix) -> bool:
-    """Return whether a plane through a vertex is clear of the surface about the vertex.
+    """Return whether a vertex is sharp: a plane touches the surface only at this vertex.
 
-    Such a plane exists if the convex hull of the vertex's spokes does not hold the origin. The
-    hull's point nearest to the origin is found as in GJK. The spoke farthest towards the origin
-    joins at most three others, and the spokes that span the nearest point stay.
+    Spokes are the directions of the edges that leave the vertex. The plane exists if the convex
+    hull of the spokes does not contain the origin. The distance iteration of Gilbert, Johnson and
+    Keerthi (GJK) finds the point of the hull nearest to the origin.
 
     Args:
         spokes: pool of spokes.
@@ -85,7 +93,7 @@ def _squared_distance(
 def _lowest_spoke(
     spokes: Records[Spoke], first: Index, last: int, x: float, y: float, z: float
 ) -> tuple[int, float]:
-    """Return the spoke that reaches least far along a direction, and how far it does."""
+    """Return the spoke with the smallest component along a direction, and this component."""
     lowest, least = first, math.inf
     for s in range(first, last):
         d = spokes[s].direction

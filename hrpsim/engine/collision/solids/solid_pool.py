@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A pool of solids with spare room, so adding a shape does not copy all others."""
+"""A growing pool of solids with spare capacity. Adding a solid rarely copies the others."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class SolidPool:
     """The solids of a world's shapes.
 
     Args:
-        polyhedra: the solids that there are.
-        geometries: of the shapes.
-        solids: the solid of each, -1 for none.
+        polyhedra: existing solids.
+        geometries: geometries of the world's shapes.
+        solids: index of each geometry's solid in `polyhedra`, -1 for none.
     """
 
     def __init__(

@@ -1,10 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The records of a tile of a height field: vertices with spokes, edges and triangles.
+"""Write the records of a tile of a height field: vertices with spokes, edges and triangles.
 
-The records are those that engine.collision.solids.features makes of the whole surface. The ends of
-spokes are not known (-1), because searches climb on convex solids only.
+The records are the same as the records of engine.collision.solids.features for the whole surface.
+Only the ends of spokes are left out (-1), because hill climbing needs convex solids. A *slot* is
+the memory of one tile. Point (a, b) counts from the first point of the tile, point (i, j) from the
+first point of the field.
 """
 
 import numpy as np
@@ -139,7 +141,7 @@ def _write_spoke(edge: Edge, away: bool, is_wall: bool, down: bool, spoke_out: S
 def _write_depth(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, edge_out: Edge
 ) -> None:
-    """Write how deep another edge may be inside, at edge r of point (i, j)."""
+    """Write the largest depth of an edge contact at edge r of point (i, j)."""
     edge_out.depth, edge_out.curved = grid.depth, 0
     for side in range(2):
         ci, cj, face = face_of_ring(grid, i, j, (r + 5) % 6 if side == 0 else r)
@@ -192,9 +194,9 @@ def _find_hollows(
 def _find_hollow(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, end: Index, edge_out: Edge
 ) -> None:
-    """Write whether edge r of point (i, j) ends there in a hollow, and the steepest face beyond.
+    """Write whether the end of edge r at point (i, j) is in a hollow, and the steepest face beyond.
 
-    end: 0 if the edge starts at (i, j), 1 if it ends there.
+    end: 0 if the edge starts at (i, j), 1 if the edge ends there.
     """
     steepest = 0.0
     sign = 1.0 if end == 1 else -1.0
@@ -236,7 +238,7 @@ def _corner(face: int, k: Index) -> tuple[int, int]:
 
 @inlined_kernel
 def _side(face: int, k: Index) -> tuple[int, int, int]:
-    """Return side k of a face of a cell: point that has the edge, from the first; its kind."""
+    """Return the edge at side k of a face: its owner, relative to the cell's first point; kind."""
     if face == 0:
         return (0, 0, 1) if k == 0 else ((1, 0, 0) if k == 1 else (0, 0, 2))
     return (0, 0, 2) if k == 0 else ((0, 1, 1) if k == 1 else (0, 0, 0))
@@ -293,7 +295,10 @@ def _write_triangle(
 
 @inlined_kernel
 def _write_side(edge: Edge, is_first: bool, k: Index, triangle_out: Triangle) -> None:
-    """Write what lies across side k of a triangle, whose edge runs along its first face."""
+    """Write the neighbour of a triangle across its side k.
+
+    is_first: whether the triangle is the edge's first face.
+    """
     d, n = edge.direction, triangle_out.normal
     sign = 1.0 if is_first else -1.0
     beyond = edge.normals[1 if is_first else 0]

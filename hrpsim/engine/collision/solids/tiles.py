@@ -1,14 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tiles of a height field: records where searches come to, in a fixed number of slots.
+"""Tiles of a height field: records on demand, in a least-recently-used cache of tiles.
 
-A search that comes to the node of a tile continues at the root of the tile's own tree. If the tile
-has no slot, its records replace those of the tile that was used longest ago. The records depend
-on the heights alone. Results therefore do not depend on which tiles have slots.
+A tile is a block of cells with a bounding tree of its own. When a search reaches the node of a
+tile, the records of the tile are made, if necessary, and the search continues at the root of the
+tile's tree. The records replace the records of the tile that was used longest ago. Records depend
+on the heights alone, so results do not depend on the cache.
 
-A walk through the trees of two solids holds the tile where it is. Other searches, made meanwhile,
-do not replace this tile. Features are kept by their numbers, which last.
+A traversal of two trees locks its present tile (`hold_tile`), so that other searches do not replace
+it. Features are identified by their numbers in the field, which do not change.
 """
 
 from hrpsim.engine.collision.solids.polyhedra import TILE, TILE_SIDE, Polyhedra
@@ -25,14 +26,14 @@ from hrpsim.engine.compile.kernel_types import Grid, Index, Solid, SolidNode
 
 @inner_kernel
 def open_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
-    """Return the root of a tile's tree, for a node with `child` of at most TILE."""
+    """Return the root of a tile's tree, for a tile's node (`child` is at most TILE)."""
     grid = polyhedra.grids[TILE - node.child]
     return root_of(grid, _slot_of(polyhedra, grid, node.triangle))
 
 
 @inner_kernel
 def hold_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
-    """Return the root of a tile's tree as `open_tile`, and keep the tile until the next call."""
+    """Return the root of a tile's tree as `open_tile`, and lock the tile until the next call."""
     grid = polyhedra.grids[TILE - node.child]
     grid.held = _slot_of(polyhedra, grid, node.triangle)
     return root_of(grid, grid.held)
@@ -58,7 +59,7 @@ def _slot_of(polyhedra: Polyhedra, grid: Grid, tile: Index) -> int:
 
 @inlined_kernel
 def _longest_unused(polyhedra: Polyhedra, grid: Grid) -> int:
-    """Return the slot that was used longest ago, but not the slot that is held."""
+    """Return the slot that was used longest ago, except for the locked slot."""
     oldest, least = 0, grid.clock
     for slot in range(grid.slot_count):
         used = polyhedra.slots[grid.first_slot + slot].used
@@ -75,7 +76,7 @@ def _tile_of(grid: Grid, i: Index, j: Index) -> tuple[int, int]:
 
 @inner_kernel
 def vertex_numbered(polyhedra: Polyhedra, solid: Solid, number: Index) -> int:
-    """Return the vertex of a solid with a number, in the pool."""
+    """Return the index in the pool of vertex `number` of a solid."""
     if solid.grid < 0:
         return solid.first_vertex + number
     grid = polyhedra.grids[solid.grid]
@@ -87,7 +88,7 @@ def vertex_numbered(polyhedra: Polyhedra, solid: Solid, number: Index) -> int:
 
 @inner_kernel
 def edge_numbered(polyhedra: Polyhedra, solid: Solid, number: Index) -> int:
-    """Return the edge of a solid with a number, in the pool."""
+    """Return the index in the pool of edge `number` of a solid."""
     if solid.grid < 0:
         return solid.first_edge + number
     grid = polyhedra.grids[solid.grid]
@@ -100,7 +101,7 @@ def edge_numbered(polyhedra: Polyhedra, solid: Solid, number: Index) -> int:
 
 @inner_kernel
 def triangle_numbered(polyhedra: Polyhedra, solid: Solid, number: Index) -> int:
-    """Return the triangle of a solid with a number, in the pool."""
+    """Return the index in the pool of triangle `number` of a solid."""
     if solid.grid < 0:
         return solid.first_triangle + number
     grid = polyhedra.grids[solid.grid]

@@ -151,9 +151,9 @@ def first_hit_of_convex(
 
 @kernel
 def measure_thickness(polyhedra: Polyhedra, stack: Indices, thickness_out: Vector) -> None:
-    """Write the thickness of the only solid beneath each triangle [m]; infinite if unbounded.
+    """Write the thickness of a single solid beneath each triangle [m], infinite if unbounded.
 
-    The thickness is the least along four rays inward.
+    The thickness is the smallest along four rays inward.
 
     Args:
         polyhedra: pool of solids.
@@ -185,15 +185,15 @@ def measure_thickness(polyhedra: Polyhedra, stack: Indices, thickness_out: Vecto
 
 
 def new_stack() -> np.ndarray:
-    """Return work space for a walk through one tree (STACK_DEPTH,)."""
+    """Return work space for the traversal of one tree (STACK_DEPTH,)."""
     return np.zeros(STACK_DEPTH, dtype=np.int64)
 
 
 @inner_kernel
 def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> int:
-    """Return the vertex of a convex solid farthest along a direction.
+    """Return the vertex of a convex solid farthest along a direction, by hill climbing.
 
-    The search climbs along edges from `vertex`.
+    The search moves along edges, from `vertex` on.
     """
     p = polyhedra.vertices[vertex].position
     best = x * p[0] + y * p[1] + z * p[2]
@@ -273,7 +273,7 @@ def farthest_point(
 
 @inlined_kernel
 def _reach_of_box(node: SolidNode, x: float, y: float, z: float) -> float:
-    """Return the extent of a node's skin along (x, y, z)."""
+    """Return the largest component along (x, y, z) of the points in a node's surface box."""
     c, h = node.skin_center, node.skin_half
     middle = x * c[0] + y * c[1] + z * c[2]
     return middle + abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
@@ -283,8 +283,8 @@ def _reach_of_box(node: SolidNode, x: float, y: float, z: float) -> float:
 def boxes_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
     """Return a lower bound of the distance of two nodes' boxes [m].
 
-    The gap is taken along each of the six axes of both boxes. Along the axes of one box, the gap is
-    measured to a box that holds the other box. The box of node a is in the frame of b.
+    The bound is the distance of one box from the bounding box of the other, along the axes of the
+    first. The larger result of both orders counts.
     """
     a, half_a, b, half_b = node_a.center, node_a.half, node_b.center, node_b.half
     along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
@@ -304,7 +304,7 @@ def skins_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
 def _squared_gap(
     center: Vec3, half: Vec3, other_center: Vec3, other_half: Vec3, R: Mat3, t: Vector
 ) -> float:
-    """Return the squared distance of a box and that which holds another, moved by R and t."""
+    """Return the squared distance of a box from the bounds of another box, moved by R and t."""
     squared = 0.0
     for i in range(3):
         reach, away = half[i], t[i] - center[i]
@@ -318,7 +318,7 @@ def _squared_gap(
 
 @inner_kernel
 def split_first(box_a: SolidNode, box_b: SolidNode) -> bool:
-    """Return whether to descend the tree of a, not b: the tree with the larger inner box."""
+    """Return whether to descend into node a rather than node b: the larger inner node first."""
     if box_a.child < 0 or box_b.child < 0:
         return box_b.child < 0
     size_a = box_a.half[0] + box_a.half[1] + box_a.half[2]

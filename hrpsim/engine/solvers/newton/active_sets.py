@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton steps with fixed active-set states of contacts: the last one to three steps of a search.
+"""Newton steps with a fixed active-set state of each contact, which converge near a solution.
 
-Each contact is open, sticks or slips, according to its multiplier and its velocity for a small
-penalty. A sticking contact gets velocity 0, up to a large penalty on the change of its impulse.
-This penalty makes redundant contacts harmless. A slipping contact has the friction impulse mu l_n
-d. The direction d turns with the contact's velocity (a primal-dual active set, Hüeber & Wohlmuth
-2005 and Alart & Curnier 1991). Steps are not shortened. Far from a solution the steps may diverge,
-and are then abandoned.
+A contact is open, sticks or slips. Multiplier (impulse) and velocity with a small penalty decide
+the state. A sticking contact gets velocity 0, up to a large penalty on the change of its impulse,
+which regularises redundant contacts. A slipping contact has the friction impulse mu l_n d, with the
+normal impulse l_n. The direction d turns with the contact's velocity (a primal-dual active set,
+Hüeber & Wohlmuth 2005 and Alart & Curnier 1991). Steps are not shortened. Far from a solution the
+steps may diverge, and are then abandoned.
 """
 
 from __future__ import annotations
@@ -68,11 +68,21 @@ def try_active_sets(
     best: float,
     system: NewtonSystem,
 ) -> tuple[int, float]:
-    """Continue from the multipliers, and return (factorisations, least error [m/s]).
+    """Take Newton steps from the present multipliers, and store the best multipliers.
 
-    The search ends after `iteration_limit` steps without progress. If `sweeps` is not 0, one sweep
-    over all constraint blocks comes first, and `sweeps` more after each step that does not help.
-    The sweeps find states that agree with each other. Steps alone would return to the same states.
+    If `sweeps` is not 0, Gauss-Seidel sweeps resolve contradictory states, to which the steps alone
+    would return.
+
+    Args:
+        tolerance: accepted error [m/s].
+        limit: largest number of factorisations.
+        iteration_limit: number of steps without progress after which the search ends.
+        sweeps: number of sweeps after a step without progress. If not 0, one sweep comes first.
+        best: error of the best multipliers so far [m/s].
+        system: problem of the island.
+
+    Returns:
+        (factorisations, least error [m/s]).
     """
     count, misses, fresh = 0, 0, False
     if sweeps > 0:
@@ -100,7 +110,7 @@ def try_active_sets(
 
 @inner_kernel
 def step_with_states_held(system: NewtonSystem) -> None:
-    """Take a Newton step with the states set by `hold_state`, for which the factor was made."""
+    """Take a Newton step with the states set by `hold_states`. The factor must be up to date."""
     capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
     for k in range(capacity.constraints):
@@ -116,10 +126,10 @@ def step_with_states_held(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def hold_states(penalty: float, system: NewtonSystem) -> bool:
-    """Hold the state of every constraint block, and return whether any slope differs.
+    """Choose the state of every constraint block. Return whether the factor is out of date.
 
     Args:
-        penalty: penalty on sticking contacts, a multiple of the least mass.
+        penalty: penalty on sticking contacts, a multiple of the smallest mass.
         system: problem of the island.
     """
     changed = False
@@ -130,14 +140,14 @@ def hold_states(penalty: float, system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def hold_state(constraint: Constraint, penalty: float) -> bool:
-    """Write the change of impulse that the laws require, into `impulse`, and its slope.
+    """Choose the state of a constraint block. Write the required change of impulse and its slope.
 
     Args:
         constraint: record of the constraint block.
-        penalty: penalty on sticking contacts, a multiple of the least mass.
+        penalty: penalty on sticking contacts, a multiple of the smallest mass.
 
     Returns:
-        Whether the slope differs from the slope in the factor.
+        Whether the slope differs from the slope for which the factor was made.
     """
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     for r in range(constraint.size):
@@ -189,7 +199,7 @@ def _let_go(constraint: Constraint) -> None:
 def _slip(
     constraint: Constraint, slope: float, large: float, dx: float, dy: float, size: float
 ) -> None:
-    """Require mu l_n along d, which turns by the ratio of the velocity across d to the slip."""
+    """Write change and slope of a slipping contact: friction mu l_n along d, which may turn."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     limit = constraint.friction * max(multiplier[0], 0.0)
     share = min(limit / size, 1.0 - _ROUNDING)
@@ -208,7 +218,7 @@ def _slip(
 
 @inlined_kernel
 def _change(constraint: Constraint) -> None:
-    """Change the multipliers as required, less the step's part, within the laws."""
+    """Apply the required change and the effect of the step to the multipliers, within bounds."""
     multiplier, change, v, d = (
         constraint.multiplier,
         constraint.impulse,

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton steps with loosely held states, sweeps over violated constraints, and clusters.
+"""Alternate Newton steps with a moderate penalty, sweeps over violated contacts, and clusters.
 
-The active-set states of a few contacts are unknown, for example of contacts that have just met or
-share a load with neighbours. Wrong states would disturb all other contacts under a large penalty,
-and do little harm under a moderate penalty. Sweeps over the violated contacts alone find other
-states. Near a solution of the island, the solution of each cluster does the same. The penalty grows
-with success.
+The active-set states of a few contacts are often wrong, for example of contacts that have just met
+or share a load with neighbours. With a large penalty, wrong states would disturb all other
+contacts. With a moderate penalty they do little harm. Sweeps over the violated contacts find better
+states. Near a solution, small problems of clusters do the same (clusters). The penalty grows after
+each step with progress.
 """
 
 from __future__ import annotations
@@ -56,12 +56,18 @@ def alternate(
     system: NewtonSystem,
     part: NewtonSystem,
 ) -> tuple[int, float]:
-    """Continue from the best multipliers, and return (factorisations, least error [m/s]).
+    """Search from the best multipliers on, and return (factorisations, least error [m/s]).
 
-    The work on clusters is counted as factorisations of the island. The search ends when clusters
-    contain most of the island.
+    The work on clusters is counted as factorisations of the island. The search ends when a cluster
+    would contain most of the island.
 
-    part: room for the problem of one cluster.
+    Args:
+        tolerance: accepted error [m/s].
+        penalty: first penalty on sticking contacts, a multiple of the smallest mass.
+        limit: largest number of factorisations.
+        best: error of the best multipliers so far [m/s].
+        system: problem of the island.
+        part: arrays for the problem of one cluster.
     """
     go_to_best(system)
     list_constraints(system)

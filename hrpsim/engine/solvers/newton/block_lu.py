@@ -6,8 +6,8 @@
 Block column k has a block for each later column i that is coupled to k. `upper` holds the block (k,
 i) (size of k, size of i). `lower` holds the block (i, k) at the same place, transposed, so both
 blocks have the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`.
-Blocks of free bodies, 6 by 6, are computed row by row in registers. Such a row reads beyond its
-end, so there is spare room behind the last block and behind a right side (`spatial.simd`).
+Blocks of free bodies, 6 by 6, are computed row by row in registers of eight numbers. Arrays
+therefore have spare entries behind the last block and behind a right side (`spatial.simd`).
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def _solve_lower_six(own: Index, block: Index, upper: Vector, lower: Vector) -> 
 
 @inlined_kernel
 def _less_two(row: Lanes, a: Lanes, x: float, b: Lanes, y: float) -> Lanes:
-    """Return a row less multiples of two others."""
+    """Return a row minus multiples of two other rows."""
     return minus_times(minus_times(row, a, x), b, y)
 
 
@@ -191,7 +191,7 @@ def _take_rows(
     shares: Vector, first_share: Index, stride: int, source: Vector, first: Index, terms: int,
     width: int, target: Vector, row: Index,
 ) -> None:  # fmt: skip
-    """Subtract from `row` (width,) the first rows of the block at `first`, times their shares."""
+    """Subtract the first rows of the block at `first`, times multipliers, from `row` (width,)."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if min(first_share, first, row) < 0 or max(first_share, first, row) > LARGEST:
         return

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The few violated contacts of an island, solved cluster by cluster with all others held.
+"""Solve the few violated contacts of an island in clusters, with all other impulses fixed.
 
-Near a solution of many hundred contacts the active-set states of a few contacts are wrong, each
-with its neighbours. A cluster is the trees of violated constraint blocks that touch each other. All
-constraint blocks at these trees are solved as a separate problem, which takes microseconds. A step
-of the whole island with these states held then adjusts the other contacts (a nonlinear Schwarz
-method, Cai & Keyes 2002). Clusters gain nothing if violated blocks join most of the island or a
-hundred trees, as in a jammed pile.
+Near a solution of many hundred contacts, only the states of a few contacts and their neighbours are
+wrong. A cluster is a set of trees that violated constraint blocks connect. All constraint blocks at
+these trees are solved as a separate problem, which takes microseconds. A Newton step of the whole
+island with the states found then adjusts all other contacts (a nonlinear Schwarz method, Cai &
+Keyes 2002). Clusters do not help if violated blocks connect most of the island or a hundred trees,
+as in a jammed pile.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def solve_clusters(least: float, tolerance: float, system: NewtonSystem, part: N
     Call `list_constraints` before.
 
     Args:
-        least: [m/s].
+        least: error above which a constraint block counts as violated [m/s].
         tolerance: accepted error [m/s].
         system: problem of the island.
-        part: room for the problem of one cluster.
+        part: arrays for the problem of one cluster.
 
     Returns:
         The approximate number of multiplications, or JAMMED if the worst cluster already has too
@@ -98,9 +98,10 @@ def _worst(least: float, system: NewtonSystem) -> int:
 
 @inlined_kernel
 def _mark_cluster(worst: int, least: float, system: NewtonSystem) -> int:
-    """Mark the trees that the worst constraint blocks join, and list these trees in `members`.
+    """List the trees of the cluster around the worst constraint block in `members`.
 
-    Returns how many, 0 for too many.
+    Returns:
+        The number of trees, 0 if there are too many.
     """
     trees, members = system.trees, system.members
     most = max(2.0, min(_MOST * system.capacity[0].nodes, _MOST_TREES))
@@ -221,9 +222,9 @@ def _solve_part(tolerance: float, part: NewtonSystem) -> int:
 
 @inlined_kernel
 def _take_from_part(count: int, system: NewtonSystem, part: NewtonSystem) -> None:
-    """Take the impulses of a cluster, and end the cluster.
+    """Copy the impulses of a solved cluster to the island, and dissolve the cluster.
 
-    The errors of the constraint blocks at its members are written.
+    The errors of the constraint blocks at its members are updated.
     """
     for k in range(part.capacity[0].constraints):
         found = part.constraints[k]

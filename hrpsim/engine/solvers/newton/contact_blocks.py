@@ -77,7 +77,7 @@ def _note(constraint: Constraint, arms: Vector, notes: Vector, at: Index) -> Non
 
 @inlined_kernel
 def _note_tree(d: Vector, arms: Vector, arm: Index, notes: Vector, at: Index, product: int) -> None:
-    """Store the rows that push one tree, and the products."""
+    """Store the rows that act on one tree, and the products."""
     if min(arm, at, product) < 0 or max(arm, at, product) > LARGEST:
         return
     n, x, y = load(arms, arm), load(arms, arm + 6), load(arms, arm + 12)

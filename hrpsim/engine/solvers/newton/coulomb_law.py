@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Projected impulses of rows at a velocity in the augmented Lagrangian, and the slope.
+"""Coulomb's law in the augmented Lagrangian: impulses of rows at a velocity, and their derivative.
 
-Let m be the multiplier of a row, rho its penalty and v its velocity. A row that should have
-velocity 0 gets the impulse m - rho v, projected to the row's bounds. Friction is projected to the
-disk that this normal impulse allows (Alart & Curnier 1991). Impulses obey Coulomb's law where
-impulse and multiplier are equal.
+Let m be the multiplier of a row, rho its penalty and v its velocity relative to its target. The
+impulse of the row is m - rho v, projected to the row's bounds. Friction is projected to the disk
+that this normal impulse permits (Alart & Curnier 1991). If impulse and multiplier are equal, the
+impulses obey Coulomb's law.
 """
 
 from __future__ import annotations
@@ -62,7 +62,13 @@ CONSTRAINT = np.dtype(
 
 @inlined_kernel
 def _state_of(yields: bool, presses: bool, slips: bool) -> int:
-    """Return the state of a contact whose normal impulse yields to the velocity or presses."""
+    """Return the state of a contact.
+
+    Args:
+        yields: whether the normal impulse depends on the velocity.
+        presses: whether the normal impulse is positive.
+        slips: whether friction is at its bound.
+    """
     if yields:
         return SLIPS if slips else STICKS
     if presses:
@@ -110,7 +116,7 @@ def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness
 
 @inlined_kernel
 def _stay(constraint: Constraint, wants_stiffness: bool) -> None:
-    """Return the multiplier as the impulse where nothing moves."""
+    """Set the impulse of a constraint block without any motion to its multiplier."""
     for r in range(constraint.size):
         constraint.impulse[r] = constraint.multiplier[r]
     if wants_stiffness:
@@ -128,7 +134,7 @@ def set_stiffness(
     xy: float,
     yy: float,
 ) -> None:
-    """Write the state, and a slope in which normal impulses do not depend on slip."""
+    """Write state and slope of a constraint block. Normal impulses do not depend on slip."""
     constraint.state = state
     stiffness = constraint.stiffness
     stiffness[0], stiffness[3], stiffness[6] = nn, xn, yn
@@ -138,11 +144,10 @@ def set_stiffness(
 
 @inner_kernel
 def law_error(constraint: Constraint) -> float:
-    """Return the distance of the multipliers from the law at the resulting velocity [m/s].
+    """Return the violation of the law by the multipliers at the resulting velocity [m/s].
 
-    The distance is the change of each row's velocity if the row alone were solved again. The part
-    of this change that rounding of the impulses hides counts as well. The result is infinity if the
-    multipliers are not finite.
+    The violation is the largest change of velocity if a row alone were solved again, plus the
+    rounding error of the normal impulse. The result is infinity if the multipliers are not finite.
     """
     if constraint.scale <= 0.0:
         return 0.0

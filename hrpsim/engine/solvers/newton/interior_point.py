@@ -1,13 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An interior-point method for the contacts of an island: near a solution in some ten steps.
+"""An interior-point method for the contacts of an island, which nears a solution in some ten steps.
 
-With De Saxce's velocity z = (v_n / mu + |v_t|, v_t) and the impulse x = (mu l_n, l_t), Coulomb's
-law says that x and z are in the second-order cone and x o z = 0 (De Saxce & Feng 1998). Steps
-follow the path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the slope of |v_t| in
-the matrix. The result is too inexact for a step of the world if contacts are about to change.
-`active_sets` or `multiplier_method` continue from this result.
+l is the impulse of a contact, v its velocity and mu its friction coefficient, with normal part n
+and tangential part t. m is the smallest mass that the contact moves. With De Saxce's velocity
+z = (v_n / mu + |v_t|, v_t) and x = (mu l_n, l_t), Coulomb's law is: x and z are in the second-order
+cone, and x o z = 0 (De Saxce & Feng 1998). o is the product of the cone's Jordan algebra. Steps
+follow the central path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the derivative
+of |v_t| in the matrix. The result is not exact enough for a step of the world if contacts are about
+to change state. `active_sets` or `multiplier_method` continue from this result.
 """
 
 from __future__ import annotations
@@ -66,7 +68,7 @@ def _has_other_contacts(system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _aim_pairs(goal: float, system: NewtonSystem) -> None:
-    """Aim every pair at the point of the central path with the product `goal`."""
+    """Set the goal of every pair to the point of the central path with sigma = `goal`."""
     for k in range(system.capacity[0].constraints):
         pair, constraint = system.pairs[k], system.constraints[k]
         if _is_pair(constraint):
@@ -77,10 +79,19 @@ def _aim_pairs(goal: float, system: NewtonSystem) -> None:
 def follow_central_path(
     tolerance: float, limit: int, best: float, system: NewtonSystem
 ) -> tuple[int, float]:
-    """Continue from the best multipliers, and return (factorisations, least error [m/s]).
+    """Follow the central path from the best multipliers on, and store the best multipliers.
 
-    Contacts with compliance or a force limit are not supported. The function then returns 0
-    factorisations.
+    For islands with a compliant or force-limited contact, which the method does not support,
+    nothing is done.
+
+    Args:
+        tolerance: accepted error [m/s].
+        limit: largest number of factorisations.
+        best: error of the best multipliers so far [m/s].
+        system: problem of the island.
+
+    Returns:
+        (number of factorisations, smallest error [m/s]).
     """
     capacity = system.capacity[0]
     if _has_other_contacts(system):
@@ -127,7 +138,7 @@ def _velocity_in_cone(constraint: Constraint, friction: float) -> tuple[float, f
 
 @inlined_kernel
 def _enter(off: float, system: NewtonSystem) -> None:
-    """Begin inside the cones, as far from the boundary as the error of the velocities."""
+    """Write initial x and z inside the cones, with a margin by the error `off` [m/s]."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
@@ -151,7 +162,7 @@ def _enter(off: float, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _sigma(share: float, system: NewtonSystem) -> float:
-    """Return the mean of x.z / (m mu) after a share of the step [m^2/s^2]."""
+    """Return the mean of x.z / (m mu) after a fraction `share` of the step [m^2/s^2]."""
     total, count = 0.0, 0
     for k in range(system.capacity[0].constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
@@ -190,7 +201,7 @@ def _linearise(pair: ConePair, constraint: Constraint) -> None:
 
 @inlined_kernel
 def _share_to_aim_at(sigma: float, was_short: bool, system: NewtonSystem) -> float:
-    """Return the target share of sigma: the cube of that left by a step to 0."""
+    """Return the next sigma as a fraction: the cube of the fraction that a step to 0 leaves."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         pair = system.pairs[k]
@@ -242,7 +253,7 @@ def _find_step(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _longest(system: NewtonSystem) -> float:
-    """Return the share of the step after which the first pair leaves its cones."""
+    """Return the fraction of the step at which the first x or z reaches the limit of its cone."""
     share = FAR
     for k in range(system.capacity[0].constraints):
         pair = system.pairs[k]
@@ -253,7 +264,7 @@ def _longest(system: NewtonSystem) -> float:
 
 @inlined_kernel
 def _go(share: float, system: NewtonSystem) -> None:
-    """Take a share of the step."""
+    """Add a fraction of the step to all pairs and multipliers."""
     for k in range(system.capacity[0].constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
         if _is_pair(constraint):
@@ -273,7 +284,7 @@ def _go(share: float, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _take_velocity(pair: ConePair, constraint: Constraint) -> None:
-    """Set z to the velocity that the impulses cause where that is well inside the cone."""
+    """Set z to the velocity that the impulses cause, if this velocity is well inside the cone."""
     z = pair.z
     inside = z[0] - math.sqrt(z[1] * z[1] + z[2] * z[2])
     if constraint.velocity[0] / pair.friction > _WELL_INSIDE * inside:

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sweeps over the few violated constraint blocks of an island, in the coordinates of its trees.
+"""Gauss-Seidel sweeps over the few violated constraint blocks of an island.
 
-After a step with held active-set states, most contacts nearly obey the laws. The other contacts are
-solved in turn, as in projected Gauss-Seidel. These sweeps find states that agree among neighbours.
+After a Newton step with fixed states, most contacts nearly obey Coulomb's law. The violated
+contacts are solved in turn, as in projected Gauss-Seidel, in the coordinates w of the trees. These
+sweeps find states that are consistent among neighbours.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 
 @inlined_kernel
 def _suspect_all(system: NewtonSystem) -> None:
-    """Put all constraint blocks into the set to be checked, and mark no tree as pushed."""
+    """Put all constraint blocks into the set to be checked, and mark all trees as unchanged."""
     count, now = system.capacity[0].constraints, system.found[0]
     clear_set(system.found[1], count)
     for word in range(words_of(count)):
@@ -43,11 +44,11 @@ def _suspect_all(system: NewtonSystem) -> None:
 
 @inner_kernel
 def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
-    """Solve the violated constraint blocks, forth and back, several times.
+    """Solve the violated constraint blocks, forward and backward, several times.
 
-    The constraint blocks' velocities are the velocities at w, before and after. Blocks that were
-    not violated, and have not been pushed since, are not checked again. Call `list_constraints`
-    before.
+    The velocities of the constraint blocks must belong to w, and do so afterwards. Blocks that were
+    not violated, and whose trees have not changed since, are not checked again. Call
+    `list_constraints` before.
 
     Args:
         sweeps: number of sweeps.
@@ -108,7 +109,7 @@ def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _solve(constraint: Constraint, system: NewtonSystem) -> None:
-    """Give a constraint block the impulses that solve this block alone."""
+    """Write the impulses that solve a constraint block for fixed impulses of all other blocks."""
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     change[0] = change[1] = change[2] = 0.0
     if constraint.inverse_mass[0] > 0.0:

@@ -129,7 +129,7 @@ def _add_padded(
 def _add_three(
     arms: Vector, arm: Index, n: float, x: float, y: float, width: int, matrix: Vector, at: Index
 ) -> None:
-    """Add multiples of a contact's three rows of `width` entries to those from `at` on."""
+    """Add multiples of a contact's three rows of `width` entries to the matrix, from `at` on."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if arm < 0 or at < 0 or arm > LARGEST or at > LARGEST:
         return
@@ -140,7 +140,7 @@ def _add_three(
 
 @inlined_kernel
 def _add_multiple(row: Vector, first: Index, by: float, width: int, out: Vector, at: Index) -> None:
-    """Add a multiple of `width` entries to those from `at` on."""
+    """Add a multiple of `width` entries of a row to `out`, from entry `at` on."""
     if first < 0 or at < 0 or first > LARGEST or at > LARGEST:
         return
     if is_padded(width):
@@ -153,7 +153,7 @@ def _add_multiple(row: Vector, first: Index, by: float, width: int, out: Vector,
 
 @inlined_kernel
 def _product(arms: Vector, arm: Index, w: Vector, first: Index, width: int) -> float:
-    """Return the product of `width` entries."""
+    """Return the scalar product of `width` entries of an arm and of `w`."""
     if arm < 0 or first < 0 or arm > LARGEST or first > LARGEST:
         return 0.0
     if is_padded(width):

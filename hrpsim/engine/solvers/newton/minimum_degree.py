@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Minimum-degree order of elimination of a graph of trees that push each other.
+"""Minimum-degree order of elimination of a graph of trees with common constraints.
 
 The neighbours of each node are a row of bits. Eliminating a node joins its neighbours to a clique
 (Rose 1972). The row of bits is then the structure of the node's column of the factor.
@@ -29,7 +29,7 @@ class NodeGraph(NamedTuple):
 
 
 def new_node_graph(node_capacity: int) -> NodeGraph:
-    """Return room for so many nodes."""
+    """Return an empty graph with a capacity for `node_capacity` nodes."""
     words = (node_capacity + _WORD - 1) // _WORD
     return NodeGraph(
         np.zeros((node_capacity, words), dtype=np.uint64),
@@ -41,7 +41,7 @@ def new_node_graph(node_capacity: int) -> NodeGraph:
 
 @inner_kernel
 def clear_graph(graph: NodeGraph, node_count: int) -> None:
-    """Clear the edges between so many nodes."""
+    """Remove all edges of the first `node_count` nodes."""
     words = word_count(node_count)
     for v in range(node_count):
         for k in range(words):
@@ -70,8 +70,8 @@ def _bit(v: int) -> Bits:
 def order_by_degree(graph: NodeGraph, node_count: int) -> None:
     """Order the nodes by minimum degree, and write the positions of the nodes.
 
-    The next node is always the lowest one with fewest remaining neighbours. The cost is the cost of
-    the structure, bit by bit, and one pass over all nodes for each node.
+    The next node is always the node with the fewest remaining neighbours, of these the lowest. The
+    cost is a bitwise update of the structure, and one pass over all nodes for each node.
     """
     words = word_count(node_count)
     for v in range(node_count):
@@ -112,13 +112,13 @@ def _count(neighbours: BitSet, v: int, words: int) -> int:
 
 @inlined_kernel
 def lowest_bit(bits: Bits) -> int:
-    """Return the number of the lowest bit that is set."""
+    """Return the index of the lowest set bit."""
     return _ones((bits & (~bits + np.uint64(1))) - np.uint64(1))
 
 
 @inlined_kernel
 def highest_bit(bits: Bits) -> int:
-    """Return the number of the highest bit that is set."""
+    """Return the index of the highest set bit."""
     for shift in (1, 2, 4, 8, 16, 32):
         bits |= bits >> np.uint64(shift)
     return _ones(bits) - 1
@@ -126,7 +126,7 @@ def highest_bit(bits: Bits) -> int:
 
 @inlined_kernel
 def _ones(bits: Bits) -> int:
-    """Return how many bits are set, counted in pairs, fours and eights at once."""
+    """Return the number of set bits, counted in pairs, fours and eights at once."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
     fours = np.uint64(0x3333333333333333)
     bits = (bits & fours) + ((bits >> np.uint64(2)) & fours)

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The method of multipliers for an island of contacts and rows: an augmented Lagrangian.
+"""The method of multipliers (augmented Lagrangian) for an island of contacts and rows.
 
-With the multipliers m held, Newton's method finds the velocity that the laws' impulses cause, w =
-G^T l(v) (`system`). The laws' impulses at this velocity are the next multipliers (Rockafellar 1976,
-Alart & Curnier 1991). A step continues until the work along the step vanishes. The factor is reused
-while the steps make progress. The penalty grows if the multipliers converge too slowly, and falls
-if a search does not end. The solution therefore needs no compliance, and redundant or contradictory
-rows do no harm.
+For fixed multipliers m, Newton's method finds the motion w = G^T l(v) that the impulses l of
+Coulomb's law (coulomb_law) cause. The impulses at this motion are the next multipliers (Rockafellar
+1976, Alart & Curnier 1991). A line search ends where the work along the step vanishes. The factor
+is reused while the steps make progress. The penalty grows if the multipliers converge too slowly,
+and falls if a search does not converge. The method therefore needs no compliance, and redundant or
+contradictory rows are allowed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,18 @@ _STALE = 0.3
 def grow_multipliers(
     tolerance: float, penalty: float, limit: int, best: float, system: NewtonSystem
 ) -> tuple[int, float]:
-    """Continue from the best multipliers, and return (factorisations, least error [m/s])."""
+    """Iterate from the best multipliers on, and store the best multipliers.
+
+    Args:
+        tolerance: accepted error [m/s].
+        penalty: first penalty, a multiple of the smallest mass.
+        limit: largest number of factorisations.
+        best: error of the best multipliers so far [m/s].
+        system: problem of the island.
+
+    Returns:
+        (factorisations, least error [m/s]).
+    """
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0
     while factorisations < limit and penalty >= _LEAST_PENALTY:
@@ -110,11 +121,18 @@ def _is_enough(
 def _search(
     penalty: float, goal: float, rough: float, fresh: bool, limit: int, system: NewtonSystem
 ) -> tuple[int, int]:
-    """Find the velocity for the present multipliers, and return (factorisations, steps).
+    """Find the motion w for the present multipliers by Newton's method.
 
-    More than _STEPS steps: not found. A velocity is found that the gradient would change by less
-    than `goal` [m/s], or by less than `rough` where a step hardly reduces it. `fresh`: the factor
-    was made for the present penalty.
+    Args:
+        penalty: present penalty.
+        goal: size of the gradient at which the search ends [m/s].
+        rough: size of the gradient that suffices if a step hardly reduces it [m/s].
+        fresh: whether the factor was made for the present penalty.
+        limit: largest number of factorisations.
+        system: problem of the island.
+
+    Returns:
+        (factorisations, steps). More than _STEPS steps: the search failed, and w is restored.
     """
     factorisations, before = 0, math.inf
     for step in range(_STEPS + 1):
@@ -142,7 +160,7 @@ def _search(
 
 @inner_kernel
 def _look(penalty: float, system: NewtonSystem) -> tuple[float, bool]:
-    """Write the laws' impulses and the gradient w - G^T l. Return (size, whether states changed).
+    """Write impulses and the gradient w - G^T l. Return (its size, whether states changed).
 
     The size is the largest velocity at a constraint for a motion along the gradient [m/s].
     """
@@ -178,7 +196,7 @@ def _find_step(system: NewtonSystem) -> None:
 
 @inner_kernel
 def _line_search(penalty: float, system: NewtonSystem) -> float:
-    """Return the share of the step after which no work is left along it, nearly, or 0 for none."""
+    """Return the fraction of the step at which its work nearly vanishes, 0 for a failure."""
     start = _work(penalty, 0.0, system)
     if not start < 0.0:
         return 0.0
@@ -216,7 +234,7 @@ def _work(penalty: float, share: float, system: NewtonSystem) -> float:
 
 @inlined_kernel
 def _move(share: float, system: NewtonSystem) -> None:
-    """Take a share of the step."""
+    """Add a fraction of the step to w and to the velocities."""
     capacity = system.capacity[0]
     for c in range(capacity.coordinates):
         system.point[c] += share * system.step[c]
@@ -228,7 +246,7 @@ def _move(share: float, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _go_back(system: NewtonSystem) -> None:
-    """Return to where the search began."""
+    """Restore w and the velocities of the start of the search."""
     for c in range(system.capacity[0].coordinates):
         system.point[c] = system.start[c]
     find_velocities(system)
@@ -236,7 +254,7 @@ def _go_back(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _take_multipliers(penalty: float, system: NewtonSystem) -> None:
-    """Set the multipliers to the impulses of the laws, and go to the resulting motion."""
+    """Set the multipliers to the impulses of Coulomb's law, and w to the resulting motion."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         answer(constraint, penalty, 0.0, False)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The multipliers of an island's problem: error, best multipliers, resulting motion."""
+"""The multipliers (impulses) of an island's problem: error, best values, resulting motion w."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def small_enough(tolerance: float, system: NewtonSystem) -> float:
 
 @inlined_kernel
 def is_better(error: float, best: float, tolerance: float) -> bool:
-    """Return whether an error is significantly less than the least so far."""
+    """Return whether an error is significantly smaller than the smallest error so far."""
     return error < _BETTER * best or error <= tolerance < best
 
 
 @inlined_kernel
 def note_if_better(error: float, best: float, tolerance: float, system: NewtonSystem) -> float:
-    """Store the multipliers if the error is smaller, and return the least error [m/s]."""
+    """Store the multipliers if the error is smaller, and return the smallest error [m/s]."""
     if not is_better(error, best, tolerance):
         return best
     note_multipliers(system)
@@ -98,14 +98,14 @@ def start_from_impulses(rows: Records[Row], velocity: Vector, system: NewtonSyst
 
 @inner_kernel
 def push_by_multipliers(system: NewtonSystem) -> None:
-    """Write w and the velocities that the multipliers cause."""
+    """Write w and the velocities of all constraint blocks for the present multipliers."""
     find_motion(system)
     find_velocities(system)
 
 
 @inlined_kernel
 def find_motion(system: NewtonSystem) -> None:
-    """Write w for the multipliers."""
+    """Write the motion w that the multipliers cause."""
     clear_motion(system, system.point)
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contacts of an island that take part in the problem; the other contacts wait.
+"""Choose the contacts of an island that enter the problem. Other contacts are left out at first.
 
-Contacts are found before bodies touch. In a heap half of the contacts part, or stay far from
-closing in the step. These contacts would cost as much as contacts that push, and would join
-unrelated bodies. The solution shows whether a waiting contact should have taken part.
+Contacts are found before bodies touch. In a heap, half of the contacts separate, or cannot close in
+the step. These contacts would cost as much as loaded contacts, and would couple unrelated bodies.
+The solution shows which of them must be added.
 """
 
 from __future__ import annotations
@@ -31,10 +31,22 @@ def choose_rows(
     tolerance: float,
     system: NewtonSystem,
 ) -> int:
-    """Write the rows that take part: contacts first, then all single rows.
+    """Write the rows of the problem to system.chosen: contacts first, then all single rows.
 
-    A contact waits that does not push and parts faster than `share` of the largest error of a
-    contact. Returns how many contacts take part, or -1 for no room (see `capacity`).
+    A contact is left out if it has no impulse, and separates faster than `share` times the largest
+    error of a contact.
+
+    Args:
+        rows: ROW records (row capacity,).
+        island_rows: numbers of the rows, island by island.
+        island: record of the island, with a range of `island_rows`.
+        share: fraction of the largest error.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
+        tolerance: accepted error [m/s].
+        system: problem of the island.
+
+    Returns:
+        The number of contacts, or -1 if the arrays are too small (see `capacity`).
     """
     capacity, chosen = system.capacity[0], system.chosen
     if island.end - island.first > chosen.shape[0]:

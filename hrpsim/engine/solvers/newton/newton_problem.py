@@ -68,7 +68,10 @@ class Columns(NamedTuple):
 
 
 class NewtonSystem(NamedTuple):
-    """The arrays for the problem of one island. Vectors that registers read have spare entries."""
+    """The arrays for the problem of one island.
+
+    Vectors that are read in SIMD registers are longer than their entries.
+    """
 
     graph: NodeGraph
     capacity: np.ndarray = work(
@@ -123,7 +126,7 @@ def as_roomy_newton_system(system: NewtonSystem, bodies: int | None = None) -> N
 
 
 def _room(system: NewtonSystem) -> dict[str, int]:
-    """Return the room of a system by fields of CAPACITY."""
+    """Return the capacity of a system's arrays by the fields of CAPACITY."""
     return {
         "nodes": len(system.trees),
         "constraints": len(system.constraints),
@@ -144,7 +147,7 @@ def write_problem(
     contacts: int,
     system: NewtonSystem,
 ) -> bool:
-    """Write the problem of the chosen rows, and return whether there was room (see `capacity`).
+    """Write the problem of the chosen rows, and return whether the arrays suffice (see `capacity`).
 
     The first `contacts` of the chosen rows belong to contacts.
     """
@@ -176,7 +179,7 @@ def _root(forest: Forest, constrained: ConstraintBodies, constraint_body: Index)
 def _number_trees(
     forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
 ) -> None:
-    """Number the trees that the chosen rows push."""
+    """Number the trees on which the chosen rows act."""
     node_of, count = system.node_of, 0
     for i in range(node_of.shape[0]):
         node_of[i] = -1
@@ -199,9 +202,9 @@ def _has_room_for_constraints(
     contacts: int,
     system: NewtonSystem,
 ) -> bool:
-    """Count the room of trees and constraint blocks, for full ranks.
+    """Write the capacity that trees and constraint blocks need at full rank.
 
-    Return whether there is room.
+    Return whether the arrays suffice.
     """
     capacity, trees, node_of = system.capacity[0], system.trees, system.node_of
     capacity.coordinates = capacity.basis = capacity.arms = capacity.entries = capacity.blocks = 0
@@ -291,7 +294,7 @@ def _write_row(row: Row, number: Index, constraint: Constraint) -> None:
 def _write_arms(
     forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
 ) -> None:
-    """Write J B of every row, and the trees that the row pushes."""
+    """Write J B of every row, and the trees on which the row acts."""
     used = 0
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

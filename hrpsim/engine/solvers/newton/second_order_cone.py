@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pairs of an impulse x and a velocity z, both in the cone x0 >= |(x1, x2)|, and their scaling.
+"""Nesterov-Todd scaling of pairs: an impulse x and a velocity z in the cone x0 >= |(x1, x2)|.
 
 Nesterov and Todd's scaling W is the symmetric matrix with W z = W^-1 x (Nesterov & Todd 1997,
 Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers"). W is stored as a factor

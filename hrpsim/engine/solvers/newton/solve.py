@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Newton's method for an island of contacts and rows, in four ways for different situations.
+"""Newton's method for an island of contacts and rows: the order of four methods.
 
-All ways take steps in the same coordinates, with the same matrix. None needs a compliance.
+All methods take steps in the same coordinates, with the same matrix. None needs a compliance.
 
-- `active_sets`: steps with fixed active-set states converge near a solution.
-- `alternation`: in dense islands, states under a moderate penalty, with sweeps and clusters, lead
+- `active_sets`: steps with a fixed state of each contact, which converge near a solution.
+- `alternation`: in dense islands, steps with a moderate penalty, sweeps and clusters, which come
   near a solution from afar.
-- `interior_point`: a path through the inside of the cones follows if `alternation` fails.
-- `multiplier_method`: multipliers under a growing penalty converge to any existing solution. If no
-solution exists, the methods converge to the nearest compromise.
+- `interior_point`: follows a path inside the friction cones if `alternation` fails.
+- `multiplier_method`: the augmented Lagrangian with a growing penalty, which converges to any
+  existing solution. If no solution exists, the result is the nearest compromise.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def solve_by_newton(
     system: NewtonSystem,
     part: NewtonSystem,
 ) -> tuple[int, float, float]:
-    """Solve the problem in `system`, and write the impulses with the least error that was found.
+    """Solve the problem in `system`, and write the impulses with the smallest error that was found.
 
     If rows contradict each other, the velocities are then the nearest to the targets. After many
     factorisations a larger error suffices (`small_enough`).
@@ -79,15 +79,16 @@ def solve_by_newton(
         response: responses of all rows.
         tolerance: accepted error [m/s].
         limit: largest number of factorisations.
-        from_afar: whether to use at once the methods that lose how redundant contacts shared their
-            load. If False, these methods are used only if no other method leads to a solution.
+        from_afar: whether the last impulses are probably far from a solution, as in a dense island.
+            If False, methods that keep the distribution of load among redundant contacts come
+            first.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the end: the
             velocities with the impulses.
         system: problem of the island.
-        part: room for the problem of a cluster.
+        part: arrays for the problem of a cluster.
 
     Returns:
-        (factorisations, error of the impulses at the start, error left [m/s]).
+        (factorisations, error of the impulses at the start [m/s], remaining error [m/s]).
     """
     start_from_impulses(rows, velocity, system)
     first = best = largest_error(system)
@@ -121,10 +122,9 @@ def _start_again(
     rows: Records[Row],
     system: NewtonSystem,
 ) -> tuple[int, float]:
-    """Follow the path from the present impulses of the rows.
+    """Solve again by `interior_point` from the impulses in the rows, then by the other methods.
 
-    The best impulses so far are restored if the path finds nothing better. Near a solution the path
-    has no room and ends at once.
+    The best impulses so far are restored if the result is not better.
 
     Args:
         tolerance: error at which the path ends [m/s].
@@ -168,10 +168,12 @@ def _start_again(
 def _grow_from_nothing(
     tolerance: float, limit: int, grown: float, system: NewtonSystem
 ) -> tuple[int, float]:
-    """Grow multipliers from zero, and use a result better than the best.
+    """Try `multiplier_method` from zero impulses, and keep the better of both results.
 
-    Near the impulses that led there the laws may be nearly obeyed, and have no solution. `grown` is
-    the error of the best impulses [m/s].
+    From other impulses, the method may end near impulses that nearly obey the law although no
+    solution is nearby.
+
+    grown: error of the best impulses so far [m/s].
 
     Returns:
         (factorisations, least error [m/s]).
@@ -186,7 +188,7 @@ def _grow_from_nothing(
 
 @inlined_kernel
 def _holds_both_ways(system: NewtonSystem) -> bool:
-    """Return whether a single row pushes and pulls, as rows of connections do."""
+    """Return whether any single row can push and pull, as rows of connections do."""
     found = False
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -196,7 +198,7 @@ def _holds_both_ways(system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _let_nothing_be_best(system: NewtonSystem) -> None:
-    """Set the best impulses to zero. Store the best so far in `led`."""
+    """Set the best impulses to zero, and store the former best impulses in `led`."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

@@ -46,7 +46,7 @@ _ROUNDING = 1e-12
 
 @inlined_kernel
 def padded(columns: int) -> int:
-    """Return the stride of a tree's basis: whole registers, if longer than a free body's.
+    """Return the row length of a tree's basis: whole SIMD vectors, if longer than a free body's.
 
     A tree has as many coordinates as its rank, also filled up to whole registers. Coordinates
     beyond the rank do not move: the matrix has 1 on the diagonal there.
@@ -115,7 +115,7 @@ def factorise_response(
 def _take_rows(
     basis: Vector, rows: int, shares: Index, count: int, width: int, target: Index
 ) -> None:
-    """Subtract the first rows, times the shares, from another row."""
+    """Subtract the first rows, times their multipliers, from another row."""
     if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
         return
     if not is_padded(width):

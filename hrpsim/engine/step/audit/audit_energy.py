@@ -1,17 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The balance of energy of a step, island by island, and its rise within a second.
+"""The energy balance of a step for each island, and its rise within a second.
 
 balance = change of kinetic, potential and elastic energy - work of inputs - lifting corrections.
 
-In exact mechanics the balance is not positive: forces of constraints do no work together, friction
-and dampers take energy. A positive part of the balance is energy that the step created. Energy that
-an integrator gives back later swings about zero. A body is therefore reported by the rise of the
-sum of the balances within a second.
+In exact mechanics the balance is never positive. Constraint forces do no work in total, and
+friction and dampers dissipate energy. A positive balance is energy that the step created. Some
+integrators return this energy later, so that it oscillates about zero. A body is therefore reported
+by the rise of the sum of the balances within a second.
 
-Position corrections lift bodies that were placed inside another body. This energy is counted
-separately. Corrections that lower bodies take back energy that the last step gave. Bodies with
+Position corrections lift bodies that the user placed inside another body. This energy is counted
+separately. Corrections that lower bodies remove energy that the last step created. Bodies with
 inputs are not reported, because the work of inputs has an error of second order.
 """
 
@@ -29,7 +29,7 @@ from hrpsim.engine.step.audit.stored_energy import measure_energies
 from hrpsim.engine.step.scene.islands import Islands, join, representative_of, root_of
 from hrpsim.engine.step.scene.status import DONE
 
-# Speed of a body that is at rest for the audit [m/s], or what gravity gives in a step if more.
+# Bodies below this speed are at rest for the audit [m/s], or below the gain by gravity in a step.
 _SLOW = 1e-3
 
 
@@ -58,7 +58,7 @@ def audit_energy(s: Scene) -> int:
 
 @inlined_kernel
 def _add_corrections(s: Scene) -> None:
-    """Write the energy that position corrections gave each tree, by gravity and joint springs."""
+    """Write the energy of position corrections of each tree, from gravity and joint springs."""
     trees, bodies, kinematics = s.audit.trees, s.forest.bodies, s.audit.end
     for i in range(trees.shape[0]):
         trees[i].corrected = 0.0
@@ -134,7 +134,7 @@ def _sum_islands(forest: Forest, islands: Islands, audit: Audit) -> None:
 
 @inlined_kernel
 def _find_rises(s: Scene) -> None:
-    """Find how much the balance of each tree's islands rose within a second."""
+    """Compute the rise of each tree's balance within a second, from its islands."""
     settings, bodies, trees = s.settings[0], s.forest.bodies, s.audit.trees
     steps = max(1, round(INTERVAL / settings.time_step))
     present = s.clock[0] // steps
@@ -157,7 +157,7 @@ def _find_rises(s: Scene) -> None:
         scale = kinetic + throughput + 0.5 * island.island_mass * speed * speed
         rise = tree.balance - least
         if s.clock[0] < steps:
-            continue  # what starts from rest has next to no kinetic energy yet
+            continue  # bodies that start from rest have almost no kinetic energy
         fraction = rise / scale if scale > 0.0 else 0.0
         tree.gain, tree.gain_fraction = max(tree.gain, rise), max(tree.gain_fraction, fraction)
         if fraction > REPORTED_GAIN and throughput == 0.0 and tree.report == QUIET:
@@ -167,7 +167,7 @@ def _find_rises(s: Scene) -> None:
 
 @inner_kernel
 def _begin_intervals(tree: Audited, present: int) -> None:
-    """Empty the intervals since the tree's last step, or all if a second passed without a step."""
+    """Reset the intervals since the tree's last step, or all after a second without steps."""
     first = tree.interval + 1
     if present < tree.interval or present - tree.interval > INTERVALS:
         first = present - INTERVALS + 1

@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Energy that the springs of contacts exchange with trees in a step.
+"""Energy that contact springs exchange with trees in a step.
 
 A step finds its contacts once. The gaps at both ends of the step follow from the rates at these
-ends. The energy of penalty contacts' springs differs from 1/2 k d^2 by a fraction of order k dt^2 /
-m, which is large. The energy by these springs is therefore taken as exchanged, and not audited.
+ends. For penalty contacts, the energy differs from 1/2 k d^2 by a fraction of order k dt^2 / m,
+which is large. Here k is the stiffness, d the depth, m the mass and dt the time step. The energy of
+these springs is therefore taken from the exchange, and not audited.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -18,7 +19,7 @@ from hrpsim.engine.step.scene.islands import root_of
 
 @inner_kernel
 def add_contact_springs(s: Scene) -> None:
-    """Add the energy of contacts' springs [J] to each tree's energies before and after the step."""
+    """Add the energy of contact springs to the trees' energies before and after the step [J]."""
     trees, shapes, settings = s.audit.trees, s.collision.shapes, s.settings[0]
     dt, drift = settings.time_step, settings.drift
     for c in range(s.counts[0].contact_count):

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Work of inputs in a step: actuators, motors, driven tendons and connections, users' pushes.
+"""Work of inputs in a step: actuators, motors, driven tendons and connections, and users' wrenches.
 
-Work is the mean force of the step times the mean velocity of the step's ends times the time step.
-The work is exact for a `semi_implicit` step along a joint, and of second order otherwise. An
-actuator's work is the work on its joint. An elastic gear and the rotor before the gear belong to
-the actuator.
+Work is mean force times mean velocity times the time step. The mean velocity is that of both ends
+of the step. Along a joint, the work is exact for a `semi_implicit` step, and of second order
+otherwise. An actuator's work is the work on its joint. An elastic gear, and the rotor before it,
+belong to the actuator.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -52,7 +52,7 @@ def _add(tree: Audited, work: float) -> None:
 
 @inlined_kernel
 def _mean_rate(s: Scene, k: int) -> float:
-    """Return the mean velocity of a joint in the step, impacts at its start left out."""
+    """Return the mean velocity of a joint in the step, without the impacts at its start."""
     if s.settings[0].drift > 0.0:
         before = s.velocity[k] - s.settings[0].time_step * (s.work.dv[k] + s.work.change[k])
     else:
@@ -102,7 +102,7 @@ def _add_pushes(s: Scene, trees: Records[Audited]) -> None:
 def _add_drives(
     forest: Forest, audit: Audit, work: Work, connection: Connection, trees: Records[Audited]
 ) -> None:
-    """Add the work of the driven axes of a connection, to the tree of one of its bodies."""
+    """Add the work of a connection's driven axes to the tree of one of its bodies."""
     body = connection.body_a if connection.body_a >= 0 else connection.body_b
     placed = work.placed_connection[0]
     for axis in range(6):
@@ -119,7 +119,7 @@ def _add_drives(
 
 @inlined_kernel
 def _speed_along(placed: PlacedConnection, turns: bool) -> float:
-    """Return the velocity of a over b along placed.direction, at the point of b, or about it."""
+    """Return the velocity of body a relative to body b, along placed.direction or about it."""
     d = placed.direction
     if turns:
         return dot(d, placed.omega_a) - dot(d, placed.omega_b)

@@ -10,29 +10,29 @@ import numpy as np
 from hrpsim.engine.compile.fields import Axis, array, state
 from hrpsim.engine.kinematics.forward import KINEMATICS
 
-# The sliding second: so many intervals, the present one included.
+# Number of intervals of the sliding second, the present one included.
 INTERVALS = 9
 INTERVAL = 0.125  # [s]
 
-# Rise of the energy within a second, per kinetic energy, from which on a body is reported.
+# Smallest reported rise of the energy within a second, as a fraction of the kinetic energy.
 REPORTED_GAIN = 1e-3
 
-# Gain of a body: none to report, to report, reported.
+# State of a body's energy gain: nothing to report; to report; reported.
 QUIET, DUE, REPORTED = range(3)
 
-# per body; of a tree at its root. Energies and work in J.
+# per body; data of a tree is at its root. Energies and work are in J.
 AUDITED = np.dtype(
     [
         ("mass", "f8"),  # [kg]
         ("kinetic", "f8"),  # at the end of the step
         ("potential", "f8"),  # of gravity
         ("elastic", "f8"),
-        ("before", "f8"),  # all three at the start of the step
+        ("before", "f8"),  # sum of the three energies at the start of the step
         ("work", "f8"),  # of inputs in the step
-        ("throughput", "f8"),  # sum of the sizes of the inputs' works
-        ("corrected", "f8"),  # by position corrections; at a representative its island's
+        ("throughput", "f8"),  # sum of the absolute works of the inputs
+        ("corrected", "f8"),  # energy from position corrections; at a representative, of the island
         # of the island, at its representative
-        ("island_balance", "f8"),  # what no input explains
+        ("island_balance", "f8"),  # change of energy not explained by inputs
         ("island_kinetic", "f8"),
         ("island_throughput", "f8"),
         ("island_mass", "f8"),

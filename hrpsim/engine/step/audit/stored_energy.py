@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Energy that trees store at one state: kinetic energy, gravity, springs of joints, connections.
+"""Energy of trees at one state: kinetic, gravitational, and of joint springs and connections.
 
-A spring that yields at a force limit stores 1/2 e^2 / c up to the limit. Beyond, the spring also
-stores the limit times the further displacement.
+A spring with a force limit stores 1/2 e^2 / c up to the limit, with deflection e and compliance c.
+Beyond, the spring also stores the limit times the further deflection.
 """
 
 import math
@@ -34,7 +34,7 @@ def measure_energies(
 ) -> None:
     """Write the mass [kg] and the kinetic, potential and elastic energy [J] of each tree.
 
-    The springs of contacts do not count.
+    Contact springs are left out.
 
     Args:
         s: the scene.
@@ -105,7 +105,7 @@ def _add_joints(s: Scene, q: Vector, velocity: Vector, trees: Records[Audited]) 
 
 @inlined_kernel
 def _law_energy(law: JointParameters, error: float) -> float:
-    """Return the energy of a joint constraint of JOINT_PARAMETERS at an error [J]."""
+    """Return the energy of a joint constraint of JOINT_PARAMETERS with a position error [J]."""
     if law.damping_time < 0.0:
         return 0.0
     return spring_energy(error, law.compliance, law.force_limit)
@@ -115,7 +115,7 @@ def _law_energy(law: JointParameters, error: float) -> float:
 def _add_connection(
     s: Scene, connection: Connection, kinematics: Records[Kinematics], trees: Records[Audited]
 ) -> None:
-    """Add the springs of a connection to the tree of one of its bodies."""
+    """Add the energy of a connection's springs to the tree of one of its bodies."""
     placed, placed_yet = s.work.placed_connection[0], False
     body = connection.body_a if connection.body_a >= 0 else connection.body_b
     for axis in range(6):
@@ -154,7 +154,7 @@ def spring_energy(error: float, compliance: float, force_limit: float) -> float:
 def _angular_energy(error: float) -> float:
     """Return the energy of an angular spring of compliance 1 rad/Nm [J].
 
-    `error` is the sine of the angle. The moment is sin a cos a, and beyond 45 degrees cos^2 a.
+    `error` is the sine of the angle a. The moment is sin a cos a, and cos^2 a beyond 45 degrees.
     """
     size = min(abs(error), 1.0)
     if size * size <= 0.5:

@@ -1,18 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The drift to the middle of a semi-implicit step, if the drift would lead through something.
+"""Drift of a semi-implicit step, for trees that the drift would lead through others.
 
-Some velocities have not yet been solved with contacts: newly set velocities, or velocities of
-shapes that were far apart. These velocities may lead through something before the middle of the
-step, where contacts are found. The forces on these trees then act at the start of the step. The
-trees move for the whole step with the velocity at its end:
+The drift is the motion to the middle of the step, where contacts are found. The drift uses the
+velocity v at the start of the step. This velocity may be new or of distant shapes, so that it was
+never solved together with contacts. The drift may then lead shapes through each other. The forces
+on such trees act at the start of the step instead. The trees move for the whole step of size dt
+with the velocity v' at its end:
 
     v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
 
-This step is of first order for these trees. The last term is for trees in free fall. Contacts hold
-trees that lean on the world at q + dt v'. Bodies at different times must not meet. All trees that
-may come near each other therefore return to the start of the step together.
+Here q is the configuration, a the acceleration, g the gravitational acceleration, and ' marks the
+end of the step. For these trees, the step is of first order. The last term applies only to trees
+in free fall. Trees that the world supports through contacts move without that term. Near trees
+must be at the same time when contacts are found. All trees near such a tree therefore also return
+to the start of the step.
 """
 
 from hrpsim.engine.collision.records import Collision
@@ -47,7 +50,7 @@ from hrpsim.engine.step.motion.carry import carry_body
 from hrpsim.engine.step.scene.status import DONE
 from hrpsim.model.system import FIXED, FREE
 
-# Where a tree takes its forces: in the middle of the step; at its start, alone or on the world.
+# When the forces on a tree act: in the middle of the step; at its start, free or supported.
 _IN_MIDDLE, _IN_AIR, _LEANS = range(3)
 
 # Penetration allowed in the drift, as a share of the smaller thickness, if in contact before.
@@ -56,7 +59,7 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s: Scene) -> None:
-    """Return trees whose drift leads through something to the start of the step, q_swept.
+    """Return trees whose drift leads through others to the start of the step, q_swept.
 
     collision.motions must be the motions of the drift. The kernel changes s.q, and writes
     `start_force` of bodies and of the step.
@@ -80,7 +83,7 @@ def hold_back(s: Scene) -> None:
 
 @inlined_kernel
 def _return_to_start(s: Scene) -> None:
-    """Return the held trees, and all trees that may come near, to the start of the step."""
+    """Return all marked trees to the start of the step, with all near and connected trees."""
     search, held, bodies = s.search[0], s.continuous.bodies, s.forest.bodies
     while _spread_to_near(search, bodies, s.collision, s.continuous) or _spread_to_connected(
         bodies, s.continuous, s.connections
@@ -109,10 +112,10 @@ def _may_pass(s: Scene, c: int) -> bool:
 
 @inlined_kernel
 def _drift_meeting(s: Scene, c: int, queries_left: int) -> tuple[float, int]:
-    """Return when the shapes of candidate pair c meet in the drift, and how many queries are left.
+    """Return the time of impact of candidate pair c in the drift, and the number of queries left.
 
-    The time is a fraction of the drift, 1 for no meeting. Shapes that pressed on each other may
-    sink into each other a little, penalty contacts by any depth.
+    The time is a fraction of the drift, 1 for no impact. Shapes that were in contact may penetrate
+    each other by a small fraction of the thickness, with penalty contacts by any depth.
     """
     a, b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
     fraction, queries_left, cut = meeting_of(
@@ -129,13 +132,13 @@ def _drift_meeting(s: Scene, c: int, queries_left: int) -> tuple[float, int]:
 
 @inlined_kernel
 def _is_held(bodies: Records[Body], continuous: Continuous, shape: Shape) -> bool:
-    """Return whether the tree of a shape takes its forces at the start. The world always does."""
+    """Return whether the forces on a shape's tree act at the start of the step. The world's do."""
     return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
 
 
 @inlined_kernel
 def _hold(continuous: Continuous, root: Index) -> bool:
-    """Mark a tree to use the forces at the start of the step. Return whether the mark is new."""
+    """Mark a tree for forces at the start of the step. Return whether the mark is new."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
     continuous.bodies[root].start_force = _IN_AIR
@@ -144,9 +147,9 @@ def _hold(continuous: Continuous, root: Index) -> bool:
 
 @inner_kernel
 def _pressed(counts: Counts, collision: Collision, number_a: Index, number_b: Index) -> bool:
-    """Return whether two shapes pressed on each other in the last step.
+    """Return whether two shapes had contact forces on each other in the last step.
 
-    A contact that pressed has seen the shapes' velocities, to first order in their rotation.
+    Such a contact was solved with the shapes' velocities, to first order in the rotation.
     """
     for k in range(counts.previous_count):
         contact = collision.previous[k]
@@ -159,7 +162,7 @@ def _pressed(counts: Counts, collision: Collision, number_a: Index, number_b: In
 def _spread_to_near(
     search: Search, bodies: Records[Body], collision: Collision, continuous: Continuous
 ) -> bool:
-    """Mark trees that may come near trees with start-of-step force. Return whether any was new."""
+    """Mark trees near trees with start-of-step forces. Return whether any mark is new."""
     found = False
     for c in range(search.candidate_count):
         a = collision.shapes[collision.pairs[c, 0]]
@@ -181,7 +184,7 @@ def _spread_to_near(
 def _spread_to_connected(
     bodies: Records[Body], continuous: Continuous, connections: Records[Connection]
 ) -> bool:
-    """Mark trees connected to trees with start-of-step force, and return whether any was new."""
+    """Mark trees connected to trees with start-of-step forces. Return whether any mark is new."""
     found = False
     for k in range(connections.shape[0]):
         a, b = connections[k].body_a, connections[k].body_b
@@ -201,7 +204,7 @@ def _spread_to_connected(
 
 @inlined_kernel
 def takes_start_force(continuous: Continuous, body: Index) -> bool:
-    """Return whether a body takes its forces at the start of a semi-implicit step."""
+    """Return whether the forces on a body act at the start of a semi-implicit step."""
     return (
         continuous.state[0].start_force != 0
         and body >= 0
@@ -211,9 +214,9 @@ def takes_start_force(continuous: Continuous, body: Index) -> bool:
 
 @lazy_kernel()
 def move_on(s: Scene) -> int:
-    """Carry all trees to the end of the step, from the place where the forces acted: s.q.
+    """Move all trees from the configuration s.q, where the forces act, to the end of the step.
 
-    Trees with forces at the start move for the whole time step [s]. Other trees move for half.
+    Trees with start-of-step forces move for the whole step, other trees for half of it.
     """
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q
@@ -235,7 +238,7 @@ def _find_leaning(
     rows: Rows,
     continuous: Continuous,
 ) -> None:
-    """Mark trees with start-of-step force that lean on the world, directly or through others."""
+    """Mark trees with start-of-step forces that the world supports, also through other trees."""
     held = continuous.bodies
     for i in range(held.shape[0]):
         if held[i].start_force and bodies[bodies[i].root].joint_type != FREE:
@@ -253,7 +256,7 @@ def _find_leaning(
 def _lean_on_each_other(
     bodies: Records[Body], constrained: ConstraintBodies, continuous: Continuous, row: Row
 ) -> bool:
-    """Mark trees that lean on the world through a row. Return whether any is new."""
+    """Mark the trees that the world supports through a row. Return whether any mark is new."""
     held = continuous.bodies
     a = constrained.bodies[row.constrained_a].body
     b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
@@ -267,7 +270,7 @@ def _lean_on_each_other(
 
 @inlined_kernel
 def _lean(bodies: Records[Body], continuous: Continuous, root: Index) -> bool:
-    """Mark a tree with start-of-step force as leaning on the world. Return whether that is new."""
+    """Mark a tree with start-of-step forces as supported by the world. Return whether it is new."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:
         return False

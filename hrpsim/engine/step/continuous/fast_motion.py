@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts for shapes that are fast enough to pass through others.
+"""Continuous collision detection in a step, for shapes fast enough to pass through others.
 
-Contacts look ahead by no more than a part of a fast shape's thickness. When the motion of the step
-is known, the rest of its path is searched for the first impact (engine.collision.time_of_impact).
-The step then begins again with speculative contacts (.speculative_contacts). Velocities change,
-which conserves momentum and the centre of mass, and no time is lost. If these contacts do not
-suffice, trees stop against each other (.standstill). If trees would pass through others before
-contacts are found, contacts are found at once (.drift).
+Contacts are found up to a distance of a fraction of a shape's thickness. A fast shape moves
+farther in one step. The solved motion is therefore searched for the first time of impact
+(engine.collision.time_of_impact). On an impact, the step begins again with speculative contacts
+(.speculative_contacts). Their impulses conserve momentum, and the trees move for the whole step.
+If these contacts do not suffice, the trees that meet stop relative to each other (.standstill).
+The drift, which comes before contacts are found, is checked separately (.drift).
 """
 
 import math
@@ -41,13 +41,13 @@ from hrpsim.engine.step.continuous.swept_motion import MORE_QUERIES, QUERIES, fi
 from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, RESOLVED, WIDER_SEARCH
 from hrpsim.model.system import FIXED, FREE
 
-# How often a step may begin again with more speculative contacts.
+# Maximum number of passes of a step with more and more speculative contacts.
 _PASSES = 24
 
 
 @inlined_kernel
 def check_drift(s: Scene) -> int:
-    """Check the drift to the middle of the step, and hold trees that would pass through others."""
+    """Return trees whose drift leads through others to the start of the step."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
@@ -57,7 +57,7 @@ def check_motion(s: Scene) -> int:
     """Check the motion from continuous.q_swept on, and prevent shapes from passing through others.
 
     Returns:
-        WIDER_SEARCH if the step is to begin again with more contacts.
+        WIDER_SEARCH if the step is to begin again with more contacts, else DONE.
     """
     return (
         let_nothing_pass(s, 1)
@@ -70,7 +70,7 @@ def check_motion(s: Scene) -> int:
 
 @inlined_kernel
 def any_fast(collision: Collision) -> bool:
-    """Return whether any moving shape is fast, at the time when candidate pairs were listed."""
+    """Return whether any moving shape was fast when candidate pairs were last listed."""
     fast = False
     for k in range(collision.moving.shape[0]):
         fast = fast or is_fast(collision.shapes[collision.moving[k]])
@@ -79,7 +79,12 @@ def any_fast(collision: Collision) -> bool:
 
 @lazy_kernel(np.int64)
 def let_nothing_pass(s: Scene, solved: int) -> int:
-    """Check the drift to the middle of the step, or the motion that was `solved` for."""
+    """Prevent shapes from passing through others in the drift or in the solved motion.
+
+    Args:
+        s: the scene.
+        solved: 0 for the drift to the middle of the step, 1 for the motion from the solver.
+    """
     copy_vector(s.q, s.continuous.q_carried)
     find_sweeps(s, s.continuous.q_swept, s.continuous.q_carried)
     status = _widen_search(s.settings[0], s.search[0], s.failure[0], s.collision)
@@ -111,7 +116,7 @@ def _anything_fast(
     kinematics: Records[Kinematics],
     collision: Collision,
 ) -> bool:
-    """Return whether a shape is fast, the step's impacts on free bodies included."""
+    """Return whether a shape is fast, velocities from impacts on free bodies included."""
     shapes, moving = collision.shapes, collision.moving
     dt = settings.time_step
     if search.calm:
@@ -134,7 +139,7 @@ def _anything_fast(
 def _any_body_fast(
     settings: Settings, bodies: Records[Body], velocity: Vector, collision: Collision
 ) -> bool:
-    """Return whether a shape on a free body may be fast, the step's impacts included."""
+    """Return whether a shape of a free body may be fast, velocities from impacts included."""
     body_bounds = collision.body_bounds
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
@@ -160,7 +165,14 @@ def _fastest(velocity: Vector, v: int, arm: float) -> float:
 
 @inner_kernel
 def _find_way(forest: Forest, start: Vector, end: Vector, way_out: Vector) -> None:
-    """Write the velocity (nv,) that carries one configuration (nq,) to another in unit time."""
+    """Write the velocity that moves one configuration to another in unit time.
+
+    Args:
+        forest: the bodies and joints.
+        start: configuration at the start (nq,).
+        end: configuration at the end (nq,).
+        way_out: output, velocity (nv,).
+    """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         k, j = body.v_index, body.q_index
@@ -174,7 +186,15 @@ def _find_way(forest: Forest, start: Vector, end: Vector, way_out: Vector) -> No
 
 @inner_kernel
 def _find_turn(start: Vector, end: Vector, at: Index, way_out: Vector, k: Index) -> None:
-    """Write at k the rotation vector that turns one quaternion into another, the short way."""
+    """Write the shortest rotation vector between two unit quaternions.
+
+    Args:
+        start: configuration at the start (nq,).
+        end: configuration at the end (nq,).
+        at: index of the quaternion in both.
+        way_out: output, velocity (nv,).
+        k: index of the rotation vector in the output.
+    """
     a, b, c, d = start[at], start[at + 1], start[at + 2], start[at + 3]
     x, y, z, w = end[at], end[at + 1], end[at + 2], end[at + 3]
     # end times the conjugate of start
@@ -195,7 +215,7 @@ def _find_turn(start: Vector, end: Vector, at: Index, way_out: Vector, k: Index)
 def _widen_search(
     settings: Settings, search: Search, failure: Failure, collision: Collision
 ) -> int:
-    """Make the candidate list again if the step's impacts carry a shape beyond it."""
+    """Update the candidate list if impacts move a shape beyond the distance it covers."""
     shapes = collision.shapes
     beyond = False
     for k in range(shapes.shape[0]):

@@ -14,19 +14,19 @@ CONTINUOUS_STATE = np.dtype(
         ("passes", "i8"),  # how often the step began again with more speculative contacts
         ("speculative_count", "i8"),  # speculative contacts
         ("ballistic", "i8"),  # whether shapes are marked ballistic or not
-        ("start_force", "i8"),  # whether any body takes its forces at the start of the step
+        ("start_force", "i8"),  # whether the forces on any body act at the start of the step
     ]
 )
 
-# per body; of a tree in its root, where nothing else is said
+# per body; `earliest` and `timed` of a tree are those of its root
 CONTINUOUS_BODY = np.dtype(
     [
-        ("start_force", "i8"),  # of any body: whether it takes its forces at the start of a step
-        ("timed", "i8"),  # whether impacts on a body that is alone happen at their times; 2: did so
-        ("earliest", "f8"),  # fraction of the step after which it meets any
-        ("cluster", "i8"),  # of any body: that its tree stands still with; -1: the world
-        ("since", "f8"),  # the same: since when [s]
-        ("stopped", "i8"),  # the same: whether it stands still
+        ("start_force", "i8"),  # whether the forces on the body act at the start of the step
+        ("timed", "i8"),  # 1: impacts on a single body have exact times; 2: one has happened
+        ("earliest", "f8"),  # fraction of the step until the tree's first time of impact
+        ("cluster", "i8"),  # cluster that the body's tree stops with; -1: the world
+        ("since", "f8"),  # time at which the cluster began [s]
+        ("stopped", "i8"),  # whether the cluster has stopped
     ]
 )
 

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Speculative contacts: for shapes that would pass into each other in a step.
+"""Speculative contacts: contacts at the time of impact, for shapes that would pass into each other.
 
 If the solved motion leads one shape into another, the step begins again with contacts for these
-shapes. Points, normal and arms are taken at the time of impact. The gap is the approach until that
-time. The rows of these contacts are solved with all others. Velocities therefore change by equal
-and opposite impulses, and bodies come to touch at the end of the step. The list of contacts grows
-until no shape passes, up to a limit of passes (.fast_motion).
+shapes. Points, normal and arms belong to the time of impact. The gap is the approach along the
+normal until that time. The rows of these contacts are solved with all others, so that velocities
+change by equal and opposite impulses. The bodies touch at the end of the step. Each pass adds
+contacts until no shape passes, up to a limit of passes (.fast_motion).
 """
 
 import math
@@ -53,10 +53,10 @@ _ALIKE = 1e-3  # largest difference of the normals of equal contacts
 
 @lazy_kernel()
 def find_flying(s: Scene) -> int:
-    """Mark shapes as ballistic if the impacts have exact times in this step.
+    """Mark shapes as ballistic if their impacts happen at exact times in this step.
 
-    All contacts of ballistic shapes in reach are found, and solved for at the closing time. A shape
-    for which this is impossible is marked not ballistic for the rest of the step.
+    For ballistic shapes, all contacts in reach are found, and solved at the closing time. A shape
+    for which this fails is unmarked for the rest of the step.
     """
     shapes = s.collision.shapes
     for k in range(shapes.shape[0]):
@@ -71,7 +71,10 @@ def find_flying(s: Scene) -> int:
 
 @inner_kernel
 def _mark_far(s: Scene) -> None:
-    """Use contacts beyond the usual reach only where impacts have exact times."""
+    """Give contacts of two ballistic shapes beyond the usual reach the gap offset FAR.
+
+    These contacts have effect only if the impacts happen at exact times.
+    """
     settings, shapes = s.settings[0], s.collision.shapes
     for c in range(s.counts[0].contact_count):
         contact = s.collision.contacts[c]
@@ -85,9 +88,9 @@ def _mark_far(s: Scene) -> None:
 
 @lazy_kernel()
 def add_speculative_contacts(s: Scene) -> int:
-    """Merge the speculative contacts with the found contacts, sorted by pair.
+    """Merge the speculative contacts with the contacts that were found, sorted by pair.
 
-    Distant found contacts count only if impacts have exact times.
+    Contacts with gap offset FAR have effect only if the impacts happen at exact times.
     """
     counts = s.counts[0]
     contacts = s.collision.contacts
@@ -111,10 +114,10 @@ def add_speculative_contacts(s: Scene) -> int:
 def _known_contact(
     contacts: Records[Contact], contact_count: int, speculative: Speculative, other_feature: int
 ) -> tuple[int, int]:
-    """Return the feature of a speculative contact, and the distant contact that is replaced by it.
+    """Return the feature of a speculative contact, and the index of the contact it replaces.
 
-    The feature is `other_feature` if a contact in reach has the same. The contact is
-    `contact_count` if there is none to replace.
+    The feature is `other_feature` if a contact in reach has the same feature. The index is
+    `contact_count` if the contact replaces none.
     """
     feature, c = speculative.feature, contact_count
     for at in range(contact_count):
@@ -129,7 +132,7 @@ def _known_contact(
 
 @inlined_kernel
 def _comes_before(speculative: Speculative, contact: Contact) -> bool:
-    """Return whether the pair of a speculative contact comes before the pair of a contact."""
+    """Return whether the pair of a speculative contact sorts before the pair of a contact."""
     if speculative.shape_a != contact.shape_a:
         return speculative.shape_a < contact.shape_a
     return speculative.shape_b < contact.shape_b
@@ -143,7 +146,7 @@ def _write_contact(
     feature: int,
     contact: Contact,
 ) -> None:
-    """Write the contact of a speculative contact."""
+    """Write the CONTACT record of a speculative contact."""
     contact.shape_a, contact.shape_b = speculative.shape_a, speculative.shape_b
     contact.body_a, contact.body_b = (
         shapes[speculative.shape_a].body,
@@ -163,18 +166,18 @@ def _write_contact(
 
 @inner_kernel
 def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
-    """List the places where shapes would pass into each other, the first of each tree.
+    """List contacts where shapes would pass into each other, for each tree the first in time.
 
     s.kinematics and collision.motions must belong to the motion.
 
     Args:
         s: the scene.
-        queries_left: number of CCD queries that are left.
+        queries_left: number of CCD queries left.
 
     Returns:
-        The number of queries left, and a status. DONE: nothing would pass. WIDER_SEARCH: the step
-        is to begin again. MORE_CONTACTS: there is no room for the contacts. RESOLVED: more contacts
-        cannot prevent any passage.
+        (number of queries left, status). The status is DONE if no shape would pass, WIDER_SEARCH if
+        the step is to begin again, MORE_CONTACTS if the contact array is full, and RESOLVED if more
+        contacts cannot prevent a passage.
     """
     collision, continuous, saved = s.collision, s.continuous.state[0], s.continuous.bodies
     if _bar_pairs(collision, s.continuous):
@@ -199,11 +202,11 @@ def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
 
 @inner_kernel
 def _list_pair(s: Scene, c: int, queries_left: int) -> tuple[int, int]:
-    """List the place where the shapes of candidate pair c would pass into each other.
+    """List a contact where the shapes of candidate pair c would pass into each other.
 
     Returns:
-        The number of queries left, and a status as of `list_speculative_contacts`, which does not
-        count the contacts that were listed.
+        (number of queries left, status). The status is that of `list_speculative_contacts`, except
+        that new contacts give DONE.
     """
     collision, pair = s.collision, s.collision.pairs[c]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
@@ -230,10 +233,10 @@ def _list_pair(s: Scene, c: int, queries_left: int) -> tuple[int, int]:
 
 @inlined_kernel
 def _list_passage(s: Scene, c: int, fraction: float) -> int:
-    """List the contacts of candidate pair c, whose shapes meet at `fraction`.
+    """List the contacts of candidate pair c, whose shapes meet at `fraction` of the motion.
 
     Returns:
-        RESOLVED if there are none that are new, MORE_CONTACTS if there is no room, else DONE.
+        RESOLVED if no contact is new, MORE_CONTACTS if the contact array is full, else DONE.
     """
     collision, pair, continuous = s.collision, s.collision.pairs[c], s.continuous
     before = continuous.state[0].speculative_count
@@ -249,10 +252,10 @@ def _list_passage(s: Scene, c: int, fraction: float) -> int:
 
 @inner_kernel
 def _bar_pairs(collision: Collision, continuous: Continuous) -> bool:
-    """Bar pairs that passed speculative contacts, and return whether there are any.
+    """Exclude pairs that passed their speculative contacts. Return whether there are any.
 
-    A shape that is hit off its centre turns. A shape that turns many times in a long step passes
-    the contacts of its touch. Such pairs stop against each other instead.
+    A shape that is hit off its centre rotates. After many turns in a long step, it passes the
+    contacts at the time of impact. Such pairs stop relative to each other instead (.standstill).
     """
     speculative_contacts = collision.speculative_contacts
     found = False
@@ -269,7 +272,7 @@ def _bar_pairs(collision: Collision, continuous: Continuous) -> bool:
 
 @inner_kernel
 def _is_behind(collision: Collision, speculative: Speculative) -> bool:
-    """Return whether the smaller shape ends behind the plane at which both shapes met."""
+    """Return whether the smaller shape ends behind the contact plane of the time of impact."""
     a, b = collision.shapes[speculative.shape_a], collision.shapes[speculative.shape_b]
     motion_a, motion_b = (
         collision.motions[speculative.shape_a],
@@ -291,7 +294,7 @@ def _is_behind(collision: Collision, speculative: Speculative) -> bool:
 
 @inlined_kernel
 def _has_time(continuous: Continuous, a: Shape, b: Shape) -> bool:
-    """Return whether impacts on one of two shapes have happened at exact times in this step."""
+    """Return whether impacts on one of two shapes happened at exact times in this step."""
     held = continuous.bodies
     if not continuous.state[0].ballistic:
         return False
@@ -301,9 +304,12 @@ def _has_time(continuous: Continuous, a: Shape, b: Shape) -> bool:
 
 @inlined_kernel
 def _leave_the_air(continuous: Continuous, a: Shape, b: Shape) -> int:
-    """End the timed impacts of shapes of which one comes near a shape that is not ballistic.
+    """Unmark both shapes of a pair as ballistic, unless both are ballistic.
 
-    The path of these shapes is not straight. Returns WIDER_SEARCH if that is so, else DONE.
+    A ballistic shape that may touch another shape no longer flies freely.
+
+    Returns:
+        DONE if both are ballistic, else WIDER_SEARCH.
     """
     if both_fly(continuous, a, b):
         return DONE
@@ -318,7 +324,7 @@ def _leave_the_air(continuous: Continuous, a: Shape, b: Shape) -> int:
 def _have_contact(
     counts: Counts, contacts: Records[Contact], number_a: Index, number_b: Index
 ) -> bool:
-    """Return whether the motion of two shapes was solved for with contacts between both."""
+    """Return whether the solved motion has contacts between two shapes."""
     for k in range(counts.contact_count):
         contact = contacts[k]
         if contact.shape_a == number_a and contact.shape_b == number_b and contact.gap_offset < FAR:
@@ -335,7 +341,11 @@ def _list_points(
     c: int,
     fraction: float,
 ) -> bool:
-    """List the contacts of candidate pair c, whose shapes meet at `fraction`. False: no room."""
+    """List the contacts of candidate pair c at the time of impact.
+
+    Returns:
+        False if the contact array is full.
+    """
     speculative_contacts, work = collision.speculative_contacts, collision.manifold[0]
     pair = collision.pairs[c]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
@@ -367,7 +377,10 @@ def _list_points(
 
 @inner_kernel
 def _may_help(collision: Collision, continuous: Continuous, pair: Indices) -> bool:
-    """Return whether more speculative contacts may help a pair with few contacts, none barred."""
+    """Return whether a pair may have more speculative contacts.
+
+    It may if it has fewer than the limit, and is not excluded.
+    """
     count = 0
     for k in range(continuous.state[0].speculative_count):
         speculative = collision.speculative_contacts[k]
@@ -380,7 +393,7 @@ def _may_help(collision: Collision, continuous: Continuous, pair: Indices) -> bo
 def _is_known(
     collision: Collision, continuous: Continuous, speculative: Speculative, thickness: float
 ) -> bool:
-    """Return whether an equal speculative contact was made before."""
+    """Return whether an equal speculative contact is in the list already."""
     for k in range(continuous.state[0].speculative_count):
         other = collision.speculative_contacts[k]
         if other.shape_a != speculative.shape_a or other.shape_b != speculative.shape_b:
@@ -398,7 +411,15 @@ def _is_known(
 
 @inner_kernel
 def _find_arm(shape: Shape, R: Mat3, p: Vec3, point: Vec3, arm_out: Vec3) -> None:
-    """Write the vector from the origin of a shape's body to a point. R, p: pose of the shape."""
+    """Write the vector from the origin of a shape's body to a point.
+
+    Args:
+        shape: the SHAPE record.
+        R: rotation of the shape (3, 3).
+        p: origin of the shape (3,) [m].
+        point: the point (3,) [m].
+        arm_out: output (3,) [m].
+    """
     L, t = shape.placement_R, shape.placement_p
     for r in range(3):
         arm_out[r] = point[r]
@@ -414,7 +435,15 @@ def _find_arm(shape: Shape, R: Mat3, p: Vec3, point: Vec3, arm_out: Vec3) -> Non
 def _rate_of(
     kinematics: Records[Kinematics], directions: Mat3, body: Index, arm: Vec3, normal: Vec3
 ) -> float:
-    """Return the displacement along a normal of a point `arm` from the body's origin [m a step]."""
+    """Return the displacement in one step, along a normal, of a point on a body [m].
+
+    Args:
+        kinematics: poses of the bodies.
+        directions: joint directions in the world.
+        body: index of the body.
+        arm: from the body's origin to the point (3,) [m].
+        normal: unit vector (3,).
+    """
     if body < 0:
         return 0.0
     link, point = kinematics[body], directions[0]
@@ -427,7 +456,7 @@ def _rate_of(
 def _keep_earliest(
     bodies: Records[Body], collision: Collision, continuous: Continuous, first: Index
 ) -> None:
-    """Keep only the earliest contact of each tree, among the contacts listed from `first` on."""
+    """Remove all but the earliest contact of each tree among the contacts from index `first` on."""
     speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
     kept = first
     for k in range(first, continuous.state[0].speculative_count):
@@ -446,7 +475,7 @@ def _keep_earliest(
 
 @inner_kernel
 def forget_speculative_contacts(shapes: Records[Shape], continuous: Continuous) -> None:
-    """Begin the next step without speculative contacts."""
+    """Remove all speculative contacts before the next step."""
     continuous.state[0].speculative_count = 0
     if continuous.state[0].ballistic:
         continuous.state[0].ballistic = 0

@@ -1,13 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Trees that would pass into each other stop against each other, and move on together.
+"""Standstill: trees that would pass into each other stop relative to each other.
 
-If speculative contacts do not suffice, trees are carried along the paths from meeting to meeting.
-Trees that meet keep the velocities, but stand still relative to each other until the end of the
-step. These trees move with the velocity of the common centre of mass. Trees that met the world do
-not move. This conserves momentum, the centre of mass and angular momentum. Only time of the
-relative motion is lost. Each meeting joins two clusters, so there are no more meetings than trees.
+This is the last resort if speculative contacts do not suffice. Trees move from meeting to meeting.
+Trees that meet form a cluster. Until the end of the step, the cluster moves with the velocity of
+its centre of mass. A cluster with the world does not move. The velocities of the trees do not
+change. Momentum, the centre of mass and angular momentum are therefore conserved. Only the
+relative motion of the rest of the step is lost. Each meeting joins two clusters, so that there are
+fewer meetings than trees.
 """
 
 from hrpsim.engine.collision.records import Collision
@@ -43,13 +44,13 @@ _WORLD = -1
 
 @inner_kernel
 def carry(s: Scene, queries_left: int) -> None:
-    """Carry all trees from q_swept with the velocity `carried` for a unit of time [1], to s.q.
+    """Move all trees from q_swept for unit time with the velocity `carried`, and write s.q.
 
-    Pairs stop at the present place when no queries are left.
+    If no queries are left, pairs stop at the present configuration.
 
     Args:
         s: the scene.
-        queries_left: number of CCD queries that are left.
+        queries_left: number of CCD queries left.
     """
     continuous, bodies, collision = s.continuous, s.forest.bodies, s.collision
     settings, stats, search, held = s.settings[0], s.step_stats[0], s.search[0], continuous.bodies
@@ -102,9 +103,11 @@ def _first_meeting(
     continuous: Continuous,
     queries_left: int,
 ) -> tuple[float, int, int]:
-    """Find the next meeting of two clusters: the fraction of the time left, and the pair.
+    """Find the next meeting of two clusters.
 
-    The pair is -1 if none do. Third, how many queries are left then.
+    Returns:
+        (fraction of the remaining time, index of the candidate pair or -1 for no meeting, number of
+        queries left).
     """
     earliest, first = 1.0, -1
     for c in range(search.candidate_count):
@@ -138,7 +141,7 @@ def _cluster_of_body(continuous: Continuous, body: Index) -> int:
 
 @inner_kernel
 def _join(bodies: Records[Body], continuous: Continuous, a: int, b: int) -> None:
-    """Join two clusters into one, which stops. Parts fixed to the world belong to the world."""
+    """Join two clusters into one that stops. Bodies fixed to the world join the world's cluster."""
     held = continuous.bodies
     placed = min(a, b)
     for i in range(held.shape[0]):
@@ -155,10 +158,7 @@ def _join(bodies: Records[Body], continuous: Continuous, a: int, b: int) -> None
 def _join_connected(
     bodies: Records[Body], continuous: Continuous, connections: Records[Connection]
 ) -> bool:
-    """Stop the trees that are connected to stopped trees.
-
-    Returns whether any does.
-    """
+    """Stop the trees that are connected to stopped trees. Return whether any tree is new."""
     found = False
     for k in range(connections.shape[0]):
         body_a, body_b = connections[k].body_a, connections[k].body_b
@@ -171,7 +171,7 @@ def _join_connected(
 
 @inlined_kernel
 def _has_stopped(continuous: Continuous, body: Index) -> bool:
-    """Return whether a body, not the world, has stopped against others."""
+    """Return whether a body, other than the world, is in a cluster that stopped."""
     return body >= 0 and continuous.bodies[body].stopped != 0
 
 
@@ -185,9 +185,9 @@ def _go_together(
     cluster: Index,
     now: float,
 ) -> None:
-    """Move the trees of a cluster from q_carried on with the velocity of the common centre.
+    """Set the velocity of a cluster's trees, from q_carried on, to that of its centre of mass.
 
-    This velocity is the velocity of the trees' displacement from q_carried to s.q.
+    That velocity follows from the displacement of the trees from q_carried to s.q.
     """
     held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
     mass, left = 0.0, 1.0 - now
@@ -218,7 +218,21 @@ def _add_way(
     sign: float,
     way: Vector,
 ) -> float:
-    """Add mass times the centre of mass of a free tree to (3,) [kg m], and return the mass."""
+    """Add mass times centre of mass of a free tree.
+
+    Args:
+        forest: the bodies and joints.
+        subtrees: mass and centre of mass of each subtree.
+        continuous: state of continuous collision detection.
+        directions: joint directions in the world.
+        root: root body of the tree.
+        q: configuration (nq,).
+        sign: factor of the term.
+        way: sum (3,) [kg m], changed.
+
+    Returns:
+        Mass of the tree [kg].
+    """
     here, moment = subtrees[root], directions[1]
     tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
     j, h = forest.bodies[root].q_index, here.moment
@@ -231,7 +245,7 @@ def _add_way(
 
 @inlined_kernel
 def _set_going(continuous: Continuous, body: Body, velocity: Vector) -> None:
-    """Move a body from q_carried on with its tree's velocity (3,), its joint at rest."""
+    """Move a body from q_carried on with its tree's velocity (3,), with zero joint velocity."""
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:
         for r in range(7):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Swept motion of shapes in a step, and the CCD queries of pairs."""
+"""Motion of shapes over a step, and times of impact of candidate pairs."""
 
 import math
 
@@ -30,17 +30,17 @@ from hrpsim.engine.step.continuous.records import Continuous
 from hrpsim.engine.step.motion.half_turns import turns_freely
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 
-# CCD queries in one search through a step: a number, and more for each pair. One of a mesh counts
-# for many. Pairs that are left when they are used up stay where they began.
+# Limit of CCD queries in one search of a step: a constant, and a number for each pair. A query of
+# a mesh counts as several. Beyond the limit, the remaining pairs stay at the start pose.
 QUERIES, MORE_QUERIES, _OF_MESH = 16_384, 64, 64
 
-# Added to the gap of a contact that counts only where impacts have exact times [m].
+# Added to the gap of contacts that have effect only if impacts have exact times [m].
 FAR = 1e9
 
 
 @inlined_kernel
 def is_fast(shape: Shape) -> bool:
-    """Return whether a shape moves by a large part of its thickness in the step."""
+    """Return whether a shape moves by a large fraction of its thickness in the step."""
     return shape.body >= 0 and shape.travel > FAST * shape.thickness
 
 
@@ -77,7 +77,7 @@ def find_sweeps(s: Scene, start: Vector, end: Vector) -> None:
 
 @inlined_kernel
 def _stay(motion: ShapeMotion) -> None:
-    """Set the end of a motion to the start."""
+    """Set the end pose of a motion to the start pose."""
     motion.angle = 0.0
     for r in range(3):
         motion.axis[r], motion.p_end[r] = (1.0 if r == 2 else 0.0), motion.p_start[r]
@@ -89,7 +89,7 @@ def _stay(motion: ShapeMotion) -> None:
 def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
     """Return whether a candidate pair needs a CCD query: fast and near shapes of different trees.
 
-    Planes need no query: a plane has no other side, so contacts suffice.
+    Planes need no query. A plane has no far side, so that contacts suffice.
 
     Args:
         bodies: BODY records.
@@ -104,7 +104,7 @@ def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
 
 @inner_kernel
 def _is_fast_and_near(collision: Collision, c: int) -> bool:
-    """Return whether two shapes, one of which is fast, are fast against each other and may meet."""
+    """Return whether two shapes, one of them fast, have a fast relative motion and may meet."""
     number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
     a, b = collision.shapes[number_a], collision.shapes[number_b]
     way = a.travel + b.travel
@@ -126,7 +126,7 @@ def root_of(bodies: Records[Body], shape: Shape) -> int:
 def too_far_apart(collision: Collision, c: int) -> bool:
     """Return whether the shapes of candidate pair c are too far apart to meet in this step.
 
-    collision.motions must be the motions of half the step.
+    collision.motions must be the motions of half a step.
     """
     number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
     a, b = collision.shapes[number_a], collision.shapes[number_b]
@@ -136,7 +136,7 @@ def too_far_apart(collision: Collision, c: int) -> bool:
 
 @inlined_kernel
 def _are_apart(a: Shape, b: Shape, way: float) -> bool:
-    """Return whether two shapes cannot meet that move by `way` [m] against each other."""
+    """Return whether two shapes cannot meet with a relative displacement of at most `way` [m]."""
     square = 0.0
     for r in range(3):
         square += (a.center[r] - b.center[r]) ** 2
@@ -154,7 +154,7 @@ def meeting_of(
     held_share: float,
     queries_left: int,
 ) -> tuple[float, int, bool]:
-    """Find the time at which the shapes of a candidate pair meet.
+    """Find the time of impact of a candidate pair.
 
     Shapes may penetrate by a fraction of the thinner shape's thickness, and always by the slop.
 
@@ -165,11 +165,11 @@ def meeting_of(
         c: index of the candidate pair.
         free_share: fraction of the thickness for shapes that are apart at the start.
         held_share: fraction of the thickness for shapes that touch at the start.
-        queries_left: number of CCD queries that are left.
+        queries_left: number of CCD queries left.
 
     Returns:
-        (time as a fraction of the motion or 1 for no meeting, number of queries left, whether the
-        search was cut off).
+        (time as a fraction of the motion or 1 for no impact, number of queries left, whether the
+        search stopped at its limit).
     """
     a, b = collision.shapes[collision.pairs[c, 0]], collision.shapes[collision.pairs[c, 1]]
     thickness, slop = min(a.thickness, b.thickness), settings.slop
@@ -185,7 +185,7 @@ def meeting_of(
 
 @inlined_kernel
 def is_penalty(solver_choice: IndexTable, a: Shape, b: Shape) -> bool:
-    """Return whether the contacts of two shapes are penalty contacts, which yield."""
+    """Return whether the contacts of two shapes are penalty contacts."""
     return solver_choice[a.solver_class, b.solver_class] == PENALTY
 
 
@@ -203,7 +203,7 @@ def is_ballistic(forest: Forest, body: Index, shape: Shape) -> bool:
 
 @inlined_kernel
 def both_fly(continuous: Continuous, a: Shape, b: Shape) -> bool:
-    """Return whether impacts of two shapes with each other have exact times."""
+    """Return whether impacts between two shapes have exact times."""
     return continuous.state[0].ballistic != 0 and a.ballistic > 0 and b.ballistic > 0
 
 
@@ -211,5 +211,5 @@ def both_fly(continuous: Continuous, a: Shape, b: Shape) -> bool:
 def bounce_in_flight(
     materials: Records[MaterialPair], continuous: Continuous, a: Shape, b: Shape
 ) -> bool:
-    """Return whether two shapes bounce off each other, at an exact time."""
+    """Return whether an impact of two shapes has an exact time and a restitution."""
     return both_fly(continuous, a, b) and materials[a.material, b.material].restitution > 0.0

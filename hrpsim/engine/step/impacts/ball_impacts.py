@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts of balls in free flight, event by event. Only the balls concerned are updated.
+"""Impacts of balls in free flight, event by event.
 
-Each ball has a list of its contacts and the time when the first contact closes. An impact concerns
-the balls that touch each other at its place and time. Only the contacts of these balls are found
-again.
+Each ball has a list of its contacts, and the time of its next event. An event is an impact, or a
+gap that closes slowly and comes to rest. An impact concerns the balls that touch each other at
+its point and time. Only the contacts of these balls are then found again.
 """
 
 import math
@@ -55,17 +55,17 @@ _END = -1  # of a list of balls or contacts
 def resolve_ball_impacts(
     s: Scene, island_number: Index, left: int, most_rounds: int
 ) -> tuple[int, float]:
-    """Resolve the impacts of an island of free balls, the earliest first.
+    """Resolve the impacts of an island of free balls in the order of time.
 
     Args:
         s: the scene.
         island_number: number of the island.
-        left: number of updates of contacts that are left.
-        most_rounds: largest number of rounds.
+        left: number of contact updates left.
+        most_rounds: maximum number of rounds.
 
     Returns:
-        (updates that are left, time of the last event [s]). The time is infinity if nothing strikes
-        any more.
+        (number of updates left, time of the last event [s]). The time is infinity if no impact is
+        left.
     """
     settings = s.settings[0]
     island = s.islands.ranges[island_number]
@@ -100,7 +100,7 @@ def resolve_ball_impacts(
 def _list_contacts(
     settings: Settings, contacts: Records[Contact], rows: Rows, balls: Records[Ball], island: Island
 ) -> int:
-    """Write the list of each ball's contacts, and of the balls, and return the first of these."""
+    """Write the list of each ball's contacts and the list of balls. Return the first ball."""
     for k in range(island.first, island.contact_end):
         contact = contacts[rows.island_rows[k] // 3]
         for body in (contact.body_a, contact.body_b):
@@ -130,7 +130,7 @@ def _list_contacts(
 
 @inlined_kernel
 def _next_of(contacts: Records[Contact], rows: Rows, number: Index, body: Index) -> int:
-    """Return the contact after a contact in the list of a ball."""
+    """Return the contact that follows a contact in a ball's list."""
     if contacts[number // 3].body_a == body:
         return rows.impacts[number].next_of_a
     return rows.impacts[number].next_of_b
@@ -145,7 +145,7 @@ def _partner(contacts: Records[Contact], number: Index, body: Index) -> int:
 
 @inner_kernel
 def _event_time(settings: Settings, impact: Impact, now: float) -> float:
-    """Return when a gap strikes or comes to rest next [s]."""
+    """Return the time of the next event of a gap [s]."""
     if impact.state == OPEN:
         return closing_time(impact, now)
     if impact.state == RESTING and is_impact(impact, now, True, settings.restitution_threshold):
@@ -155,7 +155,7 @@ def _event_time(settings: Settings, impact: Impact, now: float) -> float:
 
 @inner_kernel
 def _next_time(balls: Records[Ball], first: Index) -> float:
-    """Return when anything happens next to a ball of the list."""
+    """Return the time of the next event of the listed balls [s]."""
     earliest, body = math.inf, first
     while body != _END:
         ball = balls[body]
@@ -166,9 +166,10 @@ def _next_time(balls: Records[Ball], first: Index) -> float:
 
 @inner_kernel
 def _find_struck(s: Scene, first: Index, now: float) -> tuple[int, int]:
-    """List the balls with an impact at `now`, or a contact that comes to rest.
+    """List the balls with an event at the time `now` [s].
 
-    Returns the first of these and how many contacts were read.
+    Returns:
+        (first ball of the list, number of contact updates).
     """
     balls = s.impacts.balls
     struck, queries, body = _END, 0, first
@@ -191,7 +192,7 @@ def _find_struck(s: Scene, first: Index, now: float) -> tuple[int, int]:
 
 @inlined_kernel
 def _add_struck(balls: Records[Ball], struck: int, body: Index) -> int:
-    """Put a ball in front of the list of struck balls if not listed yet. Return the first ball."""
+    """Insert a ball at the head of the list of struck balls, if it is new. Return the head."""
     ball = balls[body]
     if ball.struck:
         return struck
@@ -201,10 +202,10 @@ def _add_struck(balls: Records[Ball], struck: int, body: Index) -> int:
 
 @inner_kernel
 def _strikes(s: Scene, number: Index, now: float) -> bool:
-    """Return whether a gap whose event is due strikes.
+    """Return whether an event of a gap is an impact.
 
-    The gap is found again for `now` [s] first. A gap that closes slowly rests from now on, and
-    takes part in the round with a rate of 0.
+    The contact is first found again at the time `now` [s]. A gap that closes slowly comes to rest,
+    and is part of the round with rate 0.
     """
     impact, threshold = s.rows.impacts[number], s.settings[0].restitution_threshold
     if impact.placed != now and is_closed(impact, now):
@@ -226,7 +227,7 @@ def _strikes(s: Scene, number: Index, now: float) -> bool:
 
 @inner_kernel
 def _earliest(contacts: Records[Contact], rows: Rows, balls: Records[Ball], body: Index) -> float:
-    """Return the earliest event of a ball's contacts [s]."""
+    """Return the time of the earliest event of a ball's contacts [s]."""
     earliest, number = math.inf, balls[body].first_contact
     while number != _END:
         earliest = min(earliest, rows.impacts[number].time)
@@ -236,7 +237,7 @@ def _earliest(contacts: Records[Contact], rows: Rows, balls: Records[Ball], body
 
 @inlined_kernel
 def _joins_round(s: Scene, number: Index, now: float) -> bool:
-    """Return whether a row that is not chosen yet closes or rests at `now` [s], placed there."""
+    """Return whether a new row closes or rests, with its contact found again at `now` [s]."""
     impact = s.rows.impacts[number]
     if impact.chosen or impact.state == ABSENT or not is_closed(impact, now):
         return False
@@ -248,9 +249,12 @@ def _joins_round(s: Scene, number: Index, now: float) -> bool:
 
 @inner_kernel
 def _choose_round(s: Scene, struck: int, now: float) -> int:
-    """List the rows that take part in the impact of these balls, and the target velocities.
+    """List the rows that are part of the impact of the struck balls, with their target velocities.
 
-    A ball that touches a struck ball is struck as well. Returns how many contacts were read.
+    A ball that touches a struck ball is also struck.
+
+    Returns:
+        Number of contact updates.
     """
     balls, last = s.impacts.balls, struck
     while balls[last].next_struck != _END:
@@ -278,9 +282,10 @@ def _choose_round(s: Scene, struck: int, now: float) -> int:
 def _leave_out_who_waits(
     settings: Settings, constrained: ConstraintBodies, rows: Rows, islands: Islands, now: float
 ) -> None:
-    """Keep the listed rows that take part in this round, and write the targets.
+    """Remove the listed rows that are not part of this round, and write the targets of the others.
 
-    A gap that closes slowly comes to rest by itself. Together with impacts this would lose energy.
+    If any gap has an impact, gaps that close slowly are removed, and come to rest in another round.
+    Both in one round would lose energy.
     """
     chosen, threshold = islands.chosen[0], settings.restitution_threshold
     fastest, count = _fastest(rows, islands, now), 0
@@ -301,7 +306,7 @@ def _leave_out_who_waits(
 
 @inner_kernel
 def _fastest(rows: Rows, islands: Islands, now: float) -> float:
-    """Return the fastest rate at which a listed gap closes on [m/s]."""
+    """Return the largest closing rate of the listed gaps [m/s]."""
     fastest = 0.0
     for k in range(islands.chosen[0].end):
         impact = rows.impacts[rows.chosen[k]]
@@ -319,7 +324,7 @@ def _find_contacts_again(
     struck: int,
     now: float,
 ) -> int:
-    """Write the present motion of the struck balls' gaps, and return the number of these gaps."""
+    """Write the present gaps and rates of the struck balls' contacts, and return the number."""
     queries, body = 0, struck
     while body != _END:
         number = balls[body].first_contact

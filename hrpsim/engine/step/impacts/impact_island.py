@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands with impacts: whether anything may strike, the motion until and after an impact.
+"""Islands with impacts: whether impacts are possible, and the motion before and after them.
 
-Contacts are found where shapes may meet with the velocities at the start of the step. A ball at
-rest that is struck may reach another ball within the same step. Contacts are then found once more.
+Contacts are found where shapes may meet with the velocities at the start of the step. After an
+impact, a ball that was at rest may reach another ball in the same step. Contacts are then found
+once more, at a larger distance.
 """
 
 import math
@@ -47,9 +48,9 @@ from hrpsim.engine.step.impacts.impact_round import begin_choice, choose, solve_
 from hrpsim.engine.step.impacts.records import Impacts
 from hrpsim.model.shapes.geometry import PLANE
 
-# Margin of the wider search beyond the driven distance, so that the next search suffices.
+# Factor of the distance of the wider search, so that this search suffices.
 _AMPLE = 1.2
-# Searches in a step; shapes that are driven further after them meet others in the next step.
+# Maximum number of searches in a step. Later contacts are found in the next step.
 _MOST_SEARCHES = 40
 
 
@@ -70,7 +71,7 @@ def _gap_of(
     materials: Records[MaterialPair],
     row: Row,
 ) -> tuple[float, float]:
-    """Return the gap of a one-sided row [m or rad] and the largest gap of a resting row."""
+    """Return the gap of a one-sided row, and the largest gap at which the row rests [m or rad]."""
     if row.kind == CONTACT_ROW:
         contact = collision.contacts[row.source]
         rigid = _materials_of(collision.shapes, materials, contact).damping_time < 0.0
@@ -85,7 +86,7 @@ def _gap_of(
 
 @inlined_kernel
 def _is_beyond(contacts: Records[Contact], island: Island, row: Row) -> bool:
-    """Return whether a row belongs to a contact that counts only where impacts are timed."""
+    """Return whether the contact of a row has effect only if impacts happen at exact times."""
     if island.timed or row.kind != CONTACT_ROW:
         return False
     return contacts[row.source].gap_offset == FAR
@@ -114,7 +115,7 @@ def may_have_impacts(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Return whether an island has restitution and a gap that may close fast in this step."""
+    """Return whether an island has restitution, and a gap that may close fast in this step."""
     bounces = closes = False
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
@@ -134,10 +135,14 @@ def may_have_impacts(
 def _may_close(
     settings: Settings, constrained: ConstraintBodies, row: Row, gap: float, closed: float
 ) -> bool:
-    """Return whether a gap may close in this step, faster than the threshold.
+    """Return whether a gap may close in this step, faster than the restitution threshold.
 
-    gap: [m].
-    closed: gap up to which the row rests [m].
+    Args:
+        settings: settings of the step.
+        constrained: constraint bodies of the step.
+        row: ROW record.
+        gap: gap of the row [m].
+        closed: largest gap at which the row rests [m].
     """
     dt, threshold = settings.time_step, settings.restitution_threshold
     before = row_velocity(row, constrained.velocity)
@@ -158,7 +163,7 @@ def needs_support(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Return whether anything but free flight moves an island until an impact.
+    """Return whether constraints act on an island before its first impact.
 
     Args:
         settings: settings of the step.
@@ -167,7 +172,7 @@ def needs_support(
         collision: shapes and contacts of the world.
         materials: records of pairs of materials.
         constrained: constraint bodies of the step.
-        rows: Rows of the step.
+        rows: rows of the step.
         island: record of the island, with a range of `island_rows`.
     """
     if island.contact_end != island.end:
@@ -201,7 +206,7 @@ def _supports(
 
 @inlined_kernel
 def _choose_supports(s: Scene, island: Island) -> None:
-    """Choose the rows that hold an island, and clear the impulses of all other rows."""
+    """List the rows that act at the start of the step, and set all other impulses to zero."""
     rows, constrained = s.rows.rows, s.constrained
     begin_choice(s.islands)
     for k in range(island.first, island.end):
@@ -220,10 +225,10 @@ def _choose_supports(s: Scene, island: Island) -> None:
 
 @inner_kernel
 def find_support(s: Scene, island_number: Index) -> None:
-    """Add the constraints that hold an island at the start of the step to its acceleration.
+    """Add the effect of the constraints at the start of the step to an island's acceleration.
 
-    A ball that lies on the floor must not fall until another ball strikes it. If impacts are timed,
-    slowly closing gaps continue to close, and come to rest at once in a round.
+    A ball on the floor must not fall until another ball strikes it. If impacts have exact times,
+    gaps that close slowly continue to close, and come to rest in a round.
     """
     settings = s.settings[0]
     island, rows, constrained = s.islands.ranges[island_number], s.rows.rows, s.constrained
@@ -268,9 +273,14 @@ def begin_island(s: Scene, island: Island) -> None:
 
 @inlined_kernel
 def _begin_gap(s: Scene, row: Row, impact: Impact, timed: int, drift: float) -> None:
-    """Write the state of the gap of a one-sided row, unless the row yields and does not bounce.
+    """Write the state of the gap of a one-sided row, except for compliant rows without restitution.
 
-    drift: time from the start of the step to where the row was found [s].
+    Args:
+        s: the scene.
+        row: ROW record.
+        impact: IMPACT record of the row.
+        timed: whether impacts happen at exact times.
+        drift: time from the start of the step to the poses of the contact [s].
     """
     settings, threshold = s.settings[0], s.settings[0].restitution_threshold
     gap, closed = _gap_of(settings, s.forest, s.q, s.collision, s.materials, row)
@@ -290,7 +300,7 @@ def _begin_gap(s: Scene, row: Row, impact: Impact, timed: int, drift: float) -> 
 
 @inlined_kernel
 def _read_material(s: Scene, row: Row, impact: Impact, is_closed: bool) -> bool:
-    """Write the restitution of a contact. Return whether the contact is closed and yields."""
+    """Write the restitution of a contact. Return whether it is closed and compliant."""
     pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
     impact.restitution = pair.restitution
     impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
@@ -299,7 +309,7 @@ def _read_material(s: Scene, row: Row, impact: Impact, is_closed: bool) -> bool:
 
 @inlined_kernel
 def _any_comes_near(s: Scene) -> bool:
-    """Return whether impacts drive two shapes near each other that have no contact."""
+    """Return whether impacts bring two shapes without a contact near each other."""
     collision, contacts = s.collision, s.collision.contacts
     for c in range(s.search[0].candidate_count):
         number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
@@ -315,9 +325,9 @@ def _any_comes_near(s: Scene) -> bool:
 
 @inner_kernel
 def widen_search(s: Scene) -> bool:
-    """Return whether a shape is driven to a place where another may be. Write how far.
+    """Find how far impacts move each shape. Return whether contacts must be found again.
 
-    The distances are written into the shapes.
+    The distances are written to SHAPE records, as `driven`.
     """
     collision, shapes = s.collision, s.collision.shapes
     if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
@@ -334,7 +344,7 @@ def widen_search(s: Scene) -> bool:
 
 @inner_kernel
 def _look_further(s: Scene, a: Shape, b: Shape) -> tuple[float, float]:
-    """Return how far contacts of two shapes were searched, and how much impacts add to that [m]."""
+    """Return the distance of the contact search of two shapes, and its increase by impacts [m]."""
     settings = s.settings[0]
     near = look_ahead(settings, s.forest, s.kinematics, a, b)
     reach, way = near - settings.contact_margin, a.travel + b.travel
@@ -354,18 +364,25 @@ def _look_further(s: Scene, a: Shape, b: Shape) -> tuple[float, float]:
 
 @inner_kernel
 def _way_after_impacts(s: Scene, a: Shape, b: Shape) -> float:
-    """Return a bound on the relative motion of two shapes in a step after its impacts [m]."""
+    """Return a bound on the relative motion of two shapes in a step after impacts [m]."""
     if a.radius < b.radius:
         return _way_at(s, a, b, a.center)
     way = _way_at(s, a, b, b.center)
-    if a.radius == b.radius:  # the less of both, whichever comes first
+    if a.radius == b.radius:  # the minimum, so that the order does not matter
         way = min(way, _way_at(s, a, b, a.center))
     return way
 
 
 @inlined_kernel
 def _way_at(s: Scene, a: Shape, b: Shape, center: Vec3) -> float:
-    """Return the bound for points in the ball about the smaller shape, of this centre (3,) [m]."""
+    """Return the bound on the relative motion, for points in the smaller shape's bounding ball [m].
+
+    Args:
+        s: the scene.
+        a: SHAPE record.
+        b: SHAPE record.
+        center: centre of the ball (3,) [m].
+    """
     x, y, z, p, q, r = _motion_after_impacts(s, a.body, center)
     u, v, w, d, e, f = _motion_after_impacts(s, b.body, center)
     turning = math.hypot(math.hypot(p - d, q - e), r - f)
@@ -375,7 +392,7 @@ def _way_at(s: Scene, a: Shape, b: Shape, center: Vec3) -> float:
 
 @inner_kernel
 def _motion_after_impacts(s: Scene, body: Index, point: Vec3) -> tuple[float, ...]:
-    """Return the velocity of a body's point (3,) and its angular velocity after the impacts."""
+    """Return the velocity of a body's point (3,), and the angular velocity, after the impacts."""
     origin = s.kinematics[s.forest.bodies[body].root].origin
     x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
     number = s.constrained.supports[body].constraint_body
@@ -390,7 +407,7 @@ def _motion_after_impacts(s: Scene, body: Index, point: Vec3) -> tuple[float, ..
 
 @inner_kernel
 def _find_gained(s: Scene) -> bool:
-    """Write the motion that impacts add to each shape, and return whether there is any."""
+    """Write the displacement that impacts add to each shape. Return whether any is positive."""
     collision, constrained, dt = s.collision, s.constrained, s.settings[0].time_step
     any_gained = False
     for k in range(collision.moving.shape[0]):
@@ -418,7 +435,7 @@ def _find_gained(s: Scene) -> bool:
 
 @inner_kernel
 def _have_contact(counts: Counts, contacts: Records[Contact], a: int, b: int) -> bool:
-    """Return whether there is a contact of two shapes."""
+    """Return whether two shapes have a contact."""
     for c in range(counts.contact_count):
         contact = contacts[c]
         if contact.shape_a == a and contact.shape_b == b:
@@ -428,7 +445,7 @@ def _have_contact(counts: Counts, contacts: Records[Contact], a: int, b: int) ->
 
 @inner_kernel
 def forget_driven(collision: Collision, impacts: Impacts) -> None:
-    """Clear the distances by which impacts drive shapes, at the end of a step."""
+    """Reset the distances by which impacts move shapes, at the end of a step."""
     impacts.state[0].wider_searches = 0
     for k in range(collision.moving.shape[0]):
         collision.shapes[collision.moving[k]].driven = 0.0

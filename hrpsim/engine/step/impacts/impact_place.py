@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts at the time of an impact, for bodies in free flight through the step.
+"""Contacts at the time of an impact, for balls in free flight.
 
-Two balls that pass each other at an angle do not touch at the nearest points of the start of the
-step. Contacts are therefore found again for the time of the impact. Point and normal are then
-common to both bodies: angular momentum is conserved, and a ball without friction gains no spin.
-Bodies are balls (see `is_timed`), and are therefore moved along the flight but not turned.
+Two balls on different paths do not touch at the nearest points of the start of the step. Contacts
+are therefore found again at the time of the impact. Point and normal are then the same for both
+bodies. Angular momentum is conserved, and a ball without friction gains no spin. All bodies are
+balls (see `is_timed`), so that only their translation changes the contact.
 """
 
 import math
@@ -50,9 +50,9 @@ def meets_sphere(a: Shape, b: Shape) -> bool:
 def is_timed(forest: Forest, collision: Collision, rows: Rows, island: Island) -> bool:
     """Return whether the impacts of an island can happen at exact times within the step.
 
-    This is possible if only contacts act, on balls that are alone in a tree. These balls fly on
-    parabolas between impacts, and the rotation moves no gap. Bodies with joints or corners would
-    have to move and turn back by the delay of the impacts, which changes energy and momentum.
+    All constraints must be contacts of balls, each the only body of its tree. The balls then fly on
+    parabolas between impacts, and the rotation changes no gap. Bodies with joints or corners would
+    have to move and rotate back by the delay of the impact. This would change energy and momentum.
     """
     shapes = collision.shapes
     if island.contact_end != island.end:
@@ -77,9 +77,10 @@ def drifted(
     island: Island,
     number: Index,
 ) -> float:
-    """Return the drift time of the poses at which the contact of row `number` was found [s].
+    """Return the time from the start of the step to the poses at which a contact is evaluated [s].
 
-    Timed impacts begin at the start of the step. Other impacts happen at the poses of the contacts.
+    Timed impacts begin at the start of the step. Other impacts happen at the poses of the contact
+    search. `number` is the contact's row.
     """
     if not island.timed:
         return 0.0
@@ -93,10 +94,10 @@ def drifted(
 
 @inner_kernel
 def place_at_start(s: Scene, island: Island) -> None:
-    """Find the contacts of an island of fast balls again for the start of the step.
+    """Find the contacts of an island of fast balls again at the start of the step.
 
-    In the middle of the step the balls may have passed each other. The gap of a contact is then the
-    gap for motion along a line.
+    In the middle of the step the balls may have passed each other. The gap of such a contact is
+    then the gap for motion along a line.
     """
     for k in range(island.first, island.contact_end):
         number = s.rows.island_rows[k]
@@ -115,9 +116,9 @@ def place_at_start(s: Scene, island: Island) -> None:
 
 @inner_kernel
 def place_contact(s: Scene, number: Index, now: float) -> None:
-    """Find the contact of normal row `number` again for `now` [s], and write its rows.
+    """Find the contact of normal row `number` again at the time `now` [s], and write its rows.
 
-    The contact stays unchanged if the shapes do not meet there any more.
+    If the shapes no longer touch, the contact does not change.
     """
     contact, impact = s.collision.contacts[number // 3], s.rows.impacts[number]
     a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]
@@ -151,7 +152,7 @@ def place_contact(s: Scene, number: Index, now: float) -> None:
 def _displacement(s: Scene, body: Index, axis: int, now: float) -> float:
     """Return the displacement of a single body along an axis from contact search to `now` [m].
 
-    Contacts of a semi-implicit step are found in its middle.
+    Contacts of a semi-implicit step are found in the middle of the step.
     """
     if body < 0:
         return 0.0
@@ -167,7 +168,7 @@ def _displacement(s: Scene, body: Index, axis: int, now: float) -> float:
 
 @inlined_kernel
 def _from_origin(s: Scene, body: Index, now: float, point: Vec3) -> None:
-    """Convert a point in the world to a point relative to the origin of a body at `now`."""
+    """Transform a point in the world to the vector from the origin of a body at the time `now`."""
     if body >= 0:
         for r in range(3):
             point[r] -= s.kinematics[body].origin[r] + _displacement(s, body, r, now)
@@ -175,7 +176,7 @@ def _from_origin(s: Scene, body: Index, now: float, point: Vec3) -> None:
 
 @inner_kernel
 def _turn_impulse(contact: Contact, normal: Vector, directions: Mat3) -> None:
-    """Write the impact impulse in components along a new normal and its tangents."""
+    """Transform the impact impulse to components along a new normal and its tangents."""
     total = directions[0]
     n, impact_impulse = contact.normal, contact.impact_impulse
     x, y = directions[1], directions[2]
@@ -191,7 +192,7 @@ def _turn_impulse(contact: Contact, normal: Vector, directions: Mat3) -> None:
 
 @inner_kernel
 def _start_from(s: Scene, number: Index, now: float, gap: float) -> None:
-    """Write a contact's rows for its new place, and the motion of its gap from there."""
+    """Write a contact's rows for the time `now`, and the motion of its gap from then on."""
     rows, impact = s.rows.rows, s.rows.impacts[number]
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     contact = s.collision.contacts[number // 3]

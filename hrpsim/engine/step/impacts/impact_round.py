@@ -1,19 +1,20 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One round of impacts: the rows of an island that take part, the solution, the effect.
+"""One round of impacts: the rows that are part of it, the solution, and its effect.
 
-Bodies do not move. Free balls have other rounds (.ball_impacts).
+Bodies do not move in a round. Free balls have other rounds (.ball_impacts).
 
-Newton's law applies. The target of a row that strikes is -e times its rate. A row that is closed
-and at rest must not be pressed in. All rows of a round are solved together. Rigid constraints keep
-their velocity. Compliant constraints, and constraints bounded by a force, have no impulse in no
-time.
+Newton's law of impact applies. The target of a row with an impact is -e times its rate, where e is
+the restitution. A row that is closed and at rest must not open into penetration. All rows of a
+round are solved together. Rigid constraints keep their velocity. Compliant constraints, and
+constraints with a force limit, have no impulse in zero time.
 
-With friction Newton's law may give energy (Kane and Levinson 1985, Stronge 1990). Friction changes
-the rate of a gap as well, so -e times the rate before may exceed the rate after an elastic impact.
-The energy that a round gives is the work of its impulses, sum l (u + u') / 2 over rows with the
-rates u before and u' after. A round that gives energy is done again with less restitution.
+With friction, Newton's law may increase the energy (Kane and Levinson 1985, Stronge 1990). Friction
+changes the rate of a gap as well, so that -e times the rate before may exceed the rate after an
+elastic impact. The energy gain of a round is the work of its impulses, the sum of l (u + u') / 2
+over all rows. Here l is the impulse, u the rate before and u' the rate after the round. A round
+that gains energy is solved again with less restitution.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -46,19 +47,19 @@ from hrpsim.engine.step.scene.islands import Islands
 from hrpsim.engine.step.scene.records import WHOLE
 from hrpsim.engine.step.scene.status import DONE
 
-# Tolerated error of a round's energy, as a share of the work that its impulses do on each other.
+# Tolerance of a round's energy, as a fraction of the sum of its absolute works.
 _ROUNDING = 1e-9
-# Largest change in the last sweep of a round, as a share of its fastest approach.
+# Largest change in the last sweep of a round, as a fraction of the largest closing rate.
 EXACT = 1e-14
-# Updates of contacts or rows that a round may take, and sweeps that it may take in any case.
+# Maximum number of updates of contacts or rows in a round, and number of sweeps always allowed.
 _UPDATES, _SWEEPS = 20_000, 50
-# Bisections of the part of restitution that gives no energy.
+# Number of bisections for the fraction of restitution without energy gain.
 _HALVINGS = 30
 
 
 @inlined_kernel
 def _row_count(row: Row) -> int:
-    """Return how many rows a contact or another constraint has, from its first on."""
+    """Return the number of rows of a contact or another constraint."""
     return 3 if row.kind == CONTACT_ROW else 1
 
 
@@ -74,9 +75,9 @@ def note_rates(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> N
 
 @inner_kernel
 def gives_energy(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> bool:
-    """Return whether contacts and limits do work on the whole in this round.
+    """Return whether the total work of contacts and limits in this round is positive.
 
-    Rigid constraints keep a velocity: a moving drive may do work in any impact.
+    Rigid constraints keep a velocity. A moving drive may do work in any impact.
     """
     chosen = islands.chosen[0]
     work = exchanged = 0.0
@@ -101,7 +102,7 @@ def ask_for_less(
     now: float,
     part: float,
 ) -> None:
-    """Undo a round and lower the restitution of the listed rows to the fraction `part`."""
+    """Undo a round, and scale the restitution of the listed rows by the fraction `part`."""
     chosen, velocity = islands.chosen[0], constrained.velocity
     threshold = settings.restitution_threshold
     for k in range(chosen.end):
@@ -119,10 +120,10 @@ def ask_for_less(
 
 @inner_kernel
 def solve_round(s: Scene, island_number: Index, now: float) -> int:
-    """Solve the rows that strike at `now` [s], and the other rows that take part.
+    """Solve the rows with an impact at `now` [s], and the other rows that are part of the round.
 
     Returns:
-        The number of updates of contacts or rows, 0 if nothing strikes.
+        Number of updates of contacts or rows, 0 if there is no impact.
     """
     island, settings = s.islands.ranges[island_number], s.settings[0]
     fastest = _fastest_approach(s.rows, island, now)
@@ -141,9 +142,12 @@ def solve_round(s: Scene, island_number: Index, now: float) -> int:
 
 @inner_kernel
 def _solve_without_gain(s: Scene, island_number: Index, now: float, tolerance: float) -> int:
-    """Solve a round that gained energy again, with the largest restitution that gains none.
+    """Solve a round that gained energy again, with the largest restitution without energy gain.
 
-    Returns how many updates that took.
+    The fraction of the restitution is found by bisection.
+
+    Returns:
+        Number of updates of contacts or rows.
     """
     taken, admitted, refused = 0, 0.0, 1.0
     for _ in range(_HALVINGS):
@@ -161,7 +165,7 @@ def _solve_without_gain(s: Scene, island_number: Index, now: float, tolerance: f
 
 @inner_kernel
 def _fastest_approach(rows: Rows, island: Island, now: float) -> float:
-    """Return the fastest rate at which a closed gap of an island closes on [m/s]."""
+    """Return the largest closing rate of an island's closed gaps [m/s]."""
     fastest = 0.0
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
@@ -181,7 +185,7 @@ def _choose(
     now: float,
     fastest: float,
 ) -> None:
-    """List the rows of a round, write the targets, and clear all impulses of the island."""
+    """List the rows of a round, write the targets, and set all impulses of the island to zero."""
     velocity = constrained.velocity
     threshold = settings.restitution_threshold
     begin_choice(islands)
@@ -203,7 +207,7 @@ def _choose(
 
 @inlined_kernel
 def empty_tangents(constrained: ConstraintBodies, rows: Rows, number: Index, late: float) -> None:
-    """Start the friction of a contact without impulses, `late` after the step's start."""
+    """Set the friction impulses of a contact to zero, `late` [s] after the start of the step."""
     for tangent in (rows.rows[number + 1], rows.rows[number + 2]):
         tangent.impulse = 0.0
         tangent.target = -late * row_velocity(tangent, constrained.acceleration)
@@ -219,7 +223,7 @@ def begin_choice(islands: Islands) -> None:
 
 @inlined_kernel
 def choose(rows: Rows, islands: Islands, number: Index) -> None:
-    """List a contact's rows, or one row: contacts first, in the order of the island."""
+    """Add the rows of a constraint to the list. Contacts come first, as in the island."""
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
     chosen.end += 1
@@ -231,7 +235,7 @@ def choose(rows: Rows, islands: Islands, number: Index) -> None:
 
 @inner_kernel
 def _leave_out_rest(rows: Rows, island: Island) -> None:
-    """Clear the impulses of rows that are not listed, for the direct solver reads all rows."""
+    """Set the impulses of unlisted rows to zero, since the direct solver reads all rows."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if not rows.impacts[number].chosen:
@@ -240,7 +244,7 @@ def _leave_out_rest(rows: Rows, island: Island) -> None:
 
 @inlined_kernel
 def sweep_listed(s: Scene, k: Index, task: Task) -> int:
-    """Sweep over the listed rows of an island, from and to constrained.velocity."""
+    """Sweep over the listed rows of an island, and update constrained.velocity."""
     island, chosen, rows = s.islands.ranges[k], s.islands.chosen[0], s.rows
     island.sweeps, island.residual, island.converged = solve(
         rows.rows,
@@ -261,7 +265,7 @@ def sweep_listed(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def _solve_listed_directly(s: Scene, k: Index, task: Task) -> int:
-    """Solve the listed rows of the direct island. Rows that are not listed have no impulses."""
+    """Solve the listed rows of the island of the direct solver. Other rows have zero impulse."""
     _leave_out_rest(s.rows, s.islands.ranges[k])
     return solve_direct_island(s, task.tolerance, VELOCITY)
 
@@ -277,7 +281,7 @@ _first_attempt, _, _attempt = order_of(IMPACTS, tuple(IMPACTS), is_direct_island
 
 @inlined_kernel
 def task_of_round(islands: Islands, tolerance: float) -> Task:
-    """Return the task to solve the listed rows to `tolerance` [m/s]."""
+    """Return the task that solves the listed rows to `tolerance` [m/s]."""
     return Task(WHOLE, max(_SWEEPS, _UPDATES // max(islands.chosen[0].end, 1)), tolerance)
 
 
@@ -286,7 +290,7 @@ def solve_listed(s: Scene, k: Index, tolerance: float) -> int:
     """Solve the listed rows of island `k` to `tolerance` [m/s].
 
     Returns:
-        The number of updates of rows that would have taken about as long.
+        Number of row updates that would have taken about the same time.
     """
     task = task_of_round(s.islands, tolerance)
     _attempt(_first_attempt(s, k, task), s, k, task)
@@ -295,7 +299,7 @@ def solve_listed(s: Scene, k: Index, tolerance: float) -> int:
 
 @inner_kernel
 def apply_round(s: Scene, now: float) -> None:
-    """Add up the impulses of a round, and the correction of positions for impacts at `now`."""
+    """Sum the impulses of a round, and the position corrections for impacts at the time `now`."""
     rows, chosen, constrained = s.rows.rows, s.islands.chosen[0], s.constrained
     for k in range(chosen.end):
         number = s.rows.chosen[k]
@@ -317,7 +321,7 @@ def apply_round(s: Scene, now: float) -> None:
 def find_gaps(
     settings: Settings, constrained: ConstraintBodies, rows: Rows, island: Island
 ) -> None:
-    """Write the motion of an island's gaps by the present velocities."""
+    """Write the motion of an island's gaps with the present velocities."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if is_one_sided(rows.rows[number]) and rows.impacts[number].state != ABSENT:
@@ -326,7 +330,7 @@ def find_gaps(
 
 @inlined_kernel
 def find_gap(settings: Settings, constrained: ConstraintBodies, rows: Rows, number: Index) -> None:
-    """Write the motion of the gap of row `number` by the present velocities."""
+    """Write the motion of the gap of row `number` with the present velocities."""
     row, impact = rows.rows[number], rows.impacts[number]
     impact.rate = row_velocity(row, constrained.velocity)
     impact.gap = impact.offset + row_velocity(row, constrained.gap_offset)

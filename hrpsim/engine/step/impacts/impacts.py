@@ -1,16 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impacts with restitution: a step's events in time, each solved before the next is sought.
+"""Impacts with restitution, in the order of time within a step.
 
-Gaps close one after the other while bodies move as without constraints. The gap that closes first
-strikes first. Then every gap moves with the new velocities, and restitution applies to the next gap
-with its rate at that time. Only velocities jump.
+Between impacts, bodies move as without constraints. The gap that closes first has the first impact,
+and only velocities change. Then all gaps continue with the new velocities. The restitution of the
+next gap applies to its rate at that time.
 
-If balls fly freely (`is_timed`), impacts happen at exact times. The step then starts where bodies
-would have been with the final velocities. Otherwise impacts happen at the start of the step, in the
-same order. Resting gaps, and gaps that close slower than the threshold, are left to the step's own
-rows. Between balls with timed impacts, such gaps come to rest at the time of the impact.
+If balls fly freely (`is_timed`), impacts happen at exact times. The step then begins at the
+positions from which the final velocities lead to the same end. Otherwise impacts happen at the
+start of the step, in the same order. Resting gaps, and gaps that close slower than the threshold,
+are solved by the rows of the step. Between balls with timed impacts, such gaps come to rest at the
+time of the impact.
 """
 
 import math
@@ -62,13 +63,13 @@ from hrpsim.engine.step.rows.constraint_wrenches import clear_wrenches, forget_i
 from hrpsim.engine.step.scene.records import Start
 from hrpsim.engine.step.scene.status import DONE, RESOLVED, WIDER_SEARCH
 
-# Rounds in one island in a step: a number, and more for each of its constraint blocks. Gaps that
-# still close then have no restitution.
+# Maximum number of rounds of an island in a step: a constant, and a number for each constraint
+# block. Gaps that close later in the step have no restitution.
 _ROUNDS, _MORE_ROUNDS = 2000, 20
 
-# Updates and reads of contacts and rows that all islands may take in a step; where balls may fly so
-# many times more, of which an island without exact times may take _UPDATES. A step that begins
-# again has the rest of them, and at least this part of all.
+# Maximum number of updates of contacts and rows in a step, over all islands. With ballistic shapes
+# the limit is _OF_FAST times higher, but an island without exact times still has _UPDATES. A step
+# that begins again has the remaining number, and at least the fraction _LEAST.
 _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 
 
@@ -76,8 +77,9 @@ _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 def resolve_impacts(s: Scene) -> int:
     """Change s.velocity, and s.q with it, where gaps close with restitution.
 
-    Returns DONE if nothing changed. Returns RESOLVED if the rows must be written again. Returns
-    WIDER_SEARCH if contacts must be found again, and nothing else has changed then.
+    Returns:
+        DONE if nothing changed. RESOLVED if the rows must be written again. WIDER_SEARCH if
+        contacts must be found again, with nothing else changed.
 
     Reads: articulated, collision, connections, constrained, continuous, counts, direct, forest,
     impacts, islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings,
@@ -112,7 +114,7 @@ def resolve_impacts(s: Scene) -> int:
 
 @inlined_kernel
 def _resolve_islands(s: Scene) -> None:
-    """Resolve the impacts of every island that may have some, within the updates of the step."""
+    """Resolve the impacts of all islands that may have any, up to the limit of updates."""
     ranges = s.islands.ranges
     most = _UPDATES * (_OF_FAST if s.continuous.state[0].ballistic else 1)
     left = allowed = max(most - s.impacts.state[0].updates, int(_LEAST * most))
@@ -129,9 +131,11 @@ def _resolve_islands(s: Scene) -> None:
 
 @inlined_kernel
 def _find_meeting(s: Scene) -> tuple[int, bool]:
-    """Note which islands may have impacts, and which have exact times.
+    """Find which islands may have impacts, and which impacts have exact times.
 
-    Returns whether any may, and whether contacts were computed again for the start of the step.
+    Returns:
+        (whether any island may have impacts, whether contacts were computed again at the start of
+        the step).
     """
     settings, ranges = s.settings[0], s.islands.ranges
     any_meets = any_placed = False
@@ -158,10 +162,11 @@ def _find_meeting(s: Scene) -> tuple[int, bool]:
 
 @inlined_kernel
 def _lead(settings: Settings, timed: bool) -> float:
-    """Return w of the integrator's free flight, q' = q + dt v + w dt^2 a.
+    """Return the weight w of the integrator's free flight, q' = q + dt v + w dt^2 a.
 
-    For a flight from the start of a semi-implicit step, w is 1/2. From the middle of the step to
-    the middle of the next step, w is 1. Impacts that are not `timed` happen in the middle.
+    Here q' is the position after a time step dt, v the velocity and a the acceleration. For a
+    flight from the start of a semi-implicit step, w is 1/2. From the middle of one step to the
+    middle of the next step, w is 1. Impacts that are not `timed` happen in the middle.
     """
     w = 0.5 if settings.order > 1 else 0.0
     return w if timed else w + settings.drift / settings.time_step
@@ -177,7 +182,7 @@ def _take_mean_velocity(
     ranges: Records[Island],
     continuous: Continuous,
 ) -> None:
-    """Replace the velocity at the start by the velocity of the integrator's parabola."""
+    """Replace the velocity at the start by the mean velocity of the integrator's parabola."""
     _mark_timed(counts, contacts, rows, ranges, continuous)
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]
@@ -197,7 +202,7 @@ def _mark_timed(
     ranges: Records[Island],
     continuous: Continuous,
 ) -> None:
-    """Mark the bodies whose impacts are timed."""
+    """Mark the bodies whose impacts have exact times."""
     held = continuous.bodies
     for i in range(held.shape[0]):
         held[i].timed = 0
@@ -215,9 +220,10 @@ def _mark_timed(
 
 @inner_kernel
 def _resolve_island(s: Scene, island_number: Index, left: int) -> int:
-    """Resolve the impacts of an island, the earliest first, until nothing strikes any more.
+    """Resolve the impacts of an island in the order of time, until none is left.
 
-    Returns how many of the updates `left` remain.
+    Returns:
+        Number of updates left, of the number `left` at the start.
     """
     island = s.islands.ranges[island_number]
     most_rounds = _ROUNDS + _MORE_ROUNDS * (island.end - island.first)
@@ -237,8 +243,8 @@ def _resolve_at_start(
     """Resolve the impacts of an island in the order of time. Bodies do not move.
 
     Returns:
-        (updates of `left` that were not used, time of the last round [s]). The time is infinity if
-        nothing strikes any more.
+        (number of updates left, time of the last round [s]). The time is infinity if no impact is
+        left.
     """
     island, now = s.islands.ranges[island_number], 0.0
     for _ in range(most_rounds):
@@ -258,7 +264,7 @@ def _resolve_at_start(
 def _count_left(
     settings: Settings, stats: StepStats, rows: Rows, island: Island, now: float
 ) -> None:
-    """Count the gaps that still close when there were too many rounds."""
+    """Count the gaps that still close after the maximum number of rounds."""
     for k in range(island.first, island.end):
         impact = rows.impacts[rows.island_rows[k]]
         if not is_one_sided(rows.rows[rows.island_rows[k]]):
@@ -272,9 +278,9 @@ def _count_left(
 
 @inner_kernel
 def _next_time(settings: Settings, rows: Rows, island: Island, now: float) -> float:
-    """Return when the next gap of an island strikes, infinity for none in this step.
+    """Return the time of the next impact of an island [s], infinity for none in this step.
 
-    Gaps that close more slowly before that come to rest.
+    Gaps that close slower than the threshold before that time come to rest.
     """
     island_rows, impacts = rows.island_rows, rows.impacts
     threshold, dt = settings.restitution_threshold, settings.time_step
@@ -295,7 +301,7 @@ def _next_time(settings: Settings, rows: Rows, island: Island, now: float) -> fl
 
 @inlined_kernel
 def _settle(rows: Rows, island: Island, threshold: float, now: float, limit: float) -> None:
-    """Set gaps to rest if they close before `limit` [s] and more slowly than the threshold."""
+    """Bring gaps to rest that close before `limit` [s], slower than the threshold."""
     for k in range(island.first, island.end):
         impact = rows.impacts[rows.island_rows[k]]
         if is_one_sided(rows.rows[rows.island_rows[k]]) and impact.state == OPEN:
@@ -313,10 +319,11 @@ def _end_island(
     continuous: Continuous,
     island: Island,
 ) -> None:
-    """Write the gaps that impacts leave into the step's contact rows.
+    """Write the gaps after the impacts to the step's contact rows.
 
-    A row compares its gap with a step at the velocity at the step's end. A gap that the bodies' own
-    motion leaves open must not be held. A resting gap is held from now on, at its present value.
+    A row predicts its gap from the velocity at the end of the step. A gap that stays open without
+    constraints must not be constrained. A gap that came to rest is constrained at its present
+    value.
     """
     find_gaps(settings, constrained, rows, island)
     for k in range(island.first, island.contact_end):
@@ -329,7 +336,7 @@ def _end_island(
         drift = drifted(settings, contacts, continuous, island, number)
         gap = _gap_of_row(settings, contact, impact, island.timed, drift)
         if island.timed:
-            # The offset belongs to a motion that does not happen.
+            # The offset was for the motion without impacts.
             contact.gap, contact.gap_offset = gap, 0.0
         else:
             contact.gap_offset = gap - contact.gap
@@ -341,14 +348,14 @@ def _end_island(
 def _gap_of_row(
     settings: Settings, contact: Contact, impact: Impact, timed: int, drift: float
 ) -> float:
-    """Return the gap that the step's row of a contact is to see after the impacts [m].
+    """Return the gap of a contact after the impacts, for the row of the step [m].
 
     Args:
         settings: settings of the step.
-        contact: CONTACT record. Of a timed resting contact, `push_out` is written.
-        impact: IMPACT record of its normal row.
+        contact: CONTACT record. For a timed resting contact, `push_out` is written.
+        impact: IMPACT record of the normal row.
         timed: whether impacts happened at exact times.
-        drift: time from the place of the impacts to where the row finds the contact [s].
+        drift: time from the pose at the impacts to the pose at which the row finds the contact [s].
     """
     dt = settings.time_step
     end, start = gap_at(impact, dt), impact.gap + drift * impact.rate
@@ -366,7 +373,7 @@ def _gap_of_row(
 
 @inlined_kernel
 def _clear_offsets(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
-    """Clear the displacements of an island's bodies that impacts owed to coming late."""
+    """Reset the displacements that stand for the delay of impacts, for all bodies of an island."""
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
         for column in range(row.start_a, row.start_a + row.width_a):
@@ -377,7 +384,7 @@ def _clear_offsets(constrained: ConstraintBodies, rows: Rows, island: Island) ->
 
 @inlined_kernel
 def _say_timed(continuous: Continuous, contact: Contact) -> None:
-    """Mark that the impacts of a contact's bodies happened at exact times."""
+    """Mark that the bodies of a contact had impacts at exact times."""
     if contact.body_a >= 0:
         continuous.bodies[contact.body_a].timed = 2
     if contact.body_b >= 0:
@@ -386,9 +393,10 @@ def _say_timed(continuous: Continuous, contact: Contact) -> None:
 
 @inlined_kernel
 def _push_out(settings: Settings, impact: Impact, gap: float) -> float:
-    """Return how far below `gap` the step of a gap held from now on would end [m].
+    """Return how far below `gap` a resting gap would be at the end of the step [m].
 
-    The body returned to the start of the step along free flight, but does not fly from now on.
+    The body returned to the start of the step along its free flight, but is no longer in free
+    flight.
     """
     dt, w = settings.time_step, _lead(settings, True)
     start_rate = impact.rate + (0.5 - w) * dt * impact.acceleration
@@ -406,7 +414,7 @@ def _move_back(
     constrained: ConstraintBodies,
     continuous: Continuous,
 ) -> None:
-    """Move bodies to where the velocities after the impacts would have started."""
+    """Move bodies to the positions at which the velocities after the impacts would have started."""
     bodies, drift = forest.bodies, settings.drift
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]

@@ -3,10 +3,10 @@
 
 """Inelastic impacts of an rk4 step: bodies that meet within the step collide at its start.
 
-The impulse of a landing is not a force that lasts for a step. If the impulse were spread over the
-step, half of the approach would still move the bodies into each other. The velocities therefore
-jump first, under the same constraints. The step's forces are then found for the motion after the
-jump. Springs give no impulse in no time, including springs of compliant contacts and limits.
+The impulse of an impact is not a force over the whole step. If it were, half of the approach would
+become penetration. Therefore the velocities change first, under the same constraints. The forces
+of the step are then computed for the motion after the change. Springs, including those of
+compliant contacts and limits, give no impulse in zero time.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -43,7 +43,10 @@ from hrpsim.engine.step.scene.status import DONE, LARGEST_SPEED, RESOLVED
 
 @lazy_kernel(feature="staged")
 def resolve_inelastic_impacts(s: Scene) -> int:
-    """Change s.velocity if anything meets in this step, and return RESOLVED then, otherwise DONE.
+    """Change s.velocity if a gap closes in this step.
+
+    Returns:
+        RESOLVED if the velocity changed, else DONE.
 
     Reads: articulated, collision, connections, constrained, counts, direct, forest, impacts,
     islands, joint_impact_impulses, joint_parameters, kinematics, newton, newton_part, q, rows,
@@ -89,7 +92,7 @@ def _contact_meets(s: Scene, contact: Contact) -> bool:
 
 @inlined_kernel
 def _limit_meets(s: Scene, k: Index) -> bool:
-    """Return whether a joint meets a rigid limit in this step, faster than the threshold."""
+    """Return whether a joint reaches a rigid limit in this step, faster than the threshold."""
     settings, dof, rate = s.settings[0], s.forest.dofs[k], s.velocity[k]
     yields = s.joint_parameters[k, LIMIT_PARAMETERS].compliance > 0.0
     if yields or abs(rate) < settings.restitution_threshold:
@@ -100,7 +103,7 @@ def _limit_meets(s: Scene, k: Index) -> bool:
 
 @inner_kernel
 def jump(s: Scene) -> int:
-    """Solve the rows for the present velocities, without time for forces to act."""
+    """Solve the rows for the impulses of the impacts, without the forces of the step."""
     counts = s.counts[0]
     rows = s.rows.rows
     for number in range(counts.row_count):
@@ -143,7 +146,7 @@ def change_velocity(
     impacts: Impacts,
     work: Work,
 ) -> None:
-    """Apply the loads on bodies and joints, which are impulses, to the velocity."""
+    """Apply the accumulated impulses on bodies and joints to the velocity."""
     again = impacts.state[0].had_impacts
     wrench_response(forest, kinematics, articulated, work.constraint_effort, work.change)
     for k in range(velocity.shape[0]):
@@ -161,7 +164,7 @@ def change_velocity(
 def count_impact_wrenches(
     settings: Settings, articulated: Records[Articulated], impacts: Impacts
 ) -> None:
-    """Add the mean force and acceleration of the impact to the sensors' readings."""
+    """Add the mean force and acceleration of the impacts to the sensors' readings."""
     if not impacts.state[0].had_impacts:
         return
     rate = 1.0 / settings.time_step

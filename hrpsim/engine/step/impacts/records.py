@@ -12,28 +12,28 @@ from hrpsim.engine.compile.fields import Axis, array, state
 IMPACT_STATE = np.dtype(
     [
         ("had_impacts", "i8"),  # whether the step began with impacts
-        ("had_before", "i8"),  # whether the one before did
-        ("wider_searches", "i8"),  # how often contacts were searched further away
+        ("had_before", "i8"),  # whether the last step began with impacts
+        ("wider_searches", "i8"),  # number of contact searches at a larger distance
         ("updates", "i8"),  # of contacts and rows, in all passes of a step
     ]
 )
 
-# per body: what the impacts at the start of the step did
+# per body: effect of the impacts at the start of the step
 IMPACT_BODY = np.dtype(
     [
-        ("wrench", "f8", (6,)),  # [Nms and Ns]
-        ("motion", "f8", (6,)),  # [rad/s and m/s]
+        ("wrench", "f8", (6,)),  # impulse [Nms and Ns]
+        ("motion", "f8", (6,)),  # change of the twist [rad/s and m/s]
     ]
 )
 
-# per body: a free ball that may be struck; -1 ends lists
+# per body: lists of a free ball, each ended by -1
 BALL = np.dtype(
     [
-        ("first_contact", "i8"),  # as a row
-        ("next_ball", "i8"),  # of those of its island
-        ("next_struck", "i8"),  # of those that an impact concerns
-        ("struck", "i8"),  # whether it is one of these
-        ("next_impact", "f8"),  # when one of its contacts strikes or comes to rest next [s]
+        ("first_contact", "i8"),  # normal row of the ball's first contact
+        ("next_ball", "i8"),  # next ball of the island
+        ("next_struck", "i8"),  # next ball in the present impact
+        ("struck", "i8"),  # whether the ball is in the present impact
+        ("next_impact", "f8"),  # time of the next event of the ball's contacts [s]
     ]
 )
 

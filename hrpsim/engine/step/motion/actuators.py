@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actuators with a model in a step: an active set, in the same way as saturation.
+"""Actuators with a model in a step, solved by an active set.
 
-Each actuator is a torque on its joint that does not increase with the joint's velocity at the end
-of the step (engine.actuators.gear). Within a state of limits, flanks and friction the torque is
-linear. The step takes the torque linear about the velocity predicted from the last steps. If the
-motion found belongs to another state, the motion is found again with that state.
+The torque of such an actuator does not increase with the joint's velocity at the end of the step
+(engine.actuators.gear). Limits, gear flanks and friction define states of the actuator. In each
+state, the torque is linear in that velocity. The step first uses the state and the linear torque
+at the velocity predicted from the last steps. If the solved motion belongs to another state, the
+step solves the motion again with that state.
 """
 
 import math
@@ -41,13 +42,13 @@ from hrpsim.engine.dynamics.joint_forces import BY_ROW, spring_inertia
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.step.scene.status import DONE
 
-# Change of the joint's velocity, relative and absolute [rad/s], that a wrong state may cause.
+# Tolerance of the joint velocity for a wrong state, relative and absolute [rad/s].
 _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 
 @lazy_kernel(feature="actuators", brings=("drive_joints", "revise_drives", "store_drives"))
 def begin_drives(s: Scene) -> int:
-    """Find commands, limits and friction of the step, and each torque about a predicted motion.
+    """Find commands, limits and friction of the step, and the torques about a predicted motion.
 
     Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work.
     Writes: actuators, forest.
@@ -88,7 +89,7 @@ def begin_drives(s: Scene) -> int:
         linearise(actuator, step_state, joint_end)
         if (
             actuator.two_mass
-        ):  # the velocity belongs to the last step's torque, maybe of another flank
+        ):  # the predicted velocity results from the last step's torque, maybe on another flank
             end = step_state.joint_start + dt * s.past_accelerations[k, 0]
             momentum = state.moved_inertia * end - dt * state.torque
             settle(actuator, step_state, state.moved_inertia, momentum, dt)
@@ -101,7 +102,7 @@ def begin_drives(s: Scene) -> int:
 
 @inlined_kernel
 def _motor_inertia(actuator: Actuator, dof: Dof) -> float:
-    """Return the least inertia that the motor moves."""
+    """Return the smallest inertia that the motor moves."""
     if actuator.two_mass:
         return actuator.inertia
     if actuator.has_losses:
@@ -113,7 +114,7 @@ def _motor_inertia(actuator: Actuator, dof: Dof) -> float:
 def _begin_losses(
     s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, dof: Dof
 ) -> None:
-    """Predict the motion of a joint behind a rigid gear with losses, and the torque about it."""
+    """Predict the motion of a joint behind a rigid gear with losses, and its linear torque."""
     dt, k = s.settings[0].time_step, actuator.dof
     step_state.dry = dry_friction(actuator, s.work.velocity_middle[k])
     begin_losses(actuator, step_state, dt)
@@ -151,7 +152,7 @@ def _correct_position(
 def _set_demand(
     actuator: Actuator, step_state: ActuatorStep, dof: Dof, position: float, time_step: Seconds
 ) -> None:
-    """Write the gains' demand as a function of the velocities at the end of the step.
+    """Write the demand of the gains as a function of the velocities at the end of the step.
 
     Springs and dampers act implicitly, as in `hrpsim.engine.dynamics.joint_forces`.
     """
@@ -179,7 +180,7 @@ def _set_demand(
 def drive_joints(s: Scene) -> int:
     """Write effort and inertia of the joints that have an actuator with a model.
 
-    The values replace the values of `joint_forces`: `effort` [Nm or N], `joint_inertia` and
+    They replace the values of `joint_forces`: `effort` [Nm or N], `joint_inertia` and
     `actuator_inertia` [kg m^2 or kg] of s.work.
     """
     dt, work = s.settings[0].time_step, s.work
@@ -209,7 +210,7 @@ def drive_joints(s: Scene) -> int:
 
 @inner_kernel
 def _begin_again(s: Scene, number: Index, dof: Dof, rate: float) -> None:
-    """Find the torque again where the joint starts the step with another velocity."""
+    """Find the torque again for a changed start velocity of the joint, as after an impact."""
     actuator, state = s.actuators.units[number], s.actuators.states[number]
     step_state, dt = s.actuators.steps[number], s.settings[0].time_step
     joint_end = step_state.joint_end + rate - step_state.joint_start
@@ -231,7 +232,7 @@ def _begin_again(s: Scene, number: Index, dof: Dof, rate: float) -> None:
 
 @inner_kernel
 def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, momentum: float) -> None:
-    """Give a joint the row of its gear's band, starting from the impulse that holds the joint."""
+    """Give a joint the friction row of its gear, with the impulse that keeps it at rest."""
     friction = s.work.friction[actuator.dof]
     s.forest.dofs[actuator.dof].friction = actuator.joint_friction + step_state.band
     friction.mark = BY_ROW
@@ -240,7 +241,7 @@ def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, moment
 
 @lazy_kernel()
 def revise_drives(s: Scene) -> int:
-    """Take each actuator linear about the motion found.
+    """Make the torque of each actuator linear about the solved motion.
 
     The acceleration of the motion is work.dv + work.change (nv,) [rad/s^2 or m/s^2].
 
@@ -264,7 +265,7 @@ def revise_drives(s: Scene) -> int:
         inertia = s.forest.dofs[k].own_inertia - dt * min(before, step_state.slope)
         allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
         if abs(step_state.torque - linear) * dt <= allowed * inertia:
-            step_state.torque = linear  # what acted in the step
+            step_state.torque = linear  # the torque that acted in the step
             continue
         changed = 1
         moved = _moved_inertia(s.forest, s.articulated, s.work, k)
@@ -275,7 +276,16 @@ def revise_drives(s: Scene) -> int:
 
 @inner_kernel
 def _revise_losses(s: Scene, number: Index, joint_end: float) -> int:
-    """Do the same for a rigid gear with losses."""
+    """Make the torque of a rigid gear with losses linear about the solved motion.
+
+    Args:
+        s: the scene.
+        number: index of the actuator.
+        joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+
+    Returns:
+        1 if the state of the actuator changed, otherwise 0.
+    """
     actuator, state = s.actuators.units[number], s.actuators.states[number]
     step_state, settings, k = s.actuators.steps[number], s.settings[0], actuator.dof
     dt, tolerance = settings.time_step, settings.tolerance
@@ -302,14 +312,14 @@ def _revise_losses(s: Scene, number: Index, joint_end: float) -> int:
 def _moved_inertia(
     forest: Forest, articulated: Records[Articulated], work: Work, k: Index
 ) -> float:
-    """Return the inertia that a joint moves besides its actuator's, or 0 if the joint is locked."""
+    """Return the inertia that a joint moves without its actuator's, 0 if the joint is locked."""
     inverse = articulated[forest.dofs[k].body].D_inverse
     return 1.0 / inverse - work.actuator_inertia[k] if inverse > 0.0 else 0.0
 
 
 @lazy_kernel()
 def store_drives(s: Scene) -> int:
-    """Store the motors, gears and temperatures at the end of a complete step.
+    """Store the state of motors and gears, and temperatures, at the end of a complete step.
 
     The kernel writes the states of actuators, and `applied` [Nm or N] of s.control.
     """
@@ -346,7 +356,7 @@ def store_drives(s: Scene) -> int:
 def _store_losses(
     s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep
 ) -> None:
-    """Store the load of a rigid gear with losses, and the row's part of the gear's torque."""
+    """Store the load of a rigid gear with losses, and the part of its torque from the row."""
     k = actuator.dof
     friction = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT] / s.settings[0].time_step
     state.load = state.torque + friction

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Positions carried along a constant velocity."""
+"""Motion of configurations with constant velocity."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Body, Index, Seconds, Vector
@@ -12,9 +12,9 @@ from hrpsim.model.system import FIXED, FREE
 
 @inlined_kernel
 def carry_body(body: Body, velocity: Vector, duration: Seconds, q: Vector) -> None:
-    """Carry the configuration of one body along a constant velocity.
+    """Move the configuration of one body with constant velocity.
 
-    The quaternion of a body that does not turn stays identical to the last bit.
+    The quaternion of a body without rotation stays identical to the last bit.
 
     Args:
         body: record of the body.
@@ -35,7 +35,7 @@ def carry_body(body: Body, velocity: Vector, duration: Seconds, q: Vector) -> No
 
 @inner_kernel
 def move(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None:
-    """Carry the configuration of all bodies along a constant velocity.
+    """Move the configuration of all bodies with constant velocity.
 
     Args:
         forest: constants of the bodies and joints.
@@ -48,7 +48,7 @@ def move(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None
         joint, k, j = body.joint_type, body.v_index, body.q_index
         if joint == FREE:
             if not _any_moves(velocity, k):
-                continue  # not even by the rounding of its quaternion's length
+                continue  # without rounding of the quaternion's length
             for r in range(3):
                 q[j + r] += duration * velocity[k + 3 + r]
             rotate_quaternion(q, j + 3, velocity[k], velocity[k + 1], velocity[k + 2], duration)
@@ -58,6 +58,6 @@ def move(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None
 
 @inlined_kernel
 def _any_moves(velocity: Vector, k: Index) -> bool:
-    """Return whether any of the six velocities of a free body is not zero."""
+    """Return whether any of six velocity components, from index k on, is not zero."""
     angular = velocity[k] != 0.0 or velocity[k + 1] != 0.0 or velocity[k + 2] != 0.0
     return angular or velocity[k + 3] != 0.0 or velocity[k + 4] != 0.0 or velocity[k + 5] != 0.0

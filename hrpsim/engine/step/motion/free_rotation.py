@@ -1,29 +1,29 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rotation of bodies that are alone in a tree, in an rk4 step.
+"""Rotation of single free bodies in an rk4 step.
 
-Without moments a body turns by F(t), with the angular velocity f(t) in the body's axes, as
-`turn_freely_for` finds. The stages integrate only the change of this rotation by moments m. With R
-= exp(T) F, the angular velocity u = f + d in the body's axes and the angular momentum L in the
-world's axes,
+Without moments, the body rotates by F(t), with the angular velocity f(t) in the axes of the body
+(`turn_freely_for`). The stages integrate only the change of this rotation by the moment m. This
+change is the rotation vector T, with the rotation R = exp(T) F. The angular velocity in the axes of
+the body is u = f + d, where d is its change by the moment. L is the angular momentum in world axes:
 
     dT/dt = r - T x r / 2 + T x (T x r) / 12,  r = R d,   dd/dt = du/dt - df/dt,   dL/dt = m
 
-(Munthe-Kaas). The angular velocity is computed from d, not from L. If J is small about one axis,
-J^-1 R' L would turn every error of R into a spin about this axis. Steps soon multiply such a spin.
-A constant moment changes L exactly for any rotation. L therefore gives a correction of R, as small
-as the error of the step, with which R J u is L. All this is for bodies with the origin at the
-centre of mass, as `Body` makes.
+(Munthe-Kaas). The angular velocity is computed from d, not from L and the inertia J. If J is small
+about one axis, an error of R would give a large error of J^-1 R^T L about this axis. In a few steps
+the error would grow. A constant moment changes L exactly, for any rotation. Therefore L gives a
+final correction of R such that R J u equals L. The correction is as small as the error of the step.
+All bodies here have the origin at the centre of mass, as `Body` ensures.
 
 The moment of a contact force follows the contact point, which moves over the body while the body
 turns.
 
-A body may turn by more than half a radian in a step while contacts press on the body. The force on
-these bodies is found once for the whole step. A moment that is held while the body nutates by more
-than a radian ends up across the motion that the moment should stop. Such a body is *predicted*. The
-body receives the moments of the step at the start, and turns freely afterwards, as in the solution
-of its contacts. The body's centre moves as the stages find, like the centres of all others.
+A body with contacts may rotate by more than half a radian in a step. Its contact force is computed
+only once per step. If the body nutates by more than a radian, a constant moment acts perpendicular
+to the rotation that it should stop. The rotation of such a body is *predicted*. The body receives
+the moments of the step at the start, and then rotates freely, as in the solution of its contacts.
+Its centre of mass moves by the stages, as for all other bodies.
 """
 
 import math
@@ -50,16 +50,16 @@ from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.engine.step.rows.constrain import is_solved_at_stages
 from hrpsim.engine.step.scene.status import DONE
 
-# Largest rotation that brings R to L [rad], and as a share of the rotation of the step: the moments
-# on bodies nearly at rest, as in a stack, cancel, and the direction of their sum is rounding.
+# Largest rotation that aligns R with L [rad], and as a fraction of the rotation of the step. The
+# moments on bodies nearly at rest, as in a stack, cancel, so that rounding gives their direction.
 _LARGEST_ALIGNMENT = 0.1
 
 
 @inner_kernel
 def start_turning(s: Scene, staged: bool) -> None:
-    """Save the angular momenta of free bodies [Nms] at the start of an rk4 step.
+    """Store the angular momenta of free bodies [Nms] at the start of an rk4 step.
 
-    Rotations must be current. Pressed bodies that turn far turn as the constraints predicted.
+    Rotations must be current. The rotation of bodies with contacts that rotate far is predicted.
 
     Args:
         s: the scene.
@@ -81,7 +81,7 @@ def start_turning(s: Scene, staged: bool) -> None:
                 acceleration = work.dv[k + r] + work.change[k + r]
                 held.end_rate[r] = s.velocity[k + r] + s.settings[0].time_step * acceleration
                 work.dv[k + r] += link.c[r]
-                link.c[r] = 0.0  # the stages find it
+                link.c[r] = 0.0  # computed at the stages
     if staged:
         _leave_to_stages(s)
 
@@ -99,7 +99,7 @@ def _leave_to_stages(s: Scene) -> None:
 
 @inner_kernel
 def _find_free_motion(s: Scene, i: Index) -> None:
-    """Write how a body turns without moments: at the start, middle and end of the step."""
+    """Write the rotation of a body without moments, at the start, middle and end of the step."""
     held, R, v, k = s.rk4.turns[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
     inertia, j, half = s.forest.bodies[i].inertia, s.forest.bodies[i].q_index + 3, 0.5
     q, u = held.free_orientation, held.free_velocity
@@ -121,14 +121,14 @@ def _find_free_motion(s: Scene, i: Index) -> None:
 
 @inlined_kernel
 def _is_pressed(held: HeldForce) -> bool:
-    """Return whether a constraint force is held through the stages."""
+    """Return whether the constraint force on a body is not zero."""
     load = held.wrench
     return load[3] != 0.0 or load[4] != 0.0 or load[5] != 0.0
 
 
 @inner_kernel
 def turn_to_stage(s: Scene, stage: int, duration: Seconds) -> None:
-    """Rotate free bodies by the rates of the stage before.
+    """Rotate free bodies with the rates of the previous stage.
 
     Args:
         s: the scene.
@@ -195,7 +195,7 @@ def find_turning(
 
 @inner_kernel
 def turn_over_step(s: Scene) -> None:
-    """Rotate free bodies over the whole step, by the weighted rates of all stages."""
+    """Rotate free bodies over the whole step, with the weighted rates of all stages."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     for i in range(bodies.shape[0]):
@@ -217,7 +217,7 @@ def turn_over_step(s: Scene) -> None:
 
 @inner_kernel
 def _turn_as_predicted(s: Scene, i: Index) -> None:
-    """Turn a body freely over the step, after the moments of the step at its start."""
+    """Rotate a body freely over the step, after the moments of the step act at its start."""
     body, rate = s.forest.bodies[i], s.rk4.turns[i].end_rate
     j, k = body.q_index + 3, body.v_index
     for r in range(j, j + 4):
@@ -267,15 +267,15 @@ def _add_moment(s: Scene, body: int, arm: Vec3, fx: float, fy: float, fz: float)
 def _turn(
     s: Scene, i: Index, part: int, T: Vector, d: Vector, m: Vector, duration: Seconds
 ) -> None:
-    """Write the rotation of a body after a time.
+    """Write the rotation of a body after a given time.
 
     Args:
         s: the scene.
-        i: index of the body among the bodies that turn freely.
+        i: index of the body among the bodies that rotate freely.
         part: 1 for the middle of the step, 2 for its end.
         T: rate of the rotation vector due to moments (3,) [rad/s].
-        d: rate of the angular velocity due to moments, along the body's axes (3,) [rad/s^2].
-        m: moment along the world's axes (3,) [Nm].
+        d: rate of the angular velocity due to moments, in the axes of the body (3,) [rad/s^2].
+        m: moment in world axes (3,) [Nm].
         duration: time since the start of the step [s].
     """
     body, q, R = s.forest.bodies[i], s.q, s.kinematics[i].R
@@ -307,7 +307,7 @@ def _turn(
 
 @inner_kernel
 def _momentum(inertia: Mat3, R: Mat3, w: Vector, k: Index) -> tuple[float, float, float]:
-    """Return R J R' (w[k], w[k + 1], w[k + 2])."""
+    """Return the angular momentum R J R^T w of an angular velocity w, which begins at index k."""
     x, y, z = transposed_times(R, w[k], w[k + 1], w[k + 2])
     x, y, z = matrix_times(inertia, x, y, z)
     return matrix_times(R, x, y, z)

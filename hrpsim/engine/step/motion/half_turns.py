@@ -1,19 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rotation of free bodies in a semi-implicit step, on both sides of its moments.
+"""Rotation of single free bodies in a semi-implicit step, in two halves around the moments.
 
-A body that is alone in its tree turns freely to the middle of the step. There the body receives the
-moments of the step at once, and then turns freely to the end (Strang's splitting):
+The body rotates freely to the middle of the step of size h. There it receives the moments of the
+whole step, and then rotates freely to the end (Strang splitting). R is the rotation, w the angular
+velocity, J the inertia and n the moment, the last three in the axes of the body. The index m is
+for the middle:
 
     (R, w) -> free for h/2 -> (R_m, w_m),   w_m' = w_m + h J^-1 n,   (R_m, w_m') -> free for h/2.
 
-Free rotation keeps the energy and the angular momentum in the world. Moments alone therefore change
-the angular momentum: R J w' = R J w + h n at any step. The two halves mirror each other, so the
-order is two. No gyroscopic torque must be predicted for moments that are not known yet.
+Free rotation conserves the energy and the angular momentum in the world. Therefore only moments
+change the angular momentum, exactly by h R n, at any step size. The two halves are symmetric in
+time, so that the order is two. The moments need not be predicted for the gyroscopic torque.
 
-The rest of the step moves bodies with constant velocities. Therefore the first half puts the body
-where the constant velocity w_m leads to R_m, and the second half starts from there.
+The rest of the step moves bodies with constant velocity. The first half therefore sets the rotation
+from which the constant velocity w_m leads to R_m, and the second half starts from there.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -46,31 +48,31 @@ from hrpsim.model.system import FREE
 
 FIRST_HALF, SECOND_HALF = range(2)
 
-# Turns in half a step below which the gyroscopic torque is rounding; below which, and above which,
-# it changes the rate alone [rad]. A small turn makes no difference. Where a body that is pressed
-# nutates by a radian between the moments of two steps, these come too late: the implicit rule for
-# the rate nutates by less.
+# Limits of the rotation in half a step [rad]. Below _STILL, the gyroscopic torque is rounding.
+# Below _SMALL and above _LARGE, it changes only the angular velocity. For small rotations, this
+# makes no difference. For large ones, a body with contacts may nutate by a radian between the
+# moments of two steps, which is too late. The implicit rule for the velocity nutates by less.
 _STILL = 1e-8
 _SMALL = 2.5e-3
 _LARGE = 0.5
-# Share of its rate that a body about a principal axis changes by in half a step, from rounding.
+# Relative change of the angular velocity in half a step, by rounding, about a principal axis.
 _PRINCIPAL = 1e-13
-# Turn in an rk4 step above which its stages do not follow a body that is pressed [rad].
+# Rotation in an rk4 step above which its stages are inaccurate for bodies with contacts [rad].
 _FAR_TURN = 0.5
-# Largest difference of accelerations in successive steps, as a share of the later one.
+# Largest difference of successive smooth accelerations, as a fraction of the later one.
 _SMOOTH = 0.25
 
 
 @inlined_kernel
 def turns_freely(forest: Forest, i: int) -> bool:
-    """Return whether body `i` is free, alone in its tree, with the origin at its centre of mass."""
+    """Return whether body `i` is free, single in its tree, with the centre of mass as origin."""
     body = forest.bodies[i]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
 
 @inlined_kernel
 def is_round(inertia: Mat3) -> bool:
-    """Return whether an inertia is the same about all axes, except for rounding.
+    """Return whether the principal moments of an inertia are equal, except for rounding.
 
     Args:
         inertia: rotational inertia (3, 3) [kg m^2].
@@ -81,11 +83,11 @@ def is_round(inertia: Mat3) -> bool:
 
 @lazy_kernel(feature="half_turns")
 def drift_with_free_bodies(s: Scene) -> int:
-    """Turn free bodies freely to the middle of a semi-implicit step, and drift all bodies there.
+    """Rotate free bodies to the middle of a semi-implicit step, and drift all bodies there.
 
-    The velocity at the middle excludes moments: chains of free bodies that whip at large steps come
-    apart if moments are predicted. The exception is a body pinned to the world by one connection,
-    such as a top on its tip. Half of the last step's moments acts on this body.
+    The velocity at the middle leaves moments out. With predicted moments, chains of free bodies
+    come apart at large steps. The exception is a body with a single connection, to the world, such
+    as a top on its tip. This body receives half of the last step's moments.
     """
     half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
@@ -109,7 +111,7 @@ def drift_with_free_bodies(s: Scene) -> int:
 def _count_connections(
     bodies: Records[Body], connections: Records[Connection], spins: Records[Spin]
 ) -> None:
-    """Count the connections of each body. A connection to a body that moves counts twice."""
+    """Count the connections of each body. A connection to a moving body counts twice."""
     for i in range(bodies.shape[0]):
         spins[i].connections = 0
     for c in range(connections.shape[0]):
@@ -123,7 +125,7 @@ def _count_connections(
 
 @lazy_kernel(feature="half_turns")
 def turn_to_end(s: Scene) -> int:
-    """Turn free bodies freely over the second half of a semi-implicit step: s.q and s.velocity."""
+    """Rotate free bodies over the second half of a semi-implicit step: s.q and s.velocity."""
     half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
@@ -135,10 +137,9 @@ def turn_to_end(s: Scene) -> int:
 def _rate_after(
     inertia: Mat3, is_slow: bool, x: float, y: float, z: float, half: float, turning: Matrix
 ) -> tuple[float, float, float]:
-    """Return the rate of a body in its axes after half a step without moments [rad/s].
+    """Return the angular velocity in the axes of a body after half a step without moments [rad/s].
 
-    A slow body turns by the series, from a unit quaternion. A fast one follows the rule of the
-    step for gyroscopic moments.
+    A slow body uses a series from a unit quaternion, a fast body the implicit gyroscopic rule.
     """
     if is_slow:
         unit = turning[ORIENTATION]
@@ -157,10 +158,15 @@ def _turn_by_mean(
     duration: Seconds,
     part: int,
 ) -> None:
-    """Correct the turn of a body by the change of its rate, as the mean rate turns the body.
+    """Correct the rotation of a body so that it uses the mean of the rates at start and end.
 
-    end: rate after the half step, in the body's axes [rad/s].
-    start: rate before, in the axes of the world [rad/s].
+    Args:
+        q: configuration (nq,), changed.
+        j: index of the body in q.
+        end: rate after the half step, in the axes of the body [rad/s].
+        start: rate before the half step, in world axes [rad/s].
+        duration: [s].
+        part: FIRST_HALF or SECOND_HALF.
     """
     x, y, z = _rotated(q, j, 1.0, end[0], end[1], end[2])
     rest = duration if part == SECOND_HALF else -duration
@@ -171,7 +177,7 @@ def _turn_by_mean(
 def turn_half(
     body: Body, half: float, part: int, q: Vector, velocity: Vector, turning: Matrix
 ) -> None:
-    """Turn one free body without moments over half a step.
+    """Rotate one free body without moments over half a step.
 
     Args:
         body: record of the body.
@@ -192,7 +198,7 @@ def turn_half(
         return
     exact = _SMALL * _SMALL < square and square < _LARGE * _LARGE
     if exact and part == SECOND_HALF:
-        rotate_quaternion(q, j, wx, wy, wz, -half)  # which leaves its rates in its own axes
+        rotate_quaternion(q, j, wx, wy, wz, -half)  # the rates stay in the axes of the body
     energy = _twice_energy(inertia, x, y, z)
     if exact:
         x, y, z = turn_freely_for(inertia, q[j : j + 4], x, y, z, half, turning)
@@ -213,9 +219,9 @@ def turn_half(
 def _rotated(
     q: Vector, j: int, sign: float, vx: float, vy: float, vz: float
 ) -> tuple[float, float, float]:
-    """Return a vector turned by a quaternion of any length, or back if `sign` is -1.
+    """Return a vector rotated by a quaternion of any length, or by the inverse if `sign` is -1.
 
-    The length of the vector stays, but for rounding without a bias.
+    The length of the vector does not change, except for rounding without bias.
     """
     x, y, z, w = sign * q[j], sign * q[j + 1], sign * q[j + 2], q[j + 3]
     scale = 2.0 / (x * x + y * y + z * z + w * w)
@@ -229,7 +235,7 @@ def _rotated(
 
 @inlined_kernel
 def _twice_energy(I: Mat3, x: float, y: float, z: float) -> float:
-    """Return w I w."""
+    """Return w . I w, which is twice the rotational energy."""
     lx, ly, lz = matrix_times(I, x, y, z)
     return x * lx + y * ly + z * lz
 
@@ -238,9 +244,9 @@ def _twice_energy(I: Mat3, x: float, y: float, z: float) -> float:
 def write_free_accelerations(s: Scene) -> int:
     """Write the acceleration of free rotation as the velocity product of each free body.
 
-    The equations of motion then find the accelerations by moments alone. An rk4 step does this only
-    for bodies that turn too far for its stages (hrpsim.engine.step.motion.free_rotation). The
-    kernel writes `c` of s.kinematics [rad/s^2] and `turns_far` of s.spins.
+    The equations of motion then give the accelerations from moments alone. In an rk4 step, only
+    bodies that rotate too far for the stages are written (hrpsim.engine.step.motion.free_rotation).
+    The kernel writes `c` of s.kinematics [rad/s^2] and `turns_far` of s.spins.
     """
     staged = s.settings[0].staged != 0
     limit = _FAR_TURN / s.settings[0].time_step
@@ -258,10 +264,10 @@ def write_free_accelerations(s: Scene) -> int:
 
 @lazy_kernel(feature="free_rotation")
 def expect_free_turns(s: Scene) -> int:
-    """Replace the velocity product of each free body by its mean to the end of the step.
+    """Replace the velocity product of each free body by its mean until the end of the step.
 
-    Rows hold at the end of the step. The moments of the last step are expected again. An rk4 step
-    expects no moments. The kernel writes `c` of s.kinematics [rad/s^2].
+    Rows apply at the end of the step. The moments of the last step are assumed to act again, except
+    in an rk4 step. The kernel writes `c` of s.kinematics [rad/s^2].
     """
     settings, past = s.settings[0], s.past_accelerations
     staged, duration = settings.staged != 0, settings.time_step - settings.drift
@@ -298,18 +304,18 @@ def expect_free_turn(
 ) -> None:
     """Replace link.c by the mean angular acceleration without moments over a duration [rad/s^2].
 
-    Before, the acceleration of the last step acts for the time `kick`, if the acceleration changed
-    little. A body that turns slowly keeps link.c.
+    If the acceleration of the last step changed little, it first acts for the time `kick`. For a
+    body that rotates slowly, link.c does not change.
 
     Args:
         body: record of the body.
         q: configuration (nq,).
         past: accelerations of the last steps (nv, 2 or more) [rad/s^2, m/s^2], kernels' layout.
-        kick: [s].
-        duration: [s].
+        kick: duration of the moments [s].
+        duration: duration of the free rotation [s].
         turning: work, of shape TURNING of hrpsim.engine.dynamics.spin (terms, 10).
-        link: KINEMATICS record of the body. link.v is the velocity in the middle of the step, in
-            which half of the step's moments has acted.
+        link: KINEMATICS record of the body. link.v is the velocity in the middle of the step, which
+            includes half of the step's moments.
     """
     k, inertia = body.v_index, body.inertia
     x, y, z = link.v[0], link.v[1], link.v[2]
@@ -330,9 +336,9 @@ def expect_free_turn(
 
 @inlined_kernel
 def _is_smooth(past: Matrix, k: int) -> bool:
-    """Return whether the angular accelerations of the last two steps are alike.
+    """Return whether the angular accelerations of the last two steps differ by little.
 
-    An acceleration after free flight is not expected again, because an impact may be the cause.
+    An acceleration after free flight is not assumed to act again. It may come from an impact.
     """
     difference = size = 0.0
     for r in range(k, k + 3):

@@ -3,27 +3,28 @@
 
 """The middle of a semi-implicit step, where the forces of the step act.
 
-The step drifts to its middle with the velocity at the start. All forces act there. The step then
-drifts on with the velocity at the end:
+The configuration q first drifts to the middle of the step, with the velocity v at the start. All
+forces act there, with the acceleration a. Then q drifts on with the velocity v' at the end:
 
     q_m = q + dt/2 v,   v' = v + dt a(q_m, v_m),   q' = q_m + dt/2 v'.
 
-With v_m = (v + v') / 2 in the velocity products the step is symmetric in time. The step is then of
-second order, and its energy swings without a drift of that order. v_m = v + dt/2 a needs an
-acceleration that is not yet known. The acceleration is extrapolated from the steps before.
+The index m is for the middle, dt is the time step. With v_m = (v + v') / 2 in the velocity
+products, the step is symmetric in time. The step then has second order, and its energy oscillates
+without drift of that order. Since v_m depends on an unknown acceleration, v_m is computed with an
+acceleration extrapolated from the last steps.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Scene, Seconds, Vector, Work
 from hrpsim.engine.step.motion.carry import move
 
-# Largest second difference of smooth accelerations, as a share of them.
+# Largest second difference of smooth accelerations, as a fraction of the acceleration.
 _SMOOTH = 0.25
 
 
 @inlined_kernel
 def drift_to_middle(s: Scene) -> None:
-    """Carry s.q to the middle of the step, and predict the velocity there.
+    """Move s.q to the middle of the step, and predict the velocity there.
 
     The kernel writes `velocity_middle` (nv,) [rad/s, m/s] of s.work.
     """
@@ -36,11 +37,11 @@ def drift_to_middle(s: Scene) -> None:
 def predict_velocity(
     velocity: Vector, past: Matrix, duration: Seconds, velocity_out: Vector
 ) -> None:
-    """Write the velocity (nv,) after `duration` [s], by the accelerations of three steps (nv, 3).
+    """Write the velocity (nv,) after `duration` [s], from the accelerations of three steps (nv, 3).
 
     Smooth accelerations are extrapolated by a parabola. Otherwise the smaller of the last two
-    accelerations counts, or zero if these two are opposite: an impact in one step does not
-    continue.
+    accelerations is used, or zero if their signs differ. The acceleration of an impact therefore
+    does not continue.
     """
     for k in range(velocity.shape[0]):
         a, b, c = past[k, 0], past[k, 1], past[k, 2]
@@ -55,7 +56,7 @@ def predict_velocity(
 
 @inlined_kernel
 def remember_acceleration(work: Work, past_out: Matrix) -> None:
-    """Store this step's acceleration in front of the accelerations of the last two steps.
+    """Store this step's acceleration before the accelerations of the last two steps.
 
     Args:
         work: work arrays. The acceleration is `dv` + `change` (nv,) [rad/s^2, m/s^2].

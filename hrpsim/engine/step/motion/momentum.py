@@ -1,18 +1,19 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Correction of a floating tree's linear momentum to the impulse of the outer forces.
+"""Correction of a floating tree's linear momentum to the impulse of the external forces.
 
-The momentum is not a linear function of positions and joint rates, so no integrator in these
-coordinates conserves momentum. A step leaks its truncation error. A position correction moves
-joints without a change of rates, and leaks at first order. At the end of a step the missing
-momentum is added at the root,
+Momentum is not a linear function of positions and joint rates, so that no integrator in these
+coordinates conserves it. A step changes the momentum by its truncation error. A position correction
+moves joints without a change of rates, which is an error of first order. At the end of a step, the
+velocity of the root is corrected by dv:
 
-    m dv = P(q, v) + dt (m g + sum F) - P(q', v'),
+    m dv = P(q, v) + dt (m g + sum F) - P(q', v').
 
-with the poses and velocities of all bodies at the end. The correction is as small as the error of
-the step, so the order of the integrator stays. Single bodies and trees at rest need no correction,
-because the leak is quadratic in the rates.
+Here m is the mass of the tree, P the momentum, g the gravitational acceleration and F an external
+force. q and v are configuration and velocity, and ' marks the end of the step of size dt. The
+correction is as small as the error of the step, so that the order of the integrator does not
+change. Single bodies and trees at rest need no correction.
 """
 
 import numpy as np
@@ -52,8 +53,7 @@ def keep_momentum(s: Scene, at_end: int) -> int:
         at_end: whether this is the end of the step.
 
     Returns:
-        At the start, whether any tree leaks momentum. If not, there is nothing to correct at the
-        end.
+        At the start, whether any tree needs the correction at the end.
     """
     if at_end:
         _correct_roots(s.settings[0], s.forest, s.q, s.velocity, s.momentum, s.work.directions)
@@ -111,7 +111,7 @@ def _leaks(bodies: Records[Body], momentum: Momentum, i: Index) -> bool:
 def _expect(s: Scene) -> None:
     """Write the expected momentum of every floating tree after this step, without its weight.
 
-    Stages of rk4 add the impulses that are found there.
+    Stages of rk4 add the impulses of their own forces.
     """
     bodies, dt = s.forest.bodies, s.settings[0].time_step
     for i in range(bodies.shape[0]):
@@ -136,7 +136,7 @@ def _expect(s: Scene) -> None:
 def _recall(
     start: Start, forest: Forest, momentum: Momentum, root: Index, momentum_out: Vec3
 ) -> None:
-    """Write the momentum of a tree at the start of the step: stored from the last, or computed."""
+    """Write the momentum of a tree at the start of the step, from the last step or computed."""
     tree = momentum.trees[root]
     if tree.is_known:
         for r in range(3):
@@ -165,10 +165,10 @@ def _add_impulse(s: Scene, number: Index, J: Vec6, impulse: float) -> None:
 
 @inner_kernel
 def expect_wrenches(s: Scene, duration: Seconds) -> None:
-    """Add the impulses of the bodies' loads [Ns] over a time to the expected momenta of trees.
+    """Add the impulses of the constraint wrenches over a duration to the expected momenta [Ns].
 
     Args:
-        s: the scene. The loads are the forces of `constraint_wrench` [N] of s.articulated.
+        s: the scene. The wrenches are `constraint_wrench` [Nm, N] of s.articulated.
         duration: [s].
     """
     for i in range(s.forest.bodies.shape[0]):
@@ -189,7 +189,7 @@ def _correct_roots(
     momentum: Momentum,
     directions: Mat3,
 ) -> None:
-    """Give every floating tree its expected momentum."""
+    """Correct the root velocity of every floating tree so that it has the expected momentum."""
     bodies, subtrees, found = forest.bodies, momentum.subtrees, directions[0]
     dt, g = settings.time_step, settings.gravity
     for i in range(bodies.shape[0]):

@@ -10,16 +10,16 @@ import numpy as np
 from hrpsim.engine.compile.fields import Axis, Life, array, state
 from hrpsim.engine.dynamics.tree_momentum import SUBTREE
 
-# per body: a free body that turns by itself
+# per body: rotation of a single free body
 SPIN = np.dtype(
     [
-        ("turns_far", "i8"),  # whether it does in an rk4 step
-        ("connections", "i8"),  # those of the body; one to a body that moves counts twice
-        ("ahead", "f8"),  # for how long moments act before the middle of a step, as predicted [s]
+        ("turns_far", "i8"),  # whether the rotation is too large for the stages of rk4
+        ("connections", "i8"),  # number of connections; one to a moving body counts twice
+        ("ahead", "f8"),  # predicted duration of the moments before the middle of a step [s]
     ]
 )
 
-# per body: constraint forces held through the stages, where body and tree origin were
+# per body: constraint wrench for all stages, with the origins of body and tree at its time
 HELD_FORCE = np.dtype(
     [
         ("wrench", "f8", (6,)),
@@ -32,30 +32,30 @@ HELD_FORCE = np.dtype(
 # per body: a free body in an rk4 step (.free_rotation)
 FREE_TURN = np.dtype(
     [
-        ("momentum", "f8", (3,)),  # angular, at the start of the step [Nms]
-        ("free_orientation", "f8", (3, 4)),  # at the start, middle, end, without moments
-        ("free_velocity", "f8", (3, 3)),  # angular, in its own axes, then [rad/s]
-        ("deviation", "f8", (4, 3)),  # change of its rate by moments, at the stages [rad/s^2]
-        ("predicted", "i8"),  # whether its rotation is (.free_rotation)
-        ("end_rate", "f8", (3,)),  # its angular velocity after the moments then [rad/s]
+        ("momentum", "f8", (3,)),  # angular momentum at the start of the step [Nms]
+        ("free_orientation", "f8", (3, 4)),  # without moments, at the start, middle and end
+        ("free_velocity", "f8", (3, 3)),  # its angular velocity, in the axes of the body [rad/s]
+        ("deviation", "f8", (4, 3)),  # rate of d (.free_rotation) at the stages [rad/s^2]
+        ("predicted", "i8"),  # whether the rotation is predicted (.free_rotation)
+        ("end_rate", "f8", (3,)),  # predicted angular velocity after the moments [rad/s]
     ]
 )
 
-# per body: how its contact points slip in an rk4 step (.stick_drift)
+# per body: motion for the slip of contact points in an rk4 step (.stick_drift)
 BODY_SLIP = np.dtype(
     [
-        ("center", "f8", (3,)),  # of mass, at the start of the step, from the tree's origin [m]
-        ("spin", "f8", (3, 3)),  # rotation by the start, middle and end of a step [rad]
+        ("center", "f8", (3,)),  # centre of mass at the start, from the origin of the tree [m]
+        ("spin", "f8", (3, 3)),  # parts of the rotation at the start, middle and end [rad]
     ]
 )
 
-# per body: a floating tree, in its root
+# per body: momentum of a floating tree, at its root
 TREE_MOMENTUM = np.dtype(
     [
-        ("momentum", "f8", (3,)),  # linear, after a step [Ns]
-        ("is_known", "i8"),  # whether it is that of the present state
-        ("expected", "f8", (3,)),  # after this step [Ns]
-        ("moves", "i8"),  # whether it is not at rest, at either end of the step
+        ("momentum", "f8", (3,)),  # linear momentum after the last step [Ns]
+        ("is_known", "i8"),  # whether `momentum` belongs to the present state
+        ("expected", "f8", (3,)),  # linear momentum after this step [Ns]
+        ("moves", "i8"),  # whether the tree is not at rest at the start or the end of the step
     ]
 )
 

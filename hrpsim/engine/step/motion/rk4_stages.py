@@ -3,18 +3,22 @@
 
 """Actuators and rigid connections at the stages of an rk4 step.
 
-The force that holds a velocity limit is found once a step, like the force of every constraint. If
-this force were constant over the step, the joint would leave the limit by the change of all other
-forces, to second order. The force is therefore found again at every stage. The force is the effort
-for which the joint reaches the limit at the end of the step (hybrid dynamics: Featherstone 2008,
-chapter 9). An actuator that brakes with its effort limit delivers this limit at every stage.
+In an rk4 step, the force of a constraint is computed once. A constant force of a velocity limit
+would let the joint drift off the limit, to second order, as other forces change. The force is
+therefore computed again at every stage. It is the effort for which the joint reaches the limit at
+the end of the step (hybrid dynamics: Featherstone 2008, chapter 9). An actuator that brakes with
+its effort limit applies this limit at every stage.
 
-If the force of a connection were held over a step, the force would keep its direction at the start.
-A linkage that turns would gain energy, to first order. Rigid connections on the direct solver are
-therefore solved again at every stage, for accelerations: J a = -dJ/dt v - 2 k dg/dt - k^2 g. The
-errors g are the errors at the start of the step. Errors that a stage adds belong to the method, and
-correcting these errors would cost the method's order. Contacts, limits, springs and all other
-bounded constraints keep the force of the step.
+A constant force of a connection would keep its direction over the step. A rotating linkage would
+then gain energy, to first order. Rigid connections of the direct solver are therefore solved at
+every stage, for the acceleration a:
+
+    J a = -dJ/dt v - 2 k dg/dt - k^2 g.
+
+Here J is the Jacobian, v the velocity, g the position error at the start of the step and k the
+rate of its decay. Errors that arise in the stages are part of the method. Their correction would
+lower the order. Contacts, limits, springs and all other bounded constraints have the same force
+over the whole step.
 """
 
 import numpy as np
@@ -48,7 +52,7 @@ from hrpsim.engine.step.rows.constrain import is_solved_at_stages
 from hrpsim.engine.step.rows.constraint_wrenches import add_wrench, clear_body_wrenches
 from hrpsim.engine.step.scene.status import DONE
 
-# Inertia that prescribes the acceleration of a joint, as a multiple of what the joint sees.
+# Inertia that prescribes the acceleration of a joint, as a multiple of the joint's own inertia.
 _HEAVY = 1e9
 _DECAY = 0.2  # k times the time step
 
@@ -87,10 +91,10 @@ def release_velocity_limits(
     work: Work,
     weight_before: float,
 ) -> bool:
-    """Release joints whose velocity limit a stage cannot hold, and return whether there are any.
+    """Release joints whose actuator cannot apply the effort of a velocity limit at a stage.
 
     Released joints brake with the effort limit, or follow the actuator's law. The impulses of the
-    rows are set accordingly, and the stage must be found again.
+    rows are set accordingly.
 
     Args:
         settings: settings of the step.
@@ -100,6 +104,9 @@ def release_velocity_limits(
         rows: rows of the step. `impulse` is changed.
         work: work arrays. `constraint_effort` and `applied` [Nm or N] are changed.
         weight_before: sum of the weights of the earlier stages, which stay unchanged [1].
+
+    Returns:
+        Whether any joint was released, so that the stage must be computed again.
     """
     time_step = settings.time_step
     changed = False
@@ -147,7 +154,7 @@ def add_stage_efforts(s: Scene, weight: float, held: bool) -> None:
 
 @inlined_kernel
 def _prescribing_inertia(row: Row) -> float:
-    """Return the inertia that prescribes a joint's acceleration, or 0 if the joint brakes fully."""
+    """Return the inertia that prescribes a joint's acceleration, 0 if the joint brakes fully."""
     return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
 
 
@@ -155,7 +162,7 @@ def _prescribing_inertia(row: Row) -> float:
 def _acceleration_to_limit(
     settings: Settings, forest: Forest, control: Records[Control], work: Work, k: Index
 ) -> float:
-    """Return the acceleration that takes a joint to its velocity limit in the step."""
+    """Return the acceleration with which a joint reaches its velocity limit in the step."""
     limit = control[k].limiting * forest.dofs[k].velocity_limit
     return (limit - work.velocity_after_impacts[k]) / settings.time_step
 
@@ -170,7 +177,7 @@ def _change_of_law(
     work: Work,
     k: Index,
 ) -> float:
-    """Return the effort by an actuator's law at the step's start, less the effort at a stage."""
+    """Return the effort of an actuator's law at the start of the step, minus that at a stage."""
     dof, actuator = forest.dofs[k], control[k]
     position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
     start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)
@@ -179,7 +186,7 @@ def _change_of_law(
 
 @lazy_kernel(brings=("solve_stage",))
 def begin_stages(s: Scene) -> int:
-    """Clear the impulses of earlier stages, and return whether any row is solved at the stages."""
+    """Set the impulses of earlier stages to zero. Return whether rows are solved at the stages."""
     solved = 0
     for number in range(s.counts[0].row_count):
         if is_solved_at_stages(s.settings[0], s.rows.rows[number]):
@@ -190,7 +197,7 @@ def begin_stages(s: Scene) -> int:
 
 @lazy_kernel(np.int64)
 def solve_stage(s: Scene, stage: int) -> int:
-    """Add the accelerations by rigid connections at a stage to work.dv, and sum the forces.
+    """Add the accelerations from rigid connections at a stage to work.dv, and sum the forces.
 
     The kernel writes `change` (nv,) [rad/s^2, m/s^2] of s.work. The weighted forces [N or Nm] of
     the rows are added to s.direct.before.
@@ -251,7 +258,7 @@ def _solve(
 
 @inner_kernel
 def end_stages(settings: Settings, counts: Counts, rows: Rows, direct: DirectSystem) -> None:
-    """Give the rows that were solved at the stages the sum of the stages' impulses [Ns or Nms]."""
+    """Set the impulse of rows solved at the stages to the sum over the stages [Ns or Nms]."""
     for number in range(counts.row_count):
         if direct.active[number]:
             row = rows.rows[number]

@@ -1,32 +1,32 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Correction of the drift of pressing contacts in an rk4 step.
+"""Correction of the position drift of loaded contacts in an rk4 step.
 
-The contact force of an rk4 step is found once, for velocities at the step's end to first order.
-Within the step, a contact leaves its gap by a second-order error, and a sticking contact slips. The
-error has the same sign throughout while a robot swings. A displacement in the next step corrects
-gap and slip, like penetration.
+The contact force of an rk4 step is computed once, for the velocity at the end of the step to first
+order. Within the step, the gap of a contact changes by a second-order error, and a sticking contact
+slips. The error has the same sign throughout, for example while a robot swings. A displacement in
+the next step corrects gap and slip, as it corrects penetration.
 
-The slip is the integral of the relative velocity *at the contact point*, by the quadrature of the
-method itself. The slip therefore has the method's order. If a contact sticks, its normal part is
-held too, because a correction along the surface alone would tilt bodies off the surface.
+The slip is the integral of the relative velocity at the contact point. The quadrature of the
+method computes it, so that the slip has the method's order. For a sticking contact, the normal part
+is corrected as well. A tangential correction alone would tilt bodies off the surface.
 
-Sticking and sliding spheres and capsules both hold the gap. Otherwise a sphere that rolls over a
-curve would leave its gap for some steps when sliding begins. The next step's contact search shows
-the difference between the gap and the gap predicted with the velocity at the end of the step
-(`held_gap`). On other shapes a contact point moves over faces that tilt, and the gap moves with the
-point.
+Spheres and capsules keep the gap both when they stick and when they slide. Otherwise a sphere on a
+curved path would lose its gap for some steps when it begins to slide. The next contact search gives
+the difference between the gap and its prediction from the velocity at the end of the step
+(`held_gap`). On other shapes the contact point moves over tilting faces, and the gap with it.
 
-A contact point moves over the bodies. Under a rolling ball the point stays below the centre. At the
-corner of a tipping box the point turns with the box. The next step's contact search finds the point
-at the end of a step, and the slip is completed then. r0 and r1 are the arms from a body's centre of
-mass to the contact point at both ends, and T is the body's turn in the step. The point is taken to
-follow, with the body's rotation:
+A contact point moves over the bodies. Under a rolling ball, it stays below the centre. At the
+corner of a tipping box, it moves with the box. The next contact search finds the point at the end
+of the step, and completes the slip. r is the arm from a body's centre of mass to the contact point,
+with r0 and r1 at both ends of the step. T is the rotation vector of the body in the step. In the
+middle of the step, the arm is
 
     r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
 
-This rule is exact for a ball, a cylinder and a corner, and of second order for all else.
+where []x is the cross-product matrix. This is exact for a ball, a cylinder and a corner, and of
+second order otherwise.
 """
 
 import math
@@ -59,14 +59,14 @@ from hrpsim.engine.kinematics.forward import update_poses
 from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.model.shapes.geometry import CAPSULE, SPHERE
 
-_LARGEST_TURN = 1.0  # in a step [rad]: beyond, r(1/2) is half way; no corner turns so far
+_LARGEST_TURN = 1.0  # rotation in a step [rad] above which r(1/2) is the mean of r0 and r1
 
 
 @inner_kernel
 def start_slip(s: Scene) -> None:
-    """Complete the slip of the last step with the new contact points, and find the gaps that hold.
+    """Complete the slip of the last step with the new contact points, and find the gaps to keep.
 
-    constrained.velocity must be the velocity at the end of that step, as the rows found it. The
+    constrained.velocity must be the velocity at the end of that step, as solved with the rows. The
     kernel writes `drift` of contacts, and `spin` and `center` of s.rk4.slips.
     """
     contacts = s.collision.contacts
@@ -92,7 +92,7 @@ def start_slip(s: Scene) -> None:
 
 @inlined_kernel
 def clear_slip(contact: Contact) -> None:
-    """Mark a contact as not slipped."""
+    """Set the slip of a contact to zero."""
     for r in range(3):
         contact.drift.way[r] = 0.0
         for k in range(3):
@@ -125,7 +125,7 @@ def _center(
 def add_spin(
     settings: Settings, bodies: Records[Body], kinematics: Records[Kinematics], rk4: Rk4, stage: int
 ) -> None:
-    """Add a stage's part of the bodies' rotation [rad], at the start, middle or end of the step.
+    """Add a stage's part of the bodies' rotation [rad] at the start, middle or end of the step.
 
     The kernel changes `spin` of rk4.slips. `stage` is the number of the stage, 0 to 3.
     """
@@ -148,7 +148,7 @@ def ask_back_slip(
     rows: Rows,
     rk4: Rk4,
 ) -> None:
-    """Correct the last step's drift of pressing contacts, and measure this step's drift.
+    """Correct the drift of loaded contacts in the last step, and measure their drift in this step.
 
     Args:
         settings: settings of the step.
@@ -191,7 +191,7 @@ def ask_back_slip(
 
 @inlined_kernel
 def _correct_gap(settings: Settings, contact: Contact, normal: Row) -> None:
-    """Correct the gap that a contact of a ball missed in the last step, if the contact presses."""
+    """Correct the gap error that a loaded contact of a ball has from the last step."""
     drift, speed = contact.drift, settings.correction_speed
     if not _holds_gap(contact, normal):
         drift.held_gap = math.inf
@@ -203,24 +203,27 @@ def _correct_gap(settings: Settings, contact: Contact, normal: Row) -> None:
 
 @inlined_kernel
 def _is_round(shapes: Records[Shape], shape: Index) -> bool:
-    """Return whether no face can lie on a shape."""
+    """Return whether a shape has no flat face."""
     kind = shapes[shape].kind
     return kind == SPHERE or kind == CAPSULE
 
 
 @inlined_kernel
 def _start_from_closed(normal: Row) -> None:
-    """Make a normal row correct both ways, and close no gap that the motion has closed."""
+    """Make the correction of a normal row bilateral, and remove its approach over an open gap."""
     normal.bilateral = 1
     normal.correction_velocity = max(normal.correction_velocity, 0.0)
 
 
 @inlined_kernel
 def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
-    """Subtract from the displacement the normal row's target and a soft contact's compression."""
+    """Subtract the intended approach of a contact from its displacement.
+
+    The intended approach follows from the row's target, or from the compression of a soft contact.
+    """
     n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
-    if contact.bends:  # which is not an approach
+    if contact.bends:  # the correction for curvature is no approach
         asked += time_step * bend_along(contact, normal)
     if normal.compliance > 0.0:
         asked = n[0] * way[0] + n[1] * way[1] + n[2] * way[2]
@@ -230,14 +233,14 @@ def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
 
 @inlined_kernel
 def _holds_gap(contact: Contact, normal: Row) -> bool:
-    """Return whether a rigid contact presses and had no impact in this step."""
+    """Return whether a rigid contact is loaded and had no impact in this step."""
     presses = 0.0 < normal.impulse < normal.upper and contact.impact_impulse[0] == 0.0
     return presses and normal.compliance == 0.0
 
 
 @inlined_kernel
 def _ask_back(contact: Contact, row: Row, time_step: Seconds) -> None:
-    """Let a row correct the slip of the contact."""
+    """Set the position target of a row so that it corrects the slip of the contact."""
     J, way = row.J_a, contact.drift.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1
@@ -252,7 +255,7 @@ def remember_gaps(
     constrained: ConstraintBodies,
     rows: Rows,
 ) -> None:
-    """Add the effect of this step's displacement to the gaps that contacts hold [m].
+    """Add the effect of this step's displacement to the gaps that contacts keep [m].
 
     The kernel changes `held_gap` of contacts. constrained.velocity must be the displacement rate.
     """
@@ -269,13 +272,13 @@ def _has_predicted_body(turns: Records[FreeTurn], contact: Contact) -> bool:
 
 @inlined_kernel
 def _has_round_shape(shapes: Records[Shape], contact: Contact) -> bool:
-    """Return whether one of the shapes of a contact is round."""
+    """Return whether one of the shapes of a contact has no flat face."""
     return _is_round(shapes, contact.shape_a) or _is_round(shapes, contact.shape_b)
 
 
 @inlined_kernel
 def _is_predicted(turns: Records[FreeTurn], body: Index) -> bool:
-    """Return whether a body's rotation in this step was the predicted one, without slip."""
+    """Return whether the rotation of a body in this step is predicted. It then has no slip."""
     return body >= 0 and turns[body].predicted != 0
 
 
@@ -290,9 +293,9 @@ def _add_slip(
     way: Vec3,
     shift_out: Mat3,
 ) -> None:
-    """Add `sign` times the displacement of a point with a fixed arm, and write the arm's effect.
+    """Add `sign` times the displacement of a point with a constant arm, and write the arm's effect.
 
-    The displacement is the displacement of the body's centre plus the rotation times the arm.
+    The displacement is that of the body's centre of mass, plus the rotation times the arm.
     """
     if body < 0:
         return

@@ -1,17 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motion of a world: the acceleration without constraint forces, and motion along a velocity.
+"""Acceleration without constraint forces, with geometric stiffness for stability.
 
-Light bodies between heavily loaded connections are kept stable at large steps. A force f at the arm
-r turns a body by r x f. When the body turns by d, this moment changes by -K d with the geometric
-stiffness K = (f . r) 1 - sym(r f^T). If the moment is frozen over a step, a link under the tension
-T vibrates at sqrt(12 T / (m l)). An explicit step survives this vibration only while dt is a
-fraction of the period.
+Light bodies between loaded connections stay stable at large steps. A force f at the arm r gives the
+moment r x f. If the body rotates by d, the moment changes by -K d. The geometric stiffness is
+K = (f . r) 1 - sym(r f^T), where 1 is the identity and sym the symmetric part. A link of mass m and
+length l under the tension T then oscillates with the frequency sqrt(12 T / (m l)). With a constant
+moment over the step, this is stable only while dt is a fraction of the period.
 
-The moment is therefore taken at the end of the step, like joint springs. The positive part of K
-then adds dt^2 K to the body's rotational inertia. Only the part that exceeds the inertia of the
-body itself is added. Nothing changes if the step is short enough (compare Tournier et al. 2015).
+The moment is therefore applied at the end of the step, as for joint springs. The positive part of
+K adds dt^2 K to the rotational inertia of the body. Only the part that exceeds the inertia of the
+body itself is added. Short steps therefore do not change (compare Tournier et al. 2015).
 """
 
 import math
@@ -54,7 +54,10 @@ from hrpsim.model.system import FREE
 
 @lazy_kernel(np.float64, feature="connections")
 def add_geometric_stiffness(s: Scene, horizon: Seconds) -> int:
-    """Add the geometric stiffness of last step's connection forces to free bodies' inertias."""
+    """Add the geometric stiffness of connection forces to the inertias of free bodies.
+
+    The forces are those of the last step.
+    """
     for i in range(s.work.geometric_stiffness.shape[0]):
         geometric_stiffness = s.work.geometric_stiffness[i]
         for k in range(6):
@@ -95,7 +98,7 @@ def _load_ends(
     placed: PlacedConnection,
     horizon: Seconds,
 ) -> None:
-    """Add the stiffness that a connection's force of the last step gives both its bodies."""
+    """Add the stiffness from a connection's force in the last step to both of its bodies."""
     place_frames(forest, kinematics, connection, placed)
     force = placed.force
     for r in range(3):
@@ -113,7 +116,7 @@ def _load_ends(
 def _load_end(
     forest: Forest, body: Index, point: Vec3, force: Vec3, sign: float, geometric_stiffness: Matrix
 ) -> None:
-    """Add the stiffness of `sign` times a force through a point of a body, if the body is free."""
+    """Add the stiffness of `sign` times a force at a point of a body, if the body is free."""
     if body >= 0 and forest.bodies[body].joint_type == FREE:
         fx, fy, fz = sign * force[0], sign * force[1], sign * force[2]
         _add_stiffness(fx, fy, fz, point[0], point[1], point[2], geometric_stiffness[body])
@@ -125,9 +128,9 @@ def _add_stiffness(
 ) -> None:
     """Add the positive part of (f . r) 1 - sym(r f^T), as xx, yy, zz, xy, xz, yz.
 
-    The eigenvectors are n along f x r, e = f - r, and f + r, with unit vectors of f and r in the
-    last two. The eigenvalue of n is f . r. The eigenvalue of f - r is (|f| |r| + f . r) / 2. The
-    eigenvalue of f + r is negative or zero.
+    With unit vectors of f and r, the eigenvectors are n along f x r, e = f - r, and f + r. The
+    eigenvalue of n is f . r, that of e is (|f| |r| + f . r) / 2. The eigenvalue of f + r is
+    negative or zero.
     """
     f, r = math.sqrt(fx * fx + fy * fy + fz * fz), math.sqrt(x * x + y * y + z * z)
     if f == 0.0 or r == 0.0:
@@ -160,9 +163,12 @@ def _add_square(weight: float, x: float, y: float, z: float, tension_out: Vector
 
 @inlined_kernel
 def unconstrained_dynamics(s: Scene) -> int:
-    """Factorise the forest and find its acceleration without constraints, work.dv.
+    """Factorise the forest and compute its acceleration without constraints, work.dv.
 
-    Poses and velocities must be current. Returns SINGULAR if a joint sees no inertia.
+    Poses and velocities must be current.
+
+    Returns:
+        DONE, or SINGULAR or DIVERGED if a joint has no positive inertia.
 
     Reads: actuators, articulated, connections, control, counts, forest, kinematics,
     past_accelerations, q, settings, spins, velocity, work, wrenches.
@@ -186,7 +192,7 @@ def unconstrained_dynamics(s: Scene) -> int:
 
 @inlined_kernel
 def accelerate(s: Scene, horizon: Seconds) -> int:
-    """Write the acceleration for work.effort, work.joint_inertia and the external forces.
+    """Compute the acceleration from work.effort, work.joint_inertia and the external forces.
 
     The acceleration is work.dv (nv,) [rad/s^2, m/s^2].
 
@@ -195,7 +201,7 @@ def accelerate(s: Scene, horizon: Seconds) -> int:
         horizon: time step of an implicit step, 0 for the forces of the state itself [s].
 
     Returns:
-        DONE, or SINGULAR or DIVERGED if a joint sees no positive inertia.
+        DONE, or SINGULAR or DIVERGED if a joint has no positive inertia.
     """
     work = s.work
     start_bodies(s.forest, s.kinematics, s.articulated)
@@ -216,7 +222,7 @@ def accelerate(s: Scene, horizon: Seconds) -> int:
 def _is_finite(
     kinematics: Records[Kinematics], articulated: Records[Articulated], i: Index
 ) -> bool:
-    """Return whether the inertia of a body is, or the state from which it comes is not."""
+    """Return whether the inertia and the joint direction of a body are finite."""
     total = 0.0
     for r in range(6):
         for c in range(6):
@@ -236,7 +242,7 @@ def external_forces(
 
     Args:
         kinematics: KINEMATICS records of the bodies (n,).
-        wrenches: WRENCH records, of which the first `wrench_count` count.
+        wrenches: WRENCH records, of which the first `wrench_count` are used.
         wrench_count: number of wrenches.
         articulated_out: ARTICULATED records (n,). `external` (6,) [Nm, N] is written.
     """

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The protocol of solvers: attempts at an island, and tables of attempts.
+"""The common interface of the solvers of an island, and tables of attempts.
 
-Every solver of an island has the signature `solve(s, k, task)`, with the scene, the number of the
+A solver of an island has the signature `solve(s, k, task)`, with the scene, the number of the
 island and a `Task`. The solver writes impulses, velocities, and `converged`, `residual` and
-`sweeps` of the island. The solver returns DONE, TOO_LARGE if another solver is faster, or the
-status that names the missing capacity.
+`sweeps` of the island. It returns DONE, TOO_LARGE if another solver is faster, or the status of
+the array that is too small.
 
-A table has one `Attempt` for each use of a solver. `order_of` makes kernels from a table.
+A table has an `Attempt` for each use of a solver. `order_of` makes kernels from a table.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from hrpsim.engine.compile.kernel_types import Index, Scene
 from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS
 from hrpsim.engine.step.scene.status import DONE, TOO_LARGE
 
-_MOST = 14  # attempts of a table
+_MOST = 14  # maximum number of attempts of a table
 
-# Conditions of an island, as bits. An attempt needs all the conditions that it names.
+# Conditions of an island, as bits. An attempt is made only if all its conditions are met.
 ALWAYS = 0
 IS_DIRECT = 1 << 0  # has the rows for the direct or the split solver
-MAY_SWEEP_ON = 1 << 1  # more than a few sweeps are allowed, and with them other solvers
+MAY_SWEEP_ON = 1 << 1  # more than a few sweeps, and other solvers, are allowed
 ASKS_FOR_NEWTON = 1 << 2  # Newton's method was chosen for a row
 WAS_DIRECT = 1 << 3  # in the last step the direct solver solved all rows
-WAS_NEWTON = 1 << 4  # sweeps would stall again, or end a tolerance off the solution
+WAS_NEWTON = 1 << 4  # the memory of the island gives Newton's method first
 WAS_AT_REST = 1 << 5  # Newton's method solved a lone robot that nearly rests
-TAKES_NEWTON = 1 << 6  # Newton's method may solve it
+TAKES_NEWTON = 1 << 6  # Newton's method accepts the island
 IS_LONE = 1 << 7  # a lone robot: sweeps are cheap, and usually converge
 IS_DENSE = 1 << 8  # bodies push each other
 NEVER = 1 << 9
-_BY_ROWS = TAKES_NEWTON | IS_LONE | IS_DENSE  # every row decides: found only where they count
+_BY_ROWS = TAKES_NEWTON | IS_LONE | IS_DENSE  # found only if needed: depend on every row
 
 
 class Task(NamedTuple):
@@ -55,25 +55,25 @@ class Task(NamedTuple):
 
 @inlined_kernel
 def no_conditions(s: Scene, k: Index) -> int:
-    """Return 0, where no attempt of a table asks for conditions that the rows decide."""
+    """Return 0, for tables whose attempts use no conditions on the rows."""
     return 0
 
 
 class Attempt(NamedTuple):
-    """One use of a solver, and what follows.
+    """One use of a solver, and the attempts that follow it.
 
     Attributes:
         solve: the solver, a kernel `solve(s, k, task)`.
         why: reason for the attempt.
-        when: conditions under which the attempt suits an island.
-        next: names of the attempts after a failure. The first one that suits the island is made.
-            If none does, the island stays unchanged.
-        if_too_large: the same after TOO_LARGE. None: `next`.
-        helps: conditions under which an island that the attempt solved counts as taken over from
-            the chosen solver.
+        when: conditions that an island must meet for the attempt.
+        next: names of the attempts after a failure. The first one whose conditions are met is made.
+            If there is none, the island stays unchanged.
+        if_too_large: the same list after TOO_LARGE. None: `next`.
+        helps: conditions under which a solution by the attempt counts as handed over from the
+            chosen solver.
         goes_on: conditions under which the attempt is made again after the FIRST_ATTEMPTS, which
-            were short.
-        is_trial: whether the next attempt belongs to the FIRST_ATTEMPTS as well.
+            have lower limits.
+        is_trial: whether the next attempt is also one of the FIRST_ATTEMPTS.
     """
 
     solve: Kernel
@@ -87,13 +87,13 @@ class Attempt(NamedTuple):
 
 
 class Order(NamedTuple):
-    """The kernels of a table. An attempt is its number in the table, and `end` means none.
+    """The kernels of a table. An attempt is an index in the table, and `end` means none.
 
     Attributes:
         first: `first(s, k, task)` returns the first attempt.
         second: `second(attempt, s, k, task)` returns the attempt after the FIRST_ATTEMPTS.
         run: `run(attempt, s, k, task)` makes attempts until one solves the island. Returns DONE, or
-            the status that names the missing capacity.
+            the status of the array that is too small.
     """
 
     first: Kernel
@@ -112,7 +112,7 @@ def order_of(
     Args:
         table: attempts by name.
         first: names of the attempts to begin with, as `next`.
-        conditions: `conditions(s, k, task)` returns the conditions of an island.
+        conditions: `conditions(s, k, task)` returns the conditions that an island meets.
         conditions_by_rows: `conditions_by_rows(s, k)` returns TAKES_NEWTON, IS_LONE and IS_DENSE.
     """
     attempts, end = tuple(table.values()), len(table)
@@ -142,7 +142,7 @@ def order_of(
 
     @inlined_kernel
     def run(attempt: int, s: Scene, k: Index, task: Task) -> int:
-        """Make attempts, from one on, until one solves the island. Return the status."""
+        """Make attempts, beginning with `attempt`, until one succeeds. Return the status."""
         island = s.islands.ranges[k]
         while attempt != end:
             status = solve(attempt, s, k, task)
@@ -170,7 +170,10 @@ def _choice(
     conditions: Kernel,
     conditions_by_rows: Kernel,
 ) -> Kernel:
-    """Return a kernel `choose(number, s, k, task)`: the first attempt of a list that suits."""
+    """Return a kernel `choose(number, s, k, task)` that selects an attempt.
+
+    It returns the first attempt of the list with that number whose conditions are met.
+    """
     end, numbers = len(table), {name: number for number, name in enumerate(table)}
     needs = tuple(a.when for a in table.values())
     listed = (*(numbers[name] for names in lists for name in names), end)
@@ -194,20 +197,20 @@ def _choice(
 
 @inlined_kernel
 def _nothing(s: Scene, k: Index, task: Task) -> int:
-    """Do nothing: the entry of a switch without an attempt."""
+    """Do nothing, as the entry of a switch without an attempt."""
     return DONE
 
 
 def _switch(kernels: Sequence[Kernel]) -> Kernel:
-    """Return a kernel `call(number, s, k, task)` that calls the kernel with a number.
+    """Return a kernel `call(number, s, k, task)` that calls the kernel with the given number.
 
-    One function has all cases: functions within functions take longer to compile.
+    All cases are in one function, since nested functions compile more slowly.
     """
     a, b, c, d, e, f, g, h, i, j, m, n, o, p = (*kernels, *[_nothing] * (_MOST - len(kernels)))
 
     @inlined_kernel
     def call(number: Index, s: Scene, k: Index, task: Task) -> int:
-        """Call the kernel with a number, and return the status."""
+        """Call the kernel with the given number, and return its status."""
         if number < 7:
             if number == 0:
                 return a(s, k, task)

@@ -46,7 +46,7 @@ from hrpsim.engine.step.scene.islands import summarise
 from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS, REMAINDER
 from hrpsim.engine.step.scene.status import DONE
 
-# Residual of a step after which the direct rows are taken to contradict each other [m/s].
+# Residual of a step from which on the direct rows are contradictory [m/s].
 _HOPELESS = 1e-3
 
 
@@ -73,17 +73,16 @@ def constrain(s: Scene, extent: int) -> int:
 def solve_rows(s: Scene, extent: int) -> int:
     """Solve all islands with the solvers chosen for the rows.
 
-    The kernel reads and changes s.constrained.velocity. The island with the direct solver's rows is
-    last. Islands that the direct solver takes over therefore use a part of the work limit. Every
-    world with constraints needs this kernel. The kernel is compiled apart from the step, at the
-    same time (announcement).
+    The kernel reads and changes s.constrained.velocity. The island of the direct solver comes last,
+    so that other islands handed over to that solver use only a part of the work limit. Every world
+    with constraints needs this kernel, so that it is compiled beside the step (announcement).
 
     Args:
         s: the scene.
         extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     counts = s.counts[0]
     for turn in range(1, counts.island_count + 1):
@@ -96,18 +95,18 @@ def solve_rows(s: Scene, extent: int) -> int:
 
 @inlined_kernel
 def solve_motion(s: Scene, extent: int) -> int:
-    """Solve for the impulses, and find the accelerations that the impulses cause.
+    """Solve for the impulses, and compute the accelerations that the impulses cause.
 
     The rows combine the Jacobian at the start of the step with the velocity at the end, because
-    this velocity moves the bodies. Velocity-product accelerations of the links take no part. The
-    kernel writes `change` (nv,) [rad/s^2, m/s^2] of s.work, and `impulse` of rows.
+    this velocity moves the bodies. The velocity-product accelerations of the links are left out.
+    The kernel writes `change` (nv,) [rad/s^2, m/s^2] of s.work, and `impulse` of rows.
 
     Args:
         s: the scene.
         extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     settings, counts, stats = s.settings[0], s.counts[0], s.step_stats[0]
     work, constrained = s.work, s.constrained
@@ -139,7 +138,7 @@ def solve_motion(s: Scene, extent: int) -> int:
 
 @inner_kernel
 def _add_forces(s: Scene, at_stages: bool) -> None:
-    """Add the forces of the rows that are found at the stages of rk4, or of all other rows."""
+    """Add the forces of the rows that are solved at the stages of rk4, or of all other rows."""
     settings, rows = s.settings[0], s.rows.rows
     rate = 1.0 / settings.time_step
     for number in range(s.counts[0].row_count):
@@ -150,16 +149,16 @@ def _add_forces(s: Scene, at_stages: bool) -> None:
 
 @inlined_kernel
 def is_solved_at_stages(settings: Settings, row: Row) -> int:
-    """Return whether the force of a row is found at every stage of rk4, not held over the step."""
+    """Return whether the force of a row is solved at every stage of rk4, not once per step."""
     return settings.staged and row.solver == DIRECT and is_rigid(row)
 
 
 @inner_kernel
 def forget_direct_impulses(rows: Records[Row], row_count: int) -> None:
-    """Clear the impulses of unbounded direct rows, after a step that could not satisfy these rows.
+    """Set the impulses of unbounded direct rows to zero, after a step that could not satisfy them.
 
-    The impulses of contradictory rows grow with every solution that starts from the last impulses.
-    Other rows need no warm start. The cones of contacts bound the contacts' impulses.
+    With warm starts, the impulses of contradictory rows grow in every step. Bounded rows keep
+    theirs, since bounds and friction cones limit them.
     """
     for number in range(row_count):
         row = rows[number]
@@ -170,7 +169,7 @@ def forget_direct_impulses(rows: Records[Row], row_count: int) -> None:
 
 @lazy_kernel()
 def solve_displacement(s: Scene) -> int:
-    """Find the displacement rate for the rows' targets.
+    """Compute the displacement rate for the rows' targets.
 
     The kernel writes `correction_velocity` (nv,) [rad/s, m/s] of s.work.
     """
@@ -248,7 +247,7 @@ def remember_impulses(
         contact.warm[1], contact.warm[2] = friction_impulses(contact, normal, x, y)
         for r in range(3):
             contact.impulse[r] = contact.warm[r] + contact.impact_impulse[r]
-    for c in range(counts.contact_count):  # apart: a copy would wait for what was just written
+    for c in range(counts.contact_count):  # a separate loop, so that no copy waits for a write
         previous[c] = contacts[c]
     remember_connection_impulses(rows.rows, connections)
     first = 3 * counts.contact_count
@@ -257,9 +256,9 @@ def remember_impulses(
 
 @inner_kernel
 def keep_worst(s: Scene, before: int) -> None:
-    """Record the source of the worst row of this step, and the worst source of the call so far.
+    """Record the worst row of this step, and the worst row of the call so far.
 
-    s.worst (2,) holds WORST_ROW of this step, and of the call.
+    s.worst (2,) has one WORST_ROW for each.
 
     Args:
         s: the scene.

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Loads of constraint forces on bodies and joints, and impulses in impacts for users to read.
+"""Wrenches of constraints on bodies, efforts on joints, and impact impulses for users to read.
 
-Rows are solved for impacts first and for the step's forces afterwards, which overwrites the
+Rows are solved for impacts first, and then for the forces of the step, which overwrites the
 impulses. The next step starts from the impulses of the forces. Contacts store both kinds.
 """
 
@@ -36,7 +36,7 @@ def add_wrench(
     row: Row,
     force: float,
 ) -> None:
-    """Add the force of a row to the bodies' loads and the joints' efforts.
+    """Add the force of a row to the wrenches on the bodies and to the efforts of the joints.
 
     Args:
         articulated: ARTICULATED records (n,). `constraint_wrench` (6,) is changed.
@@ -72,7 +72,7 @@ def _add_to_port(
 
 @inlined_kernel
 def clear_wrenches(articulated: Records[Articulated], work: Work) -> None:
-    """Set the bodies' loads and the joints' constraint efforts to 0.
+    """Set the wrenches on the bodies and the constraint efforts of the joints to zero.
 
     These are `constraint_wrench` of `articulated` and `constraint_effort` of `work`.
     """
@@ -83,7 +83,7 @@ def clear_wrenches(articulated: Records[Articulated], work: Work) -> None:
 
 @inlined_kernel
 def clear_body_wrenches(articulated: Records[Articulated]) -> None:
-    """Set the bodies' loads `constraint_wrench` to 0."""
+    """Set `constraint_wrench` of all bodies to zero."""
     for i in range(articulated.shape[0]):
         store(articulated[i].constraint_wrench, 0, broadcast(0.0))
 
@@ -92,7 +92,7 @@ def clear_body_wrenches(articulated: Records[Articulated]) -> None:
 def hold_wrenches(
     settings: Settings, kinematics: Records[Kinematics], articulated: Records[Articulated], rk4: Rk4
 ) -> None:
-    """Save the constraint forces on bodies [Nm, N] for later stages of an rk4 step, in rk4.held."""
+    """Store the constraint wrenches on bodies [Nm, N] in rk4.held, for later stages of rk4."""
     if not settings.staged:
         return
     for i in range(articulated.shape[0]):
@@ -107,7 +107,7 @@ def hold_wrenches(
 def add_impact_impulse(
     joint_impact_impulses: Matrix, connections: Records[Connection], rows: Rows, number: Index
 ) -> None:
-    """Add the impact impulse of a row to the impact impulses of this step.
+    """Add the impulse of a row to the impact impulses of this step.
 
     Args:
         joint_impact_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], changed.
@@ -125,11 +125,11 @@ def add_impact_impulse(
 
 @inner_kernel
 def forget_impact_impulses(joint_impact_impulses: Matrix, connections: Records[Connection]) -> None:
-    """Set the impact impulses to 0 at the start of a step.
+    """Set the impact impulses to zero at the start of a step.
 
     Args:
-        joint_impact_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], cleared.
-        connections: CONNECTION_RECORD records. `impact_impulse` is cleared.
+        joint_impact_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], changed.
+        connections: CONNECTION_RECORD records. `impact_impulse` is changed.
     """
     joint_impact_impulses[:] = 0.0
     for c in range(connections.shape[0]):

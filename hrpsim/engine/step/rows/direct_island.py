@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The island with the rows for the direct or the split solver, and the attempts by that solver."""
+"""The island of the direct or the split solver, and the attempts that use the direct solver."""
 
 import numpy as np
 
@@ -24,23 +24,23 @@ from hrpsim.engine.step.rows.solver_memory import (
 from hrpsim.engine.step.scene.islands import allowed_sweeps
 from hrpsim.engine.step.scene.status import DONE
 
-# Cost of a row in a round of the direct solver, in updates of a row.
+# Cost of a row in a round of the direct solver, in row updates of a sweep.
 _OF_ROUND = 8
 
-# Rows of an island that is handed over, at most: in dense islands of more the direct solver takes
-# longer than Newton's method, and seldom ends where that does not.
+# Maximum number of rows of an island that is handed over. In larger dense islands, the direct
+# solver is slower than Newton's method, and seldom converges if that does not.
 _MOST_ROWS = 600
 
 
 @inlined_kernel
 def is_direct_island(s: Scene, k: Index, task: Task) -> int:
-    """Return IS_DIRECT if island `k` has the rows for the direct or the split solver, else 0."""
+    """Return IS_DIRECT if island `k` has rows for the direct or the split solver, else 0."""
     return IS_DIRECT if k == s.counts[0].direct_island else 0
 
 
 @inlined_kernel
 def solve_chosen_rows_directly(s: Scene, k: Index, task: Task) -> int:
-    """Solve the rows for the direct solver directly, and the other rows of the island in turn."""
+    """Solve the rows chosen for the direct solver directly, and alternate with the other rows."""
     island = s.islands.ranges[k]
     solve_direct_island(s, task.tolerance, VELOCITY)
     if island.converged:
@@ -50,14 +50,14 @@ def solve_chosen_rows_directly(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def solve_positions_directly(s: Scene, k: Index, task: Task) -> int:
-    """Solve the direct island for the position correction. Rows have bounds only, no cones."""
+    """Solve the direct island for the position correction, without friction cones."""
     solve_direct_island(s, task.tolerance, DISPLACEMENT)
     return DONE
 
 
 @inlined_kernel
 def solve_all_rows_directly(s: Scene, k: Index, task: Task) -> int:
-    """Solve all rows of an island directly, from the impulses of the last step."""
+    """Solve all rows of an island directly, starting from the impulses of the last step."""
     return try_direct_solver(s, k)
 
 
@@ -65,7 +65,7 @@ def solve_all_rows_directly(s: Scene, k: Index, task: Task) -> int:
 def solve_all_rows_directly_again(s: Scene, k: Index, task: Task) -> int:
     """Solve all rows of an island directly, as in the last step.
 
-    Forget that choice after a failure.
+    After a failure, the next step no longer begins with the direct solver.
     """
     island = s.islands.ranges[k]
     status = try_direct_solver(s, k)
@@ -81,8 +81,8 @@ def solve_direct_island(s: Scene, tolerance: float, quantity: int) -> int:
     Args:
         s: the scene.
         tolerance: accepted error [m/s].
-        quantity: VELOCITY, or DISPLACEMENT for a position correction. For DISPLACEMENT only the
-            rows' bounds apply, no cones, and only `updates` of the island is written.
+        quantity: VELOCITY, or DISPLACEMENT for a position correction. For DISPLACEMENT, the rows
+            have bounds but no friction cones, and only `updates` of the island is written.
     """
     stats, counts = s.step_stats[0], s.counts[0]
     rows, island_rows, response = s.rows.rows, s.rows.island_rows, s.rows.response
@@ -118,12 +118,12 @@ def solve_direct_island(s: Scene, tolerance: float, quantity: int) -> int:
 
 @lazy_kernel(np.int64)
 def try_direct_solver(s: Scene, k: Index) -> int:
-    """Solve all rows of island `k` by the direct solver, from the last step's impulses.
+    """Solve all rows of island `k` by the direct solver, starting from the last step's impulses.
 
-    The impulses stay unchanged if the solver comes no nearer to a solution.
+    The impulses stay unchanged if the result is no better.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     counts = s.counts[0]
     island, tolerance = s.islands.ranges[k], s.settings[0].tolerance
@@ -163,12 +163,12 @@ def try_direct_solver(s: Scene, k: Index) -> int:
 
 @inlined_kernel
 def _solve_again(s: Scene, island: Island) -> int:
-    """Solve the direct solver's island again, if it solved all rows of the island in the last step.
+    """Solve the island directly again, if the direct solver solved all its rows in the last step.
 
     If the solution does not converge, the rows return to the chosen solver.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     contacts = s.collision.contacts
     if island.memory.state != DIRECT_FIRST:
@@ -184,7 +184,7 @@ def _solve_again(s: Scene, island: Island) -> int:
 
 @inlined_kernel
 def _is_direct(rows: Rows, island: Island) -> bool:
-    """Return whether all rows of an island are the direct solver's."""
+    """Return whether all rows of an island are solved by the direct solver."""
     for k in range(island.first, island.end):
         if rows.rows[rows.island_rows[k]].solver != DIRECT:
             return False
@@ -193,7 +193,7 @@ def _is_direct(rows: Rows, island: Island) -> bool:
 
 @inlined_kernel
 def _restore_solvers(rows: Rows, island: Island) -> None:
-    """Return the rows of an island to the chosen solver."""
+    """Set the solver of an island's rows to the chosen solver again."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
@@ -202,7 +202,10 @@ def _restore_solvers(rows: Rows, island: Island) -> None:
 
 @inlined_kernel
 def _hide(rows: Rows, island: Island) -> None:
-    """Hide the rows of the direct island from the direct solver, or show these rows again."""
+    """Hide the rows of an island from the direct solver. A second call reverses this.
+
+    The kernel negates the number of the solver of each row.
+    """
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction redistribution: normal forces that hold contacts which begin to slip.
+"""Friction redistribution: normal impulses that keep contacts from slipping.
 
-Dense islands are excluded. Some contact begins to slip in every step of a dense island, and the
-sweeps would not converge within the limit.
+With many contacts, the normal impulses are not unique. Other impulses may give a slipping contact
+enough friction to stick. Dense islands are excluded. Some contact of a dense island begins to slip
+in every step, and the sweeps would exceed their limit.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -31,19 +32,19 @@ from hrpsim.engine.step.rows.saved_impulses import keep_impulses, restore_impuls
 from hrpsim.engine.step.scene.islands import allowed_sweeps, summarise, sweeps_in_time
 from hrpsim.engine.step.scene.status import DONE
 
-# Share of its bound, squared, up to which friction is not at it.
+# Friction is below its bound up to this fraction of the bound, squared.
 _BOUND = 1.0 - 1e-9
 
-# Sweeps over a lone robot after which its slip must have fallen.
+# Number of sweeps over a lone robot after which the slip must be smaller.
 _PERIOD = 20
 
-# Slip up to so many tolerances counts as zero: the sweeps leave it.
+# Slip below this multiple of the tolerance counts as zero, since sweeps leave such an error.
 _SLIP = 10.0
 
 
 @inlined_kernel
 def redistribute_friction(s: Scene) -> int:
-    """Search for a division of normal forces that holds contacts which begin to slip.
+    """Search for other normal impulses in islands with contacts that begin to slip.
 
     The search runs in the first step in which a contact slips slower than the threshold, and again
     after 2, 4, 8 ... such steps.
@@ -54,7 +55,7 @@ def redistribute_friction(s: Scene) -> int:
         island.slips = 0
         if (
             k == s.counts[0].direct_island and s.step_stats[0].split_rows > 0
-        ):  # split contacts are divided evenly
+        ):  # the split solver distributes the impulses evenly
             continue
         if sweeps_in_time(island) >= FEW_SWEEPS:
             due = (
@@ -74,7 +75,7 @@ def _begins_to_slip(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Count the steps in which each contact of an island has slipped. Return whether one is due."""
+    """Count the steps of slip of each contact of an island. Return whether a search is due."""
     velocity = constrained.velocity
     island.slips = 0
     for k in range(island.first, island.contact_end):
@@ -102,7 +103,7 @@ def _slips(
     y: Row,
     velocity: Vector,
 ) -> bool:
-    """Return whether a loaded contact at its bound of friction slips, but not from the start on."""
+    """Return whether a loaded contact slips that did not slip at the start of the step."""
     if contact.slides or not has_free_cone(normal):
         return False
     if normal.impulse < least_load(rows.rows, rows.island_rows, island):
@@ -114,7 +115,7 @@ def _slips(
 
 @lazy_kernel()
 def seek_grip(s: Scene) -> int:
-    """Give the islands that begin to slip holding impulses, if such impulses are found."""
+    """Apply impulses without slip in the islands that begin to slip, if such impulses are found."""
     counts = s.counts[0]
     settings = s.settings[0]
     for k in range(counts.island_count):
@@ -164,7 +165,7 @@ def _any_slips(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Return whether a contact of an island slips that did not from the start on."""
+    """Return whether a contact of an island slips that did not slip at the start of the step."""
     for k in range(island.first, island.contact_end):
         n = rows.island_rows[k]
         normal, x, y = rows.rows[n], rows.rows[n + 1], rows.rows[n + 2]

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The order of solvers for an island: the first solver, and the successors after a failure.
+"""The order of solvers for an island: the first solver, and the next ones after a failure.
 
-`MOTION` is the order for velocities and forces, and `POSITIONS` for position corrections. Islands
-that converge in a few sweeps, as most standing or walking robots, make one attempt. `solver_table`
-lists the rows that solvers accept.
+`MOTION` is the order for velocities and forces, `POSITIONS` the order for position corrections.
+Islands that converge in a few sweeps, as most standing or walking robots, need only one attempt.
+`solver_table` lists the rows that each solver accepts.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ from hrpsim.engine.step.scene.status import DONE
 
 @inlined_kernel
 def _conditions(s: Scene, k: Index, task: Task) -> int:
-    """Return the conditions of an island that are known without a look at every row."""
+    """Return the conditions that an island meets, without those that need every row."""
     state, met = s.islands.ranges[k].memory.state, is_direct_island(s, k, task)
     if task.sweep_limit >= FEW_SWEEPS:
         met |= MAY_SWEEP_ON
@@ -84,7 +84,7 @@ def _conditions(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def _conditions_by_rows(s: Scene, k: Index) -> int:
-    """Return the conditions of an island that every row decides: when Newton's method comes."""
+    """Return the conditions on Newton's method that an island meets. They need every row."""
     when = goes_to_newton(s.settings[0], s.forest, s.constrained, s.rows, s.islands.ranges[k])
     if when == NOT_AT_ALL:
         return 0
@@ -93,7 +93,7 @@ def _conditions_by_rows(s: Scene, k: Index) -> int:
 
 @inner_kernel
 def _has_choice(rows: Rows, island: Island, solver: int) -> bool:
-    """Return whether a solver was chosen for a row of an island."""
+    """Return whether a solver was chosen for any row of an island."""
     found = False
     for k in range(island.first, island.end):
         found = found or rows.rows[rows.island_rows[k]].choice == solver
@@ -102,7 +102,7 @@ def _has_choice(rows: Rows, island: Island, solver: int) -> bool:
 
 _CONTINUES_BY_NEWTON = WAS_NEWTON | MAY_SWEEP_ON | TAKES_NEWTON
 
-# The first attempts: the first one that suits the island is made.
+# The first attempts: the first one whose conditions are met is made.
 _AT_LAST = "first sweeps", "few sweeps"
 FIRST = ("direct again", "newton before direct", "direct, chosen", "newton, chosen")
 FIRST += ("sweeps at rest", "newton again", *_AT_LAST)
@@ -227,12 +227,12 @@ _first_correction, _, _correct = order_of(POSITIONS, tuple(POSITIONS), is_direct
 
 @inlined_kernel
 def solve_island(s: Scene, k: Index, extent: int) -> int:
-    """Solve island `k`. Count the island if a solver other than the chosen solver succeeded.
+    """Solve island `k`, and count it if the chosen solver failed and another solver succeeded.
 
     `extent` is WHOLE, FIRST_ATTEMPTS, or REMAINDER after the first attempts.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     task = Task(extent, allowed_sweeps(island, settings), settings.tolerance)
@@ -250,7 +250,7 @@ def correct_island(s: Scene, k: Index) -> int:
     """Solve island `k` for the position correction.
 
     Returns:
-        DONE, or the status that names the missing capacity.
+        DONE, or the status of the array that is too small.
     """
     settings = s.settings[0]
     task = Task(WHOLE, settings.sweep_limit, settings.tolerance)

@@ -1,14 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Dry friction of joints without rows, if friction acts as in the last step.
+"""Prediction of dry joint friction, so that joints need no rows.
 
-A sliding joint has a friction of known size and direction, which is an effort. A sticking joint is
-locked and sees an infinite inertia. At a limit, the limit may bear a part of the load. After one
-attempt at the contacts each prediction is checked. A sliding joint must still move in its
-direction. A locked joint must need no more than its friction. If a check fails, the joint gets a
-row, and the step is solved again from the impulses found. Otherwise the attempt is completed and
-all predictions are checked again. The result obeys Coulomb's law as with rows alone.
+The prediction is that friction acts as in the last step. A sliding joint has a friction effort of
+known size and direction. A sticking joint is locked, which is the same as an infinite inertia. If a
+sticking joint is at its limit, the limit may carry a part of the load. After one attempt at the
+contacts, all predictions are checked. A sliding joint must still move in the same direction. A
+locked joint must need no more effort than its friction. If a check fails, the prediction of that
+joint is corrected, or the joint gets a row. The step is then solved again from the impulses found
+so far. Otherwise the solution is completed, and all predictions are checked again. The result
+obeys Coulomb's law of friction, as with rows.
 """
 
 import math
@@ -43,20 +45,20 @@ from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import dot_spatial
 from hrpsim.model.system import FREE
 
-_ROUNDING = 1e-9  # share of its bound by which a friction is not beyond it
-_AHEAD = 2.0  # steps for which a sliding joint must not be about to stop
-_NEAR = 1e-5  # room at a limit from which on it takes no part [rad or m]
+_ROUNDING = 1e-9  # tolerance of a friction's bound, as a fraction of the bound
+_AHEAD = 2.0  # number of steps in which a sliding joint must not stop
+_NEAR = 1e-5  # distance to a limit above which the limit has no effect [rad or m]
 
 
 @lazy_kernel(feature="joint_friction", brings=("revise_frictions", "start_from_found"))
 def predict_frictions(s: Scene) -> int:
-    """Predict for each joint with dry friction whether the joint slides or sticks, or give a row.
+    """Predict for each joint with dry friction whether it slides, sticks or needs a row.
 
-    A joint that sticks, with a speed within the tolerance, is at rest from then on. The kernel
-    writes s.work.friction, and sets the velocity of sticking joints to 0.
+    A joint that sticks, with a speed within the tolerance, is set to rest. The kernel writes
+    s.work.friction, and sets the velocity of sticking joints to zero.
 
     Returns:
-        The number of predicted joints.
+        Number of predicted joints.
     """
     settings, frictions, predicted = s.settings[0], s.work.friction, 0
     _predict_alone(s)
@@ -78,7 +80,7 @@ def predict_frictions(s: Scene) -> int:
 
 @inlined_kernel
 def _predict_alone(s: Scene) -> None:
-    """Predict each joint as if there were no other joint."""
+    """Predict each joint as if all other joints were free of friction."""
     settings, frictions = s.settings[0], s.work.friction
     for index in range(s.forest.joints.shape[0]):
         k = s.forest.joints[index]
@@ -92,9 +94,9 @@ def _predict_alone(s: Scene) -> None:
 
 @inlined_kernel
 def _predicted(s: Scene, k: Index, settings: Settings) -> int:
-    """Return the action of a joint's friction if unchanged since the last step.
+    """Return the mark of a joint's friction if it acts as in the last step.
 
-    The effort of the joint's actuator may have changed. This effort pushes the joint alone here.
+    The effort of the joint's actuator may have changed. This change is applied to the joint alone.
     """
     dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
     if not _may_be_predicted(dof, own, s.joint_holds[k]):
@@ -124,7 +126,7 @@ def _predicted(s: Scene, k: Index, settings: Settings) -> int:
 
 @inlined_kernel
 def _may_be_predicted(dof: Dof, own: JointParameters, hold: JointHold) -> bool:
-    """Return whether a joint has rigid friction, no other row but limits, and any solver."""
+    """Return whether a joint has rigid friction, only rows of limits, and no chosen solver."""
     if own.compliance > 0.0 or own.solver != AUTO:
         return False
     return not (hold.locked or hold.driven or dof.mimic_dof >= 0)
@@ -132,9 +134,9 @@ def _may_be_predicted(dof: Dof, own: JointParameters, hold: JointHold) -> bool:
 
 @inlined_kernel
 def _may_stick_at_limits(s: Scene, k: Index, settings: Settings) -> bool:
-    """Return whether a joint at rest needs no rows of limits. Note the limit at the position.
+    """Return whether a joint at rest needs no rows of limits. Store the limit that it touches.
 
-    A joint beyond a limit needs rows, and so does a joint whose limit yields.
+    A joint beyond a limit needs rows, and so does a joint with a compliant limit.
     """
     dof, friction = s.forest.dofs[k], s.work.friction[k]
     limit = s.joint_parameters[k, LIMIT_PARAMETERS]
@@ -149,13 +151,13 @@ def _may_stick_at_limits(s: Scene, k: Index, settings: Settings) -> bool:
 
 @inlined_kernel
 def _holds(friction: Friction, impulse: float, bound: float) -> bool:
-    """Return whether friction up to `bound`, and a limit, can give a joint an impulse."""
+    """Return whether friction up to `bound`, with a touched limit, can give a joint an impulse."""
     return (friction.limit < 0 or impulse >= -bound) and (friction.limit > 0 or impulse <= bound)
 
 
 @inlined_kernel
 def _unlock_connected(forest: Forest, connection: Connection, frictions: Records[Friction]) -> None:
-    """Give the joints of connected trees rows: a locked loop has no motion left."""
+    """Unlock the joints of connected trees. With locked joints, a closed loop could not move."""
     if connection.body_a >= 0:
         _unlock(forest, forest.bodies[connection.body_a].root, frictions)
     if connection.body_b >= 0:
@@ -164,7 +166,7 @@ def _unlock_connected(forest: Forest, connection: Connection, frictions: Records
 
 @inlined_kernel
 def _unlock_touching(forest: Forest, contact: Contact, frictions: Records[Friction]) -> None:
-    """Unlock a tree that touches itself, or a fixed tree that touches anything."""
+    """Unlock a tree that touches itself, or a fixed-base tree that touches anything."""
     a, b = contact.body_a, contact.body_b
     root_a = forest.bodies[a].root if a >= 0 else -1
     root_b = forest.bodies[b].root if b >= 0 else -1
@@ -176,7 +178,7 @@ def _unlock_touching(forest: Forest, contact: Contact, frictions: Records[Fricti
 
 @inner_kernel
 def _unlock(forest: Forest, root: Index, frictions: Records[Friction]) -> None:
-    """Give the locked joints of a tree, -1 for all trees, rows."""
+    """Give the locked joints of a tree rows, or those of all trees if `root` is -1."""
     for k in range(frictions.shape[0]):
         in_tree = root < 0 or forest.bodies[forest.dofs[k].body].root == root
         if in_tree and frictions[k].mark == STICKS:
@@ -185,10 +187,10 @@ def _unlock(forest: Forest, root: Index, frictions: Records[Friction]) -> None:
 
 @lazy_kernel()
 def revise_frictions(s: Scene) -> int:
-    """Correct the predictions that fail, and return 1 if any failed, otherwise 0.
+    """Correct the predictions that fail. Return 1 if any failed, otherwise 0.
 
-    A locked joint that does not hold is predicted to slide. A sliding joint that would stop or turn
-    back gets a row. Each joint is therefore corrected twice at most.
+    A locked joint that needs more than its friction is predicted to slide. A sliding joint that
+    stops or turns back gets a row. Each joint is therefore corrected at most twice.
     """
     settings, work, changed = s.settings[0], s.work, 0
     dt = settings.time_step
@@ -202,7 +204,7 @@ def revise_frictions(s: Scene) -> int:
             agrees = _holds(friction, held, (1.0 + _ROUNDING) * bound)
             friction.impulse = min(max(held, -bound), bound)
             friction.limit_impulse = held - friction.impulse if friction.limit != 0 else 0.0
-            broken = -1 if held > 0.0 else 1  # it begins to slide against its friction
+            broken = -1 if held > 0.0 else 1  # the joint begins to slide against its friction
         else:
             friction.impulse, friction.limit_impulse = -friction.mark * bound, 0.0
             broken = BY_ROW
@@ -215,7 +217,7 @@ def revise_frictions(s: Scene) -> int:
 
 @inlined_kernel
 def _holding_effort(s: Scene, k: Index) -> float:
-    """Return the effort that keeps a locked joint at rest [Nm or N]: derivations.md, section 5."""
+    """Return the effort that keeps a locked joint at rest [Nm or N] (derivations.md, section 5)."""
     i = s.forest.dofs[k].body
     link, parent, S = s.articulated[i], s.forest.bodies[i].parent, s.kinematics[i].S
     effort = dot_spatial(S, link.p_A) - dot_spatial(S, link.constraint_wrench)
@@ -231,7 +233,7 @@ def _holding_effort(s: Scene, k: Index) -> float:
 
 @lazy_kernel()
 def start_from_found(s: Scene) -> int:
-    """Start contacts and friction from the impulses just found, to solve a step again.
+    """Set the warm start to the impulses just found, so that the step is solved again from them.
 
     Reads: collision, counts, rows, work.
     Writes: collision, work.

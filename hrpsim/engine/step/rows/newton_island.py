@@ -34,31 +34,31 @@ from hrpsim.model.system import FREE
 
 NOT_AT_ALL, AFTER_ALL_SWEEPS, SOON = range(3)
 
-# What an attempt may take: a few factorisations, many unless it would take too long, many anyway.
+# Effort of an attempt: a few factorisations; many, with a time limit; many, without one.
 BRIEF, USUAL, INSISTS = range(3)
 
-# Factorisations that an island may take in a step of the world, and multiplications of them all
-# (about half a second). Where fewer than _FEWEST would be left, sweeps continue instead.
+# Maximum number of factorisations of an island in a step, and of multiplications in them (about
+# half a second). If fewer than _FEWEST factorisations would be left, sweeps continue instead.
 _MOST, _WORK, _FEWEST = 1000, 3_000_000_000, 25
 
-# Factorisations of a first attempt at a lone robot: as a rule two or three suffice.
+# Maximum number of factorisations in a first attempt at a lone robot. Usually 2 or 3 suffice.
 _FIRST_ATTEMPT = 12
 
-# Multiplications with which a dense island is solved to the tolerance. In a jammed pile the last
-# decades cost most: from there on it is content with a larger error (multipliers.small_enough).
+# Number of multiplications up to which a dense island is solved to the tolerance. In a jammed pile
+# the last decades cost most. Beyond, a larger error is accepted (multipliers.small_enough).
 _PATIENT_WORK = 300_000_000
 
-# Contacts that part faster than _SHARE of an island's largest error wait (near_contacts). Where the
-# solution brings some of them together it is sought again with them, _TURNS times in all, the last
-# time with all contacts. Each turn may take the remaining factorisations, and half of them in any
-# case.
+# Contacts that separate faster than _SHARE of an island's largest error are left out at first
+# (near_contacts). If the solution closes some of them, they are added for the next turn. There are
+# at most _TURNS turns, the last one with all contacts. A turn may use all remaining factorisations,
+# and always half of the limit.
 _SHARE, _TURNS = 0.25, 4
 
-# Contacts of a lone robot that are solved at once: a second turn costs more than they do.
+# A lone robot with up to this number of contacts is solved in one turn, which is then faster.
 _FEW_CONTACTS = 16
 
-# Tolerances from which on sweeps diverge, as with friction at very long arms: velocities are then
-# lost in rounding, and no solver can continue.
+# Sweeps with a residual of so many tolerances diverge, as with friction at very long arms.
+# Velocities are then lost in rounding, and no solver can continue.
 _DIVERGES = 1e10
 
 
@@ -66,7 +66,7 @@ _DIVERGES = 1e10
 def goes_to_newton(
     settings: Settings, forest: Forest, constrained: ConstraintBodies, rows: Rows, island: Island
 ) -> int:
-    """Return when an island goes to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
+    """Return when an island is handed to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
 
     Sweeps over a lone robot are cheap, and usually converge.
     """
@@ -86,7 +86,7 @@ def goes_to_newton(
 
 @inlined_kernel
 def _pushes_free_body(forest: Forest, constrained: ConstraintBodies, row: Row) -> bool:
-    """Return whether a row pushes a body that is alone in its tree."""
+    """Return whether a row acts on a body that is the only body of its tree."""
     constraint_body = constrained.bodies[row.constrained_a]
     if constraint_body.dof >= 0:
         return False
@@ -96,28 +96,28 @@ def _pushes_free_body(forest: Forest, constrained: ConstraintBodies, row: Row) -
 
 @inlined_kernel
 def start_by_newton(s: Scene, k: Index, task: Task) -> int:
-    """Solve an island from the impulses of the last step."""
+    """Solve an island, starting from the impulses of the last step."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, USUAL)
 
 
 @inlined_kernel
 def start_by_newton_as_chosen(s: Scene, k: Index, task: Task) -> int:
-    """Solve an island from the impulses of the last step, whatever the time."""
+    """Solve an island, starting from the impulses of the last step, without a time limit."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
 def start_again_by_newton(s: Scene, k: Index, task: Task) -> int:
-    """Undo the sweeps, and solve from the impulses of the last step, whatever the time."""
+    """Undo the sweeps, and solve from the impulses of the last step, without a time limit."""
     restore_impulses(s.constrained, s.rows, s.islands.ranges[k])
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
 def continue_by_newton(s: Scene, k: Index, task: Task) -> int:
-    """Solve an island from the impulses of the sweeps, if the sweeps do not diverge."""
+    """Solve an island, starting from the impulses of the sweeps, unless the sweeps diverge."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
     return _solve(s, k, task, USUAL)
@@ -125,7 +125,7 @@ def continue_by_newton(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def continue_briefly_by_newton(s: Scene, k: Index, task: Task) -> int:
-    """Continue from the impulses of the sweeps, for a few factorisations."""
+    """Continue from the impulses of the sweeps, with a limit of a few factorisations."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
     return _solve(s, k, task, BRIEF)
@@ -133,9 +133,9 @@ def continue_briefly_by_newton(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def precede_direct_solver(s: Scene, k: Index, task: Task) -> int:
-    """Solve the direct island from the impulses of the last step.
+    """Solve the direct island, starting from the impulses of the last step.
 
-    Restore the impulses after a failure.
+    After a failure, the impulses are restored.
     """
     island = s.islands.ranges[k]
     island.sweeps = 0
@@ -148,7 +148,7 @@ def precede_direct_solver(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def follow_direct_solver(s: Scene, k: Index, task: Task) -> int:
-    """Solve the direct island from the impulses of the direct solver."""
+    """Solve the direct island, starting from the impulses of the direct solver."""
     island = s.islands.ranges[k]
     status = _solve(s, k, task, USUAL)
     if status == DONE and not island.converged:
@@ -166,13 +166,13 @@ def _solve(s: Scene, k: Index, task: Task, effort: int) -> int:
 
 @lazy_kernel(np.int64, np.int64, np.int64)
 def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
-    """Solve island `k` by Newton's method, from its present impulses.
+    """Solve island `k` by Newton's method, starting from the present impulses.
 
     Args:
         s: the scene.
         k: number of the island.
         effort: BRIEF, USUAL or INSISTS: limit of the number of factorisations.
-        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER: attempts of the step that this call belongs to.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER: the attempts that this call is part of.
 
     Returns:
         DONE, MORE_NEWTON if the arrays of the Newton system are too small, or TOO_LARGE if the
@@ -188,8 +188,8 @@ def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
     if hurries and not island.converged:
         return DONE
     stats.newton_islands += 1
-    # A step that is solved again with other frictions is not an example of those to come. Nor is
-    # one in which sweeps had nearly come to their end.
+    # The memory ignores steps that are solved again with other frictions, and steps in which sweeps
+    # had nearly converged.
     revised = s.counts[0].friction_revisions > 0 and not is_dense
     if not revised and not (effort == BRIEF and begin < RESTS * settings.tolerance):
         _remember_solution(s, island, is_dense, spent, begin)
@@ -200,17 +200,17 @@ def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
 def _solve_in_turns(
     s: Scene, island: Island, is_dense: bool, hurries: bool, insists: bool
 ) -> tuple[int, int, float]:
-    """Solve an island: first without the contacts that part, then with the needed contacts.
+    """Solve an island, first without the contacts that separate, then with those that are needed.
 
     Args:
         s: the scene.
         island: ISLAND record.
         is_dense: whether bodies push each other.
         hurries: whether a few factorisations must suffice.
-        insists: whether the time does not matter.
+        insists: whether there is no time limit.
 
     Returns:
-        (status as of `solve_by_newton_method`, factorisations, error at the start [m/s]).
+        (status as of `solve_by_newton_method`, number of factorisations, error at the start [m/s]).
     """
     rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
     tolerance = s.settings[0].tolerance
@@ -245,7 +245,7 @@ def _solve_in_turns(
 
 @inlined_kernel
 def _write_island(s: Scene, island: Island, share: float) -> bool:
-    """Write the problem, without contacts that part faster. Return whether there was room."""
+    """Write the problem without contacts that separate fast. Return whether it fits."""
     rows, tolerance = s.rows.rows, s.settings[0].tolerance
     contacts = choose_rows(
         rows, s.rows.island_rows, island, share, s.constrained.velocity, tolerance, s.newton
@@ -258,7 +258,7 @@ def _write_island(s: Scene, island: Island, share: float) -> bool:
 
 @inlined_kernel
 def _begin_count(capacity: Capacity, is_dense: bool) -> int:
-    """Begin to count factorisations, and return how many an island may take in this step."""
+    """Reset the count of factorisations. Return the number that an island may use in this step."""
     work = max(capacity.work, 1)
     capacity.factorisations = 0
     capacity.iteration_limit = max(_PATIENT_WORK // work, 1) if is_dense else _MOST
@@ -267,7 +267,7 @@ def _begin_count(capacity: Capacity, is_dense: bool) -> int:
 
 @inlined_kernel
 def _remember_solution(s: Scene, island: Island, is_dense: bool, count: int, error: float) -> None:
-    """Remember who comes first in the next step in an island that Newton's method solved.
+    """Store that Newton's method solved an island, for the order of solvers in the next step.
 
     The method took `count` factorisations, from impulses with the error `error` [m/s].
     """

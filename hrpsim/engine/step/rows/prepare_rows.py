@@ -47,10 +47,9 @@ from hrpsim.engine.step.scene.status import (
 
 @lazy_kernel()
 def prepare_rows(s: Scene) -> int:
-    """Write every row, or return the status that names the array to grow.
+    """Write every row, or return the status of the array that is too small.
 
-    Every world needs this kernel. The kernel is compiled apart from the step, at the same time
-    (announcement).
+    Every world needs this kernel, so that it is compiled beside the step (announcement).
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
     forest, islands, joint_holds, joint_impulses, joint_parameters, joint_rows, kinematics,
@@ -72,7 +71,7 @@ def prepare_rows(s: Scene) -> int:
 
 @inlined_kernel
 def _count_rows(s: Scene) -> int:
-    """Count the rows and the needed capacity, or return which array must grow first."""
+    """Count the rows and the needed capacity. Return the status of the first array too small."""
     stats, counts, failure = s.step_stats[0], s.counts[0], s.failure[0]
     stats.direct_rows = stats.split_rows = stats.factorisations = stats.fell_back = 0
     counts.newton_rows = stats.newton_islands = stats.newton_factorisations = 0
@@ -102,7 +101,7 @@ def _count_rows(s: Scene) -> int:
 
 @inlined_kernel
 def _write_rows(s: Scene) -> int:
-    """Write every row into the arrays. Return TOO_STIFF if a penalty contact would explode."""
+    """Write every row to the arrays. Return TOO_STIFF if a penalty contact would be unstable."""
     counts = s.counts[0]
     settings = s.settings[0]
     constrained_responses(
@@ -133,7 +132,7 @@ def _write_rows(s: Scene) -> int:
 
 @lazy_kernel(feature="free_motion")
 def find_constrained_motion(s: Scene) -> int:
-    """Write the constraint bodies' velocity at the start of the step, and free acceleration."""
+    """Write the start velocity and the free acceleration of the constraint bodies."""
     constrained, work, dt = s.constrained, s.work, s.settings[0].time_step
     velocity, acceleration = constrained.velocity, constrained.acceleration
     for k in range(work.change.shape[0]):
@@ -154,14 +153,14 @@ def find_constrained_motion(s: Scene) -> int:
 
 @lazy_kernel(feature="free_rotation")
 def bend_contacts(s: Scene) -> int:
-    """Make the contact rows of free bodies that turn hold the velocity at the step's end."""
+    """Correct the contact rows of rotating free bodies for the velocity at the end of the step."""
     bend_contact_rows(s)
     return DONE
 
 
 @lazy_kernel(feature="penalty_contacts")
 def write_penalties(s: Scene) -> int:
-    """Write the impulses of penalty contacts' rows, and return TOO_STIFF if one would explode."""
+    """Write the impulses of penalty contacts. Return TOO_STIFF if one would be unstable."""
     failure = s.failure[0]
     failure.stiffness, stiffest = write_penalty_rows(s)
     if failure.stiffness < STABLE_BELOW:
@@ -172,29 +171,28 @@ def write_penalties(s: Scene) -> int:
 
 @lazy_kernel(np.int64, feature="connections")
 def write_connections(s: Scene, used: int) -> int:
-    """Write the rows of connections, and return the response space used."""
+    """Write the rows of connections, and return the size of the response in use."""
     return write_connection_rows(s, used)
 
 
 @lazy_kernel(np.int64, np.int64)
 def write_joints(s: Scene, first: Index, used: int) -> int:
-    """Write the rows of joints from row `first` on, and return the response space used."""
+    """Write the rows of joints from row `first` on, and return the size of the response in use."""
     first, used = write_joint_rows(s, first, used)
     return write_velocity_limit_rows(s, first, used)
 
 
 @lazy_kernel(np.int64, feature="tendons")
 def write_tendons(s: Scene, used: int) -> int:
-    """Write the rows of driven tendons, the last of all, and return the response space used."""
+    """Write the rows of driven tendons, which come last, and return the response size in use."""
     return write_driven_tendons(s, used)
 
 
 @inlined_kernel
 def assemble_direct(s: Scene) -> int:
-    """Write the direct solver's system, if any row is for the direct solver.
+    """Write the direct solver's system, if it has any rows.
 
-    If the last step solved the direct rows together with all other rows of the island, this step
-    does the same.
+    If the direct solver solved all rows of an island in the last step, it gets all of them again.
     """
     stats, k = s.step_stats[0], s.counts[0].direct_island
     if k >= 0:
@@ -223,7 +221,7 @@ def make_direct(rows: Rows, island: Island) -> None:
 
 @lazy_kernel(brings=("solve_direct_island",))
 def write_direct_system(s: Scene) -> int:
-    """Write the direct solver's system, or return the status that the system must grow."""
+    """Write the direct solver's system, or return the status of the array that is too small."""
     s.direct.blur[0], s.direct.left[0] = blur_of(s.connections), 0.0
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE

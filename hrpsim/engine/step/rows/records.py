@@ -5,12 +5,12 @@
 
 import numpy as np
 
-# the worst row of the steps of a call that did not converge
+# the worst row of a step that did not converge
 WORST_ROW = np.dtype(
     [
         ("residual", "f8"),  # [m/s]
-        ("kind", "i8"),  # -1: not known
-        ("source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
-        ("other", "i8"),  # of a contact, its second shape
+        ("kind", "i8"),  # kind of the row, -1 if unknown
+        ("source", "i8"),  # source of the row as in ROW, or the first shape of a contact
+        ("other", "i8"),  # second shape of a contact
     ]
 )

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sweeps over the rows of an island of the scene, and the attempts by sweeps."""
+"""Sweeps over the rows of an island of the scene, and the attempts that use sweeps."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -24,11 +24,11 @@ from hrpsim.engine.step.rows.solver_memory import BY_SWEEPS, forget_newton, reme
 from hrpsim.engine.step.scene.islands import sweeps_in_time
 from hrpsim.engine.step.scene.status import DONE, TOO_LARGE
 
-# Share of a millisecond (sweeps_in_time) for sweeps before Newton's method begins over a lone
-# robot, which takes as long: 20 sweeps over 8 contacts, 11 over 16.
+# Fraction of a millisecond (sweeps_in_time) for sweeps over a lone robot before Newton's method.
+# This is about the time of Newton's method: 20 sweeps over 8 contacts, 11 over 16.
 _SHARE = 0.01
 
-# Share of a sweep's change that the next one makes at most where sweeps come near a solution.
+# Largest ratio of the changes of two successive sweeps that approach a solution.
 _NEARER = 0.7
 
 
@@ -41,10 +41,10 @@ def sweep(
     island: Island,
     limit: int,
 ) -> None:
-    """Sweep over an island until convergence, at most `limit` times including earlier sweeps.
+    """Sweep over an island until convergence, up to `limit` sweeps including earlier ones.
 
-    The kernel writes `sweeps`, `residual` [m/s] and `converged` of the island. This function avoids
-    a second compilation of `solve`: Numba takes literal numbers in a call as types.
+    The kernel writes `sweeps`, `residual` [m/s] and `converged` of the island. A separate function
+    avoids a second compilation of `solve`, since Numba gives literal arguments types of their own.
     """
     island.sweeps, island.residual, island.converged = solve(
         rows.rows,
@@ -63,13 +63,13 @@ def sweep(
 
 @inlined_kernel
 def sweep_few_times(s: Scene, k: Index, task: Task) -> int:
-    """Sweep until momentum would begin."""
+    """Sweep up to the number at which Nesterov momentum would begin."""
     return _sweep_up_to(s, k, min(task.sweep_limit, FEW_SWEEPS))
 
 
 @inlined_kernel
 def sweep_to_limit(s: Scene, k: Index, task: Task) -> int:
-    """Sweep to the limit of sweeps."""
+    """Sweep up to the limit of sweeps."""
     return _sweep_up_to(s, k, task.sweep_limit)
 
 
@@ -83,10 +83,10 @@ def _sweep_up_to(s: Scene, k: Index, most: int) -> int:
 
 @inlined_kernel
 def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
-    """Sweep for as long as Newton's method takes.
+    """Sweep for about as long as Newton's method would take.
 
-    TOO_LARGE is returned if as many sweeps again would suffice. Each half of the further sweeps is
-    expected to reduce changes by the same factor as the second half of the sweeps done.
+    The result is TOO_LARGE if as many sweeps again would suffice. The estimate compares the second
+    half of the sweeps with the first, and assumes the same factor for each further half.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     most = min(task.sweep_limit, FEW_SWEEPS)
@@ -104,7 +104,7 @@ def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
 
 @inlined_kernel
 def sweep_at_rest(s: Scene, k: Index, task: Task) -> int:
-    """Sweep over a lone robot at rest once or twice, and undo sweeps that do not suffice."""
+    """Sweep over a lone robot at rest once or twice, and undo the sweeps if they do not suffice."""
     island = s.islands.ranges[k]
     island.converged = _rests_after_sweeps(
         s.settings[0], s.counts[0], s.collision.contacts, s.constrained, s.rows, island
@@ -121,11 +121,10 @@ def _rests_after_sweeps(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Sweep over an island at rest, and return whether that suffices.
+    """Sweep over an island at rest once or twice, and return whether that suffices.
 
-    If sweeps do not suffice, the impulses are restored. Sweeps suffice if the first sweep changes
-    very little, and the second sweep much less. The remaining error is then not many times as
-    large.
+    If not, the impulses are restored. Two sweeps suffice if the first change is very small, and the
+    second much smaller. The remaining error is then not many times as large.
     """
     tolerance = settings.tolerance
     island.sweeps = 0
@@ -144,7 +143,7 @@ def _rests_after_sweeps(
 
 @inlined_kernel
 def sweep_positions(s: Scene, k: Index, task: Task) -> int:
-    """Sweep over an island for the position correction. Rows have bounds only, no cones."""
+    """Sweep over an island for the position correction, with bounds but without friction cones."""
     solve_bounded(
         s.rows.rows,
         s.rows.island_rows,

@@ -12,7 +12,7 @@ from hrpsim.engine.solvers.impulses import apply_impulse
 
 @inner_kernel
 def keep_impulses(rows: Rows, island: Island) -> None:
-    """Save the impulses of an island's rows in `saved_impulse` of the rows."""
+    """Store the impulses of an island's rows in `saved_impulse` of the rows."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
@@ -21,7 +21,7 @@ def keep_impulses(rows: Rows, island: Island) -> None:
 
 @inner_kernel
 def restore_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
-    """Restore the saved impulses of an island's rows.
+    """Restore the stored impulses of an island's rows.
 
     constrained.velocity is changed accordingly.
     """
@@ -36,7 +36,7 @@ def restore_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) 
 
 @inner_kernel
 def exchange_impulses(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
-    """Exchange the saved impulses of an island's rows with the present impulses.
+    """Exchange the stored impulses of an island's rows with the present impulses.
 
     constrained.velocity is changed accordingly.
     """

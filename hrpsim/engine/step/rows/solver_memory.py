@@ -3,9 +3,9 @@
 
 """The memory of an island: which solver comes first in the next steps.
 
-Islands are found again in every step. Contacts carry the memory from step to step
-(`contact.memory`). Where islands merge, the largest memory prevails: first by the state, then by
-the interval, then by the remaining steps.
+Islands are found again in every step, so that contacts carry the memory (`contact.memory`). An
+island has the largest memory of its contacts. The order is by the state, then by the interval, and
+then by the remaining steps.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Contact, Island, Records, StoredMemory
 from hrpsim.engine.constraints.rows import Rows
 
-# Who comes first, as `state`.
+# State of the memory: the solver that comes first.
 #
-# - SWEEPS: nothing else is known.
+# - SWEEPS: the default.
 # - NEWTON: Newton's method changed the impulses of a dense island. Sweeps would stall again.
-# - NEWTON_AT_REST: a lone robot nearly rests. Sweeps would end a tolerance off the solution, and
-#   resting forces would vary. Newton's method comes first unless sweeps come near the solution at
-#   once.
+# - NEWTON_AT_REST: a lone robot nearly rests. Sweeps would end with an error of the tolerance, and
+#   resting forces would vary. Newton's method comes first unless the first sweeps nearly converge.
 # - NEWTON_IN_MOTION: a lone robot moves. Sweeps are tried again after 1, 2, 4 ... steps, longer
-#   each time that they fail. `interval` is that number of steps, and `remaining` how many remain.
-# - DIRECT_FIRST: the direct solver solved an island in the last step that Newton's method did not.
+#   each time that they fail. `interval` is that number of steps, `remaining` the number left.
+# - DIRECT_FIRST: Newton's method failed in the last step, and the direct solver succeeded.
 SWEEPS, NEWTON, NEWTON_AT_REST, NEWTON_IN_MOTION, DIRECT_FIRST = range(5)
 
-_LONGEST = 16  # steps between two trials of sweeps
+_LONGEST = 16  # maximum number of steps between two trials of sweeps
 
 
 class SolverMemory(NamedTuple):
@@ -48,7 +47,7 @@ BY_DIRECT = SolverMemory(DIRECT_FIRST, 0, 0)
 
 @inner_kernel
 def recall_memory(contacts: Records[Contact], rows: Rows, island: Island) -> None:
-    """Write the memory of an island from the contacts of the island.
+    """Write the memory of an island from its contacts.
 
     Args:
         contacts: CONTACT records.
@@ -65,7 +64,7 @@ def recall_memory(contacts: Records[Contact], rows: Rows, island: Island) -> Non
 
 @inlined_kernel
 def _is_larger(memory: StoredMemory, other: StoredMemory) -> bool:
-    """Return whether a memory prevails over another one."""
+    """Return whether a memory is larger than another one."""
     if memory.state != other.state:
         return memory.state > other.state
     if memory.interval != other.interval:
@@ -75,7 +74,7 @@ def _is_larger(memory: StoredMemory, other: StoredMemory) -> bool:
 
 @inner_kernel
 def remember(contacts: Records[Contact], rows: Rows, island: Island, memory: SolverMemory) -> None:
-    """Write the memory of an island into the island and its contacts.
+    """Write the memory to an island and its contacts.
 
     Args:
         contacts: CONTACT records, whose `memory` is written.
@@ -98,9 +97,10 @@ def begins_by_newton(memory: StoredMemory) -> bool:
 
 @inlined_kernel
 def longer_by_newton(memory: StoredMemory) -> SolverMemory:
-    """Return the memory after a step in which Newton's method solved a lone robot that moves.
+    """Return the memory after a step in which Newton's method solved a moving lone robot.
 
-    One of the remaining steps is over. If none remained, sweeps failed: the interval doubles.
+    One of the remaining steps is over. If none was left, sweeps have failed, and the interval
+    doubles.
     """
     if memory.state == NEWTON:
         return BY_SWEEPS
@@ -114,7 +114,7 @@ def longer_by_newton(memory: StoredMemory) -> SolverMemory:
 
 @inlined_kernel
 def forget_newton(contacts: Records[Contact], rows: Rows, island: Island) -> None:
-    """Record that sweeps sufficed. Usually there is nothing to record."""
+    """Record that sweeps sufficed. Usually nothing changes."""
     if island.contact_end > island.first:
         row = rows.rows[rows.island_rows[island.first]]
         if SWEEPS < contacts[row.source].memory.state < DIRECT_FIRST:

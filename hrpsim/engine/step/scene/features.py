@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The features of a step that the contents of a world switch on.
+"""The optional features of a step, as the contents of a world need them.
 
 A step reads the flags of the features in SETTINGS. The lazy kernels of a feature are present while
 its flag is set.
@@ -17,25 +17,25 @@ from hrpsim.model.system import FREE
 
 # Fields of SETTINGS: whether a step has each of these.
 FEATURES = (
-    ("restitution", "i8"),  # a pair of materials bounces
+    ("restitution", "i8"),  # a pair of materials has restitution
     ("free_motion", "i8"),  # rows need the motion without constraints
     ("penalty_contacts", "i8"),  # a contact may be a spring and damper
-    ("connections", "i8"),  # something is connected
+    ("connections", "i8"),  # there are connections
     ("tendons", "i8"),  # an actuator drives a tendon
     ("actuators", "i8"),  # a joint has an actuator with a model
     ("joint_friction", "i8"),  # a joint has dry friction
     ("sleep", "i8"),  # a body may sleep
-    ("free_rotation", "i8"),  # a body is alone in its tree, its origin at its centre of mass
-    ("half_turns", "i8"),  # such a body turns before and after the moments of the step
-    ("stage_turns", "i8"),  # such a body turns at the stages of a step
-    ("floating_trees", "i8"),  # a free body carries others
+    ("free_rotation", "i8"),  # a body is single in its tree, with its centre of mass as the origin
+    ("half_turns", "i8"),  # such a body rotates before and after the moments of the step
+    ("stage_turns", "i8"),  # such a body rotates at the stages of a step
+    ("floating_trees", "i8"),  # a free body has child bodies
 )
 
 
 def use_features(scene: Any) -> None:
     """Write the flags of a scene's features, and load the lazy kernels of these features.
 
-    Call this function after every change of the contents that decide the flags.
+    The function must be called after every change of the contents on which the flags depend.
     """
     settings, materials, dofs = scene.settings[0], scene.materials, scene.forest.dofs
     bounces, rotates = materials["restitution"] > 0.0, dofs["turns_freely"].any()
@@ -59,6 +59,6 @@ def use_features(scene: Any) -> None:
 
 
 def _any_floating_tree(bodies: np.ndarray) -> bool:
-    """Return whether a free body carries others."""
+    """Return whether a free body has child bodies."""
     sizes = np.bincount(bodies["root"], minlength=len(bodies))
     return bool(np.any((bodies["joint_type"] == FREE) & (sizes[bodies["root"]] > 1)))

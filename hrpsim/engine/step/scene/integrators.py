@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The integrators of a step, by the properties that its stages ask for.
+"""The integrators of a step, described by properties.
 
-Stages read these properties from SETTINGS. Only `engine.step.step.integrate` asks which integrator
-a world has.
+The stages of a step read these properties from SETTINGS. Only `engine.step.step.integrate` reads
+which integrator a world has.
 """
 
 from typing import NamedTuple
@@ -13,13 +13,13 @@ SEMI_IMPLICIT, EULER, RK4 = range(3)
 
 
 class Integrator(NamedTuple):
-    """An integrator of a step of the length h.
+    """An integrator of a step of size h.
 
     Attributes:
         code: SEMI_IMPLICIT, EULER or RK4.
         order: order of the error of smooth motion in h.
         is_implicit: whether springs, dampers and gains act at the end of the step.
-        is_staged: whether a step finds its forces several times.
+        is_staged: whether a step computes its forces several times.
         drift: fraction of h from the start of the step to the positions where its forces act.
         lead: fraction of h from these positions to the middle of the step, for compliant rows. A
             step of euler moves by the velocity at its start. The velocities are then half a step

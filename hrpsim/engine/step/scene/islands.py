@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Islands: rows that share no moving tree with any other row are solved separately.
+"""Islands: groups of rows that share no moving tree, and are solved separately.
 
-Trees are joined by contacts and connections between two moving bodies. Fixed bodies join nothing.
-The rows of an island are swept in the order of all rows, until this island converges. The impulses
-therefore do not depend on the rest of the world. Islands with a row for the direct or the split
-solver are one island, because that solver solves all its rows together. Under the stopping rule of
-the papers all islands are one, because the rule concerns all impulses.
+Contacts and connections between two moving bodies join their trees. Fixed bodies join nothing. The
+rows of an island are swept in the order of all rows, until the island converges. The impulses
+therefore do not depend on the rest of the world. All islands with rows for the direct or the split
+solver form one island, because that solver solves all its rows together. With the stopping rule of
+the papers there is only one island, because the rule applies to all impulses.
 """
 
 from typing import NamedTuple
@@ -34,16 +34,16 @@ from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.coupled import largest_error
 from hrpsim.engine.solvers.projected_gauss_seidel import ISLAND
 
-# per body; of a tree at its root
+# per body; data of a tree is at its root
 TREE = np.dtype(
     [
-        ("representative", "i8"),  # a root of its island; its own for the island's representative
+        ("representative", "i8"),  # a root nearer the representative, or that itself
         ("number", "i8"),  # at a representative: number of its island
     ]
 )
 
-# Contacts that begin have no impulses to start from and need more sweeps: up to the cold limit, as
-# long as that is not more than so many updates of rows (about a millisecond).
+# New contacts have no warm start and need more sweeps. The cold limit applies to them, up to this
+# number of row updates (about a millisecond).
 _UPDATES = 50_000
 
 
@@ -61,7 +61,7 @@ class Islands(NamedTuple):
 def representative_of(trees: Records[IslandTree], i: Index) -> int:
     """Return the representative of body `i`'s island.
 
-    Paths to the representative are halved on the way.
+    The search halves the paths to the representative.
     """
     while trees[i].representative != i:
         trees[i].representative = trees[trees[i].representative].representative
@@ -71,7 +71,7 @@ def representative_of(trees: Records[IslandTree], i: Index) -> int:
 
 @inner_kernel
 def join(trees: Records[IslandTree], i: Index, j: Index) -> None:
-    """Join the islands of two bodies. The smaller representative stays."""
+    """Join the islands of two bodies. The smaller representative remains."""
     i, j = representative_of(trees, i), representative_of(trees, j)
     trees[max(i, j)].representative = min(i, j)
 
@@ -160,7 +160,7 @@ def _join_trees(
     contact_count: int,
     entry_count: int,
 ) -> int:
-    """Join the trees that rows push together. Return a tree of the direct island, -1 for none."""
+    """Join the trees with common rows. Return a tree of the direct island, -1 for none."""
     direct = -1
     for i in range(trees.shape[0]):
         trees[i].representative = i
@@ -185,7 +185,7 @@ def _gather(
     contact_count: int,
     entry_count: int,
 ) -> None:
-    """Number the islands, and list the contacts and then the rows of each in one piece."""
+    """Number the islands. For each, list the contacts and then the rows without gaps."""
     island_rows, trees, ranges = rows.island_rows, islands.trees, islands.ranges
     count = 0
     for entry in range(entry_count):
@@ -224,9 +224,9 @@ def _gather(
 
 @inner_kernel
 def allowed_sweeps(island: Island, settings: Settings) -> int:
-    """Return the largest number of sweeps over an island in this step.
+    """Return the maximum number of sweeps over an island in this step.
 
-    An island with new contacts or with slip may take more sweeps than the usual limit.
+    An island with new contacts or with slip has a higher limit than usual.
     """
     if island.new_count == 0 and not island.slips:
         return settings.sweep_limit

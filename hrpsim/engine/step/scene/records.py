@@ -12,34 +12,34 @@ from hrpsim.engine.constraints.contact_rows import CONTACT_PARAMETERS
 from hrpsim.engine.constraints.joint_rows import JOINT_ROW_COUNT
 from hrpsim.engine.step.scene.features import FEATURES
 
-# Past accelerations that are stored.
+# Number of past accelerations that are stored.
 MEMORY = 3
 
-# Extent of a solution of the rows: until they converge; one attempt an island; what these left.
+# Extent of a solution of the rows: complete; one attempt per island; the rest after these attempts.
 WHOLE, FIRST_ATTEMPTS, REMAINDER = range(3)
 
 SETTINGS = np.dtype(
     [
         ("time_step", "f8"),  # [s]
         ("gravity", "f8", (3,)),  # [m/s^2]
-        # of the integrator (hrpsim.engine.step.scene.integrators)
+        # properties of the integrator (hrpsim.engine.step.scene.integrators)
         ("integrator", "i8"),
         ("order", "i8"),
-        ("staged", "i8"),  # whether a step finds its forces several times
+        ("staged", "i8"),  # whether a step computes its forces several times
         ("horizon", "f8"),  # over which springs, dampers and gains are implicit [s]; 0: explicit
         ("drift", "f8"),  # time from the start of a step to where its forces act [s]
         ("lead", "f8"),  # time from there to the middle of the step, for compliant rows [s]
         ("sweep_limit", "i8"),
-        ("cold_sweep_limit", "i8"),  # of an island with contacts that begin
+        ("cold_sweep_limit", "i8"),  # maximum number of sweeps with new contacts
         ("tolerance", "f8"),  # largest change of a row's velocity in the last sweep [m/s]
-        ("relative_tolerance", "f8"),  # of all impulses in the last sweep; 0: that rule is not used
-        ("contact_margin", "f8"),  # distance up to which contact points count [m]
+        ("relative_tolerance", "f8"),  # change of all impulses in the last sweep; 0: unused
+        ("contact_margin", "f8"),  # largest gap of a contact point [m]
         ("skin", "f8"),  # distance shapes may move before pairs are listed again [m]
         ("projection", "i8"),  # whether the errors of rigid connections are projected to 0
-        ("continuous", "i8"),  # whether fast shapes pass through nothing
+        ("continuous", "i8"),  # whether continuous collision detection is on
         ("audit", "i8"),  # whether the energy of each step is audited
         *CONTACT_PARAMETERS,
-        ("rest_steps", "i8"),  # how long a free body is at rest before it may sleep; 0: none does
+        ("rest_steps", "i8"),  # number of steps at rest before a free body may sleep; 0: never
         *FEATURES,
     ]
 )
@@ -54,21 +54,21 @@ STEP_STATS = np.dtype(
         ("direct_rows", "i8"),  # for the direct solver
         ("split_rows", "i8"),
         ("factorisations", "i8"),
-        ("fell_back", "i8"),  # whether the direct solver gave its rows to the iteration
+        ("fell_back", "i8"),  # whether the iteration replaced the direct solver
         ("direct_work", "i8"),  # multiplications of the direct solver
         ("newton_islands", "i8"),  # solved by Newton's method
         ("newton_factorisations", "i8"),
         ("handed_over", "i8"),  # islands that another solver than the chosen one solved
         ("asleep", "i8"),  # free bodies that sleep
         ("impact_rounds", "i8"),  # rounds in which impacts with restitution were solved
-        ("impacts_lowered", "i8"),  # rounds with less restitution, as friction would give energy
-        ("impacts_left", "i8"),  # gaps that still closed when there were too many rounds
+        ("impacts_lowered", "i8"),  # rounds with less restitution, to avoid an energy gain
+        ("impacts_left", "i8"),  # gaps that still closed after the maximum number of rounds
         ("ccd_queries", "i8"),  # searches for the time of impact of a pair
-        ("impacts_cut", "i8"),  # searches for one that were cut off, since the last reset
+        ("impacts_cut", "i8"),  # such searches that stopped at a limit, since the last reset
     ]
 )
 
-# how many entries of the arrays a step uses
+# number of used entries of the arrays in a step
 COUNTS = np.dtype(
     [
         ("contact_count", "i8"),
@@ -82,7 +82,7 @@ COUNTS = np.dtype(
         ("island_count", "i8"),
         ("direct_island", "i8"),  # the one with direct and split rows, -1 for none
         ("wrench_count", "i8"),
-        ("friction_revisions", "i8"),  # times that a step was solved again with other frictions
+        ("friction_revisions", "i8"),  # number of repeated solutions with other frictions
     ]
 )
 
@@ -90,21 +90,21 @@ COUNTS = np.dtype(
 SEARCH = np.dtype(
     [
         ("candidate_count", "i8"),  # -1: no list of candidate pairs yet
-        ("calm", "i8"),  # whether no shape is fast, nor far from where candidates were listed
+        ("calm", "i8"),  # whether no shape is fast, or far from its pose at the last listing
         ("found_count", "i8"),  # contacts that the last step found, complete or not
     ]
 )
 
-# why a step failed
+# cause of a failed step
 FAILURE = np.dtype(
     [
-        ("needed", "i8"),  # capacity required, or the body at fault
-        ("kind", "i8"),  # of the row that is to blame; -1: none
-        ("source", "i8"),  # what it belongs to, as in ROW; of a contact, its first shape
-        ("other", "i8"),  # of a contact, its second shape
-        ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of penalty contacts that began
+        ("needed", "i8"),  # required capacity, or the body that failed
+        ("kind", "i8"),  # kind of the row that failed; -1: none
+        ("source", "i8"),  # source of the row as in ROW, or the first shape of a contact
+        ("other", "i8"),  # second shape of a contact
+        ("stiffness", "f8"),  # largest (k dt^2 + 2 c dt) / m of new penalty contacts
         ("load", "f8"),  # xx + yy + zz that connections add to a body's inertia [kg m^2]
-        ("contact_stiffness", "f8"),  # of a penalty contact that is to blame [N/m]
+        ("contact_stiffness", "f8"),  # stiffness of the penalty contact that failed [N/m]
         ("due", "i8"),  # status of the last step that requires an action before the next one
     ]
 )

@@ -55,7 +55,7 @@ def is_link(root, name: str | None) -> bool:
 
 
 def _topic_of(sensor) -> str:
-    """Return the topic of a sensor without the first slash, "" without a topic that ROS allows.
+    """Return the topic of a sensor without the leading slash, or "" if missing or not valid in ROS.
 
     A contact sensor may have the topic in <contact>.
     """
@@ -74,7 +74,7 @@ def _frame_of(sensor) -> str:
 
 
 def is_its_frame(tag) -> bool:
-    """Return whether a tag of a sensor, or of the camera inside, names the frame of messages."""
+    """Return whether a child of <sensor> or <camera> names the frame of the messages."""
     frame = _frame_of(next(tag.iterancestors("sensor")))
     return bool(frame) and frame == (tag.text or "").strip()
 
@@ -89,7 +89,7 @@ def gazebo_sensors(description: Description) -> Iterator[SensorData | SampledSen
 
 
 def _placement(document: Document, sensor) -> Placement:
-    """Return the placement of a sensor in the link by <pose> of SDF, with all joints at zero."""
+    """Return the placement of a sensor in its link, from <pose>, with all joints at zero."""
     pose, placement = sensor.find("pose"), pose_of(document, sensor)
     frame = "" if pose is None else frame_of_pose(pose)
     if frame:
@@ -100,10 +100,10 @@ def _placement(document: Document, sensor) -> Placement:
 
 
 def frame_of_pose(pose) -> str:
-    """Return the link relative to which a <pose> is, "" for the sensor's own or an unknown link.
+    """Return the reference link of a <pose>, "" for the sensor's own link or an unknown link.
 
-    The attribute of <pose> names a link, a joint or the model itself. The frame of a joint is the
-    frame of the child.
+    The attribute `relative_to` names a link, a joint or the model. The frame of a joint is the
+    frame of its child link.
     """
     root, name = pose.getroottree().getroot(), pose.get("relative_to", "").strip()
     if is_link(root, name):
@@ -162,13 +162,13 @@ def sensor_data(  # many parameters: keyword arguments
     """Return a <sensor> of a kind that is simulated. Raises ModelError for an invalid sensor.
 
     Args:
-        document: with the sensor.
+        document: document that contains the sensor.
         sensor: the element.
-        link: that carries the sensor.
-        pose: of the sensor in the link.
-        name: of the sensor. The default is the name in the element.
+        link: link that carries the sensor.
+        pose: pose of the sensor in the link.
+        name: name of the sensor. The default is the name in the element.
         frame: link in whose frame messages are, "" for the sensor's own frame.
-        element: for errors.
+        element: element to name in errors.
     """
     kind = kind_of(sensor)
     assert kind is not None

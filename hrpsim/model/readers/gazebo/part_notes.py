@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Note the parts of a description that are not read, or have no effect: for URDF and SDF.
+"""Report elements and attributes of URDF and SDF that are not read, or have no effect.
 
-Both have sensors of Gazebo, whose parts are listed here.
+Both formats have sensors of Gazebo, whose elements are listed here.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SENSOR_WHY_VALUES = {
 
 @dataclass(frozen=True)
 class KnownParts:
-    """What a reader takes from a description."""
+    """The elements and attributes that a reader supports, and reasons for the others."""
 
     read: Mapping[str, tuple[str, str]]  # attributes and children that are read
     checks: Mapping[str, Check]  # what an element that is read must be to have an effect
@@ -71,7 +71,7 @@ class KnownParts:
     odd_values: Callable[[Any], Mapping[str, str]] = lambda _: {}  # attributes, and why each is odd
 
     def note(self, root: etree._Element, notes: Notes) -> None:
-        """Note the parts without effect of an element and of all elements inside."""
+        """Add a note for each element and attribute without effect, in `root` and below."""
         pending = [(root, "")]
         while pending:
             element, owner = pending.pop()
@@ -94,7 +94,7 @@ class KnownParts:
                 notes.add(f"attribute {key} of <{element.tag}>", self._why(key, read), owner)
 
     def _note_child(self, child: Any, read: list[str], owner: str, notes: Notes) -> None:
-        """Note a child without effect, unless another reader lists it or its text means nothing."""
+        """Note a child without effect, unless it is foreign or its text is harmless."""
         if child.tag.startswith(self.foreign):
             return
         if (child.text or "").strip() in self.harmless.get(child.tag, ()):
@@ -110,7 +110,7 @@ class KnownParts:
         return self.read.get(within) or self.read.get(element.tag)
 
     def _is_read(self, child: etree._Element, children: list[str]) -> bool:
-        """Return whether a child is read and has an effect with the present value."""
+        """Return whether a child is read, and has an effect with its value."""
         if child.tag not in children and child.tag != "sensor":
             return False
         within = f"{child.getparent().tag}/{child.tag}"

@@ -28,7 +28,7 @@ _OWN = ("stiffness", "damping", "frictionloss", "limited", "armature", "actfrcli
 
 
 def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
-    """Return (joint, coefficient) of a fixed tendon, or nothing for a spatial tendon."""
+    """Return (joint, coefficient) pairs of a fixed tendon, or [] for a spatial tendon."""
     first = int(m.tendon_adr[tendon])
     wraps = range(first, first + int(m.tendon_num[tendon]))
     if any(m.kind("mjtWrap", m.wrap_type[k]) != "JOINT" for k in wraps):
@@ -37,7 +37,7 @@ def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
 
 
 def note_tendons(m: MjcfModel, notes: Notes) -> None:
-    """Note spatial tendons, and other effects of fixed tendons than joining joints."""
+    """Note spatial tendons, and effects of fixed tendons such as limits, springs and friction."""
     for tendon, name in enumerate(m.names.get("tendon", [])):
         if not joints_of_tendon(m, tendon):
             notes.add("tendon", "not simulated", name)
@@ -50,7 +50,7 @@ def note_tendons(m: MjcfModel, notes: Notes) -> None:
 
 @dataclass
 class Drive:
-    """What one or more actuators do to a joint or tendon. The fields are as in `JointData`."""
+    """The sum of all actuators of one joint or tendon. The fields are as in `JointData`."""
 
     name: str  # of the last actuator
     inputs: tuple[str, ...]
@@ -96,10 +96,9 @@ def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
 
 
 def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
-    """Return the drive with the sum of both efforts, or None if no drive has the sum.
+    """Return the sum of two drives of one joint, or None if a single drive cannot express the sum.
 
-    Gains add up. The kd of a drive without velocity input becomes damping, if the other drive has
-    that input.
+    Gains add up. If only one drive has a velocity input, the kd of the other becomes damping.
     """
     if a.actuator != b.actuator or not _LINEAR.issuperset(a.actuator):
         return None
@@ -119,7 +118,7 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
 def _summed_gains(
     a: Drive, b: Drive, inputs: tuple[str, ...]
 ) -> tuple[tuple[float, float] | None, float]:
-    """Return gains, None without any, and damping of the sum of two drives with these inputs."""
+    """Return (gains or None, damping) of the sum of two drives."""
     sums, damping = np.zeros(2), a.damping + b.damping
     for one in (a, b):
         kp, kd = one.gains or (0.0, 0.0)
@@ -132,7 +131,7 @@ def _summed_gains(
 
 
 def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: Notes) -> None:
-    """Give a joint or tendon a drive."""
+    """Write the properties of a drive to its joint or tendon."""
     part.gains, part.effort = drive.gains, min(part.effort, drive.effort)
     part.damping += drive.damping
     part.rotor_inertia += drive.rotor_inertia
@@ -157,7 +156,9 @@ def _transmission(m: MjcfModel, k: int) -> tuple[str, list[tuple[int, float]]]:
 def _driven(
     m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes, k: int
 ) -> tuple[JointData | TendonData, float] | None:
-    """Return the joint or tendon driven by an actuator, and the gear. None, with a note, if none.
+    """Return the joint or tendon driven by an actuator, and the gear ratio.
+
+    Return None and add a note if hrpsim does not support the transmission.
 
     A fixed tendon of one joint is a gear.
     """
@@ -218,7 +219,7 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
 
 
 def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
-    """Return law, limits and properties of an actuator behind the gear."""
+    """Return inputs, gains, limits and other properties of an actuator, with its gear ratio."""
     name, gain = m.names["actuator"][k], _affine(m, k)[0]
     drive = _law(m, k, gear, notes)
     _limit(m, k, drive, notes, abs(gear), abs(gain * gear))
@@ -263,7 +264,7 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
 
 
 def _scale(gain: float, b0: float, kp: float, gear: float, integrates: bool) -> str:
-    """Return the meaning of the ctrl of a position servo, which may be a rate."""
+    """Return a note on the scale of a position servo's `ctrl`, which may be a velocity."""
     if integrates:
         return f"the velocity is {_target(gain, 0.0, kp, gear)}"
     return f"the target is {_target(gain, b0, kp, gear)}"
@@ -284,7 +285,7 @@ def _note_motor(name: str, b0: float, ratio: float, notes: Notes) -> None:
 
 
 def _add_state(m: MjcfModel, k: int, gear: float, drive: Drive, notes: Notes) -> None:
-    """Give a drive the filter or the integral of the actuator."""
+    """Write the filter or integrator of an actuator to its drive."""
     name, dynamics = drive.name, m.kind("mjtDyn", m.actuator_dyntype[k])
     if dynamics not in ("INTEGRATOR", *_FILTERS):
         return
@@ -313,7 +314,7 @@ def _target(gain: float, b0: float, kp: float, gear: float) -> str:
 
 
 def _limit(m: MjcfModel, k: int, drive: Drive, notes: Notes, gear: float, scale: float) -> None:
-    """Limit the effort to the effort that the actuator can deliver."""
+    """Limit the effort of a drive by `forcerange`, and by `ctrlrange` of a motor."""
     at = k if m.actuator_ctrladr is None else int(m.actuator_ctrladr[k])
     is_motor, name = drive.gains is None, drive.name
     bounds = []

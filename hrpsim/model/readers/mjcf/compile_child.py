@@ -3,11 +3,10 @@
 
 """Compile an MJCF by MuJoCo and write the result to a file. Run this module as a program.
 
-Usage: compile_child.py FILE OUTPUT TIME [MEMORY]. FILE is an MJCF. OUTPUT, an .npz, gets the arrays
-of the compiled model. After a failure, OUTPUT with the suffix .error gets the reason. MuJoCo is C++
-and the file may be untrusted, so nothing of hrpsim is in this process. Resources are limited:
-the process ends by SIGPROF after TIME [s] of processor time, and has MEMORY [bytes] of address
-space.
+Usage: compile_child.py FILE OUTPUT TIME [MEMORY]. FILE is an MJCF. The arrays of the compiled model
+are written to OUTPUT, an .npz. After a failure, the reason is written to OUTPUT with the suffix
+.error. MuJoCo is C++ and the file may be untrusted, so this process does not import hrpsim. The
+process ends by SIGPROF after TIME [s] of processor time, and has MEMORY [bytes] of address space.
 """
 
 import json
@@ -103,9 +102,9 @@ def main() -> int:
 
 
 def contents(mujoco, np, model) -> tuple:
-    """Return the sizes, names, options, kinds and, by name, arrays of a mujoco.MjModel.
+    """Return sizes, names, options and enumerations of a mujoco.MjModel, and its arrays by name.
 
-    Arrays of what flags disable are zero. Other arrays are copies of the model's.
+    Arrays of features that the model's flags disable are zero.
     """
     found = {name: np.asarray(getattr(model, name)) for name in ARRAYS if hasattr(model, name)}
     head: dict = {name: int(getattr(model, name)) for name in SIZES if hasattr(model, name)}
@@ -136,7 +135,7 @@ def _limit_resources(time: float, memory: int) -> None:
 
 
 def _take_disabled(np, disabled: list, head: dict, found: dict) -> None:
-    """Set to zero what flags disable. Flags of which nothing is taken remain in the head."""
+    """Set the arrays of disabled features to zero. Flags of other features remain in `head`."""
     for name in disabled:
         for array in TAKEN.get(name, ()):
             found[array] = np.zeros_like(found[array])
@@ -158,13 +157,13 @@ def _names(model, kind: str, size: str) -> list:
 
 
 def _flags(enum, flags: int) -> list:
-    """Return the names of the set flags without the prefix. The count is excluded."""
+    """Return the names of the flags that are set, without the prefix of the enumeration."""
     members = {n: int(m) for n, m in enum.__members__.items() if not n.startswith("mjN")}
     return [name.partition("_")[2] for name, bit in members.items() if flags & bit]
 
 
 def _enums(mujoco) -> dict:
-    """Return the numbers of the kinds that are distinguished, which versions may change."""
+    """Return the members of MuJoCo's enumerations by name. Their numbers differ among versions."""
     kinds = ("mjtJoint", "mjtGeom", "mjtEq", "mjtObj", "mjtSensor", "mjtTrn", "mjtDyn", "mjtGain")
     found = {}
     for kind in (*kinds, "mjtBias", "mjtIntegrator", "mjtWrap"):

@@ -25,7 +25,8 @@ _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
 class Surface(NamedTuple):
     """Friction and priority of a geom.
 
-    Two geoms have the friction of higher priority, else the larger.
+    A contact of two geoms has the friction of the geom with the higher priority. If both priorities
+    are equal, the larger friction counts.
     """
 
     priority: int
@@ -98,7 +99,7 @@ def material_name(surface: Surface) -> str:
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
-    """Return a geom's shape in the body's frame. None, with a note, if URDF lacks the shape."""
+    """Return a geom's shape in the body's frame. Return None and add a note if unsupported."""
     kind = m.kind("mjtGeom", m.geom_type[geom])
     placement = Placement(rotation_of(m.geom_quat[geom]), m.geom_pos[geom])
     material = -1 if m.geom_matid is None else int(m.geom_matid[geom])
@@ -173,7 +174,7 @@ def _keep_apart(
 def may_collide(m: MjcfModel, a: list[int], b: list[int]) -> np.ndarray:
     """Return which geoms of two bodies may collide, shape (len(a), len(b)).
 
-    Pairs that the file names do, regardless of contype, conaffinity and excludes.
+    Pairs of <pair> may collide regardless of contype, conaffinity and <exclude>.
     """
     bits = m.geom_contype[a][:, None] & m.geom_conaffinity[b][None, :]
     allowed = (bits | (m.geom_contype[b][None, :] & m.geom_conaffinity[a][:, None])) != 0

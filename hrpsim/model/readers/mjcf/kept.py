@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keep robots converted from MJCF files in the cache folder for later processes.
+"""Cache robots that were converted from MJCF files, for later processes.
 
 MuJoCo takes half a second to compile an MJCF with large meshes. Reading the result takes some
-milliseconds. A kept robot is valid as long as all files named in the MJCF are unchanged.
+milliseconds. A cached robot is valid as long as all files named in the MJCF are unchanged.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _KEPT = 200  # robots, the most recently used
 
 
 def converted(text: str, path: Path, convert: Callable[[], RobotData]) -> RobotData:
-    """Return the conversion of an MJCF, from `convert` now or from an earlier process.
+    """Return the robot of an MJCF from the cache, or else from `convert`, and cache the result.
 
-    The meshes of the robot must be files.
+    All meshes of the robot must be files (`store_meshes`).
     """
     key = _key_of(text, path)
     stored = folder() / f"{key}.mjcf.pickle"
@@ -53,7 +53,7 @@ def _has_all_files(robot: RobotData) -> bool:
 
 @cache
 def folder() -> Path:
-    """Return the folder of the files. Each change of the code gives another folder."""
+    """Return the cache folder, which differs for each version of the code."""
     return cache_for("model", "common/limits.py")
 
 

@@ -57,9 +57,9 @@ _LINE = re.compile(r"\s*\n\s*")
 
 
 class MjcfSource:
-    """The XML of an MJCF and of the files that the MJCF includes or attaches.
+    """The XML of an MJCF, and of all files that the MJCF includes or attaches.
 
-    The source is text if path is None.
+    `path` is None if the MJCF was given as text.
     """
 
     def __init__(
@@ -76,7 +76,10 @@ class MjcfSource:
             self._open(path, is_part=True)
 
     def refuse_no_numbers(self) -> None:
-        """Raise ModelError for the first number that is NaN or missing. A bound may be inf."""
+        """Raise ModelError for the first attribute with a NaN or a missing number.
+
+        Bounds may be infinite.
+        """
         for label, element in self._elements():
             for name, value in element.items():
                 cause = "" if name in _NO_NUMBERS else _why_no_numbers(name, value.split())
@@ -92,22 +95,22 @@ class MjcfSource:
                 yield label, element
 
     def files(self) -> list[Path] | None:
-        """Return all files that are read, meshes and pictures included, or None if one is absent.
+        """Return all files that MuJoCo reads, with meshes and textures, or None if one is missing.
 
-        If several files fit a name, all are returned.
+        If several files match a name, all are returned.
         """
         found, is_complete = self._named()
         return sorted(found) if is_complete else None
 
     def size(self) -> int:
-        """Return the size of all files that exist, without those in memory [bytes].
+        """Return the total size of the files on disk [bytes].
 
         Raises ModelError for a pipe or a device, on which MuJoCo would wait.
         """
         return sum(path.stat().st_size for path in self._named()[0])
 
     def _named(self) -> tuple[set[Path], bool]:
-        """Return the files that are read and exist, and whether each name fits one."""
+        """Return the existing files that MuJoCo reads, and whether every name matches a file."""
         found = {path for path in self._seen if isinstance(path, Path)}
         tops = {path.parent for path in found} | {self._top or Path.cwd()}
         folders, names = self._names()
@@ -193,7 +196,7 @@ class MjcfSource:
 
 
 def _why_no_numbers(name: str, words: list[str]) -> str:
-    """Return why the words of an attribute are not numbers, or "". A range may be infinite."""
+    """Return the reason why the words of an attribute are not numbers, or "". Ranges may be inf."""
     refused = _NAN if name.endswith("range") else _NOT_FINITE
     wrong = next(filter(refused.fullmatch, words), None)
     if wrong is not None:
@@ -233,7 +236,7 @@ class MjcfModel:
         return self._head.get(size, 0)
 
     def without_geoms(self) -> MjcfModel:
-        """Return the same model without geoms, for what does not depend on geoms."""
+        """Return the same model with an empty list of geoms."""
         return MjcfModel(self.label, {**self._head, "ngeom": 0}, self._arrays, self.source)
 
     def kind(self, enum: str, number: int) -> str:
@@ -332,6 +335,6 @@ def _why_no_xml(source: Path) -> str:
 
 
 def _one_line(reason: str) -> str:
-    """Return MuJoCo's message in one line, the temporary file's name left out."""
+    """Return MuJoCo's message in one line, without the name of the temporary file."""
     text = _LINE.sub("; ", reason.strip())
     return re.sub(r"/\S*hrpsim-mjcf-\w+/", "", text)

@@ -47,14 +47,14 @@ _ARRAYS = (  # elements that MuJoCo simulates and hrpsim does not: array, elemen
 
 
 def _rows_set(values: np.ndarray | None) -> int:
-    """Return how many rows of an array are not zero. MuJoCo's older versions lack some arrays."""
+    """Return the number of nonzero rows of an array, 0 if this MuJoCo version lacks the array."""
     if values is None or not len(values):
         return 0
     return int(np.any(np.reshape(values, (len(values), -1)) != 0.0, axis=1).sum())
 
 
 def note_the_rest(m: MjcfModel, notes: Notes) -> None:
-    """Note unsupported elements that no other reader looks at."""
+    """Note unsupported elements that the other functions of this folder do not read."""
     for size, (element, why) in _COUNTED.items():
         notes.add(element, why, times=m.count(size))
     note_tendons(m, notes)
@@ -110,14 +110,14 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
 
 
 class WorldLoop(NamedTuple):
-    """A connection to the world, or to a mocap body. mocap: name of that body, or ""."""
+    """A connection of a robot to the world, or to the mocap body named `mocap`."""
 
     loop: ConnectionData
     mocap: str
 
 
 class MjcfRobot(NamedTuple):
-    """A robot, the map from MuJoCo's bodies and joints, and the connections to the world."""
+    """A robot, its links and joints by MuJoCo's numbers, and its connections to the world."""
 
     data: RobotData
     tree: BodyTree
@@ -125,10 +125,10 @@ class MjcfRobot(NamedTuple):
 
 
 def whole_robot(m: MjcfModel) -> RobotData:
-    """Return everything that moves in an MJCF as one robot.
+    """Return all moving bodies of an MJCF as one robot.
 
-    A single tree is on a free joint. Otherwise the root link is the world, and trees are attached
-    to the world by the trees' joints.
+    A single tree on a free joint has a free base. Otherwise the root link is the world, to which
+    the joints of the trees are attached.
     """
     notes = Notes()
     roots = moving_trees(m)
@@ -155,7 +155,7 @@ def whole_robot(m: MjcfModel) -> RobotData:
 
 
 def robot_of(m: MjcfModel, roots: list[int], name: str, notes: Notes) -> MjcfRobot:
-    """Return the robot of some trees, given by root bodies."""
+    """Return the robot that consists of the trees with the given root bodies."""
     is_free = len(roots) == 1 and bool(free_joints(m, roots[0]))
     robot = RobotData(name, root="")
     if is_free:
@@ -184,7 +184,7 @@ def moving_trees(m: MjcfModel) -> list[int]:
 
 
 def tied_trees(m: MjcfModel) -> list[list[int]]:
-    """Return the moving trees in groups. Equalities join the trees of a group."""
+    """Return the root bodies of moving trees in groups that <equality> elements join."""
     groups = [[root] for root in moving_trees(m)]
     for k in range(m.neq):
         pair = welded_together(m, k)
@@ -206,12 +206,17 @@ def _top_of(m: MjcfModel, body: int) -> int:
 
 
 def mocap_name(m: MjcfModel, body: int) -> str:
-    """Return the name of a mocap body's frame, "" for another body."""
+    """Return the name of a mocap body, "" for any other body."""
     return m.names["body"][body] or f"body{body}" if m.body_mocapid[body] >= 0 else ""
 
 
 def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> list[WorldLoop]:
-    """Add connections and mimics. Return connections to the world, unless the world is a link."""
+    """Add the <equality> elements of a robot: connections and mimic joints.
+
+    Returns:
+        Connections to the world or a mocap body, which the robot cannot contain. The world can be
+        contained if it is the robot's root link.
+    """
     to_world = []
     for k in range(m.neq):
         kind, name = m.kind("mjtEq", m.eq_type[k]), m.names["eq"][k]
@@ -274,7 +279,7 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
 def _out_of_scenery(
     m: MjcfModel, tree: BodyTree, body: int, frame: Placement
 ) -> tuple[int, Placement]:
-    """Return the link, mocap body or world that carries a body, and the frame in the carrier."""
+    """Return the link, mocap body or world to which a body is fixed, and `frame` relative to it."""
     while body not in tree.links and body != 0 and not mocap_name(m, body):
         above = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
         frame, body = above.then(frame), int(m.body_parentid[body])
@@ -292,7 +297,7 @@ def _frames(m: MjcfModel, k: int, kind: str) -> tuple[Placement, Placement]:
 
 
 def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
-    """Make a joint follow another joint. Return the reason for a failure, or ""."""
+    """Add the mimic joint of an equality of two joints. Return the reason for a failure, or ""."""
     ids = [int(m.eq_obj1id[k]), int(m.eq_obj2id[k])]
     if ids[0] not in tree.joints:
         return ""
@@ -308,7 +313,7 @@ def _mimic(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
 
 
 def _constant_tendon(m: MjcfModel, tree: BodyTree, robot: RobotData, k: int) -> str:
-    """Make a joint follow another joint so that the tendon keeps the length.
+    """Add the mimic joint that keeps the length of a fixed tendon of two joints constant.
 
     Return the reason for a failure, or "".
     """

@@ -76,15 +76,15 @@ def _note_left_out(sort: str, name: str, delay: float, notes: Notes) -> None:
 
 
 def _free_name(robot: RobotData, *wanted: str) -> str:
-    """Return a name that no sensor has, after the first wanted name that is not empty."""
+    """Return the first nonempty name of `wanted`, with a number if a sensor has the name."""
     first = next(filter(None, wanted))
     return free_name(first, {sensor.name for sensor in robot.sensors})
 
 
 def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Add one sensor of force and torque, and one IMU, for the sensors at each site.
+    """Add one force-torque sensor and one IMU for all of MuJoCo's sensors at a site.
 
-    The sensors are named after the site.
+    Each sensor has the name of its site.
     """
     found: dict[tuple[int, type[SensorKind]], float] = {}  # latencies
     with_joint = {joint.child for joint in robot.joints.values()}

@@ -42,7 +42,7 @@ def _servo_states(m: MjcfModel, k: int) -> tuple[float, float, float]:
 
 
 def why_not_servo(m: MjcfModel, k: int) -> str:
-    """Return the properties of a PID servo or a DC motor that are not simulated, or ""."""
+    """Return the first property of a PID servo or DC motor that hrpsim cannot simulate, or ""."""
     kind, spec = m.kind("mjtGain", m.actuator_gaintype[k]), int(m.actuator_ctrlspec[k])
     gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
     inputs, kp, kd = servo_of(kind, spec, gain, bias)
@@ -64,10 +64,10 @@ def why_not_servo(m: MjcfModel, k: int) -> str:
 
 
 def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
-    """Return the properties of `hrpsim.Actuator` that a servo or DC motor has, behind a gear.
+    """Return the properties of `hrpsim.Actuator` for a servo or DC motor with a gear ratio.
 
-    LuGre friction is dry friction with Stribeck's curve: the same in steady sliding, without the
-    deflection of the bristles.
+    LuGre friction becomes dry friction with Stribeck's curve. Both are equal in steady sliding. The
+    deflection of the bristles is not simulated.
     """
     kind = m.kind("mjtGain", m.actuator_gaintype[k])
     found: dict[str, float] = {}

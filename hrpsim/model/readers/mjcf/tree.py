@@ -67,7 +67,7 @@ class BodyTree:
         return found
 
     def _add_body(self, body: int) -> None:
-        """Add a body's link. Several joints of the body follow one another above the link."""
+        """Add the link of a body. If the body has several joints, they form a chain above it."""
         m, robot = self.m, self.robot
         name = self._body_names[body]
         self.links[body] = name
@@ -208,7 +208,7 @@ def free_joints(m: MjcfModel, body: int) -> list[int]:
 
 
 def made_with_turns(made: list[JointData], m: MjcfModel, joint: int):
-    """Yield each joint with the transform of the joint's zero to MuJoCo's `ref`."""
+    """Yield each joint with the transform from position 0 to MuJoCo's reference position `ref`."""
     reference = float(m.qpos0[m.jnt_qposadr[joint]])
     for data in made:
         if len(made) == 3 or reference == 0.0:

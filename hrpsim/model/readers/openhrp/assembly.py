@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Shapes, masses and sensors of links in OpenHRP: a link has the frame of the joint above."""
+"""Assemble robots from OpenHRP's links: shapes, masses, sensors. A link has its joint's frame."""
 
 from __future__ import annotations
 
@@ -219,10 +219,11 @@ def _turned_to(y: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Part:
-    """A link with the joint above: parts of the mass, visual and collision shapes.
+    """A link and its joint, while a file is read.
 
-    type: one of JOINT_TYPES. masses: (mass, centre, inertia about the
-    centre). sensors: (name, kind, placement in the link).
+    type: type of the joint, one of JOINT_TYPES.
+    masses: (mass, centre, inertia about the centre) of each element with mass.
+    sensors: (name, kind, placement in the link).
     """
 
     name: str
@@ -246,7 +247,7 @@ class Part:
 
 
 def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offset: int) -> Part:
-    """Return a copy for another place, with another name and other sensors."""
+    """Copy a part of a subordinate file (SubBody), with new names and joint ids."""
     return replace(
         part,
         name=named(part.name),
@@ -265,9 +266,10 @@ def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offse
 def assembled(
     name: str, parts: list[Part], pose: list[float], notes: Notes, fail: Callable[[str], object]
 ) -> RobotData:
-    """Return the robot of parts, parents before children. The first part is the root.
+    """Assemble a robot from parts, parents before children. The first part is the root.
 
-    pose: joint positions by joint id, a keyframe. `fail` raises the error.
+    pose: joint positions of the standard pose by joint id, which becomes a keyframe.
+    fail: raises ModelError with a cause.
     """
     root = parts[0]
     is_free = root.type == "floating" and not any(part.type == "floating" for part in parts[1:])
@@ -305,7 +307,7 @@ def _add_poses(
 def _add_links(
     robot: RobotData, parts: list[Part], is_free: bool, notes: Notes, fail: Callable[[str], object]
 ) -> None:
-    """Add the link and the joint of each part. `is_free`: the root has no joint."""
+    """Add the link and the joint of each part. is_free: whether the root has no joint."""
     at_zero: dict[str, Placement] = {}  # links in the world, all joints at zero
     for part in parts:
         if part.name in robot.links:
@@ -324,7 +326,7 @@ def _add_links(
 
 
 def _add_sensors(robot: RobotData, parts: list[Part], notes: Notes) -> None:
-    """Add the sensors of all parts, with names that differ."""
+    """Add the sensors of all parts under unique names."""
     for part in parts:
         for label, kind, placement in part.sensors:
             if SENSOR_KINDS[kind].at_joint and part.type == "floating":
@@ -372,7 +374,7 @@ def _total(
 def placed_mass(
     mass: float, com: np.ndarray, inertia: np.ndarray, T: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass properties under a transform (4, 4)."""
+    """Return mass, centre of mass and inertia in another frame, by a transform T (4, 4)."""
     R = T[:3, :3]
     return mass, R @ com + T[:3, 3], R @ inertia @ R.T
 

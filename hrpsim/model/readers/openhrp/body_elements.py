@@ -70,7 +70,7 @@ class YamlFiles:
         return self._read[path]
 
     def count(self, element: Values) -> None:
-        """Refuse an element after too many elements, because files can name themselves."""
+        """Raise ModelError after too many elements, because files can include each other."""
         self._elements += 1
         if self._elements > limits.YAML_EXPANDED:
             element.fail(f"over {limits.YAML_EXPANDED} elements in all files (YAML_EXPANDED)")
@@ -81,7 +81,7 @@ class YamlFiles:
 
 
 class Elements:
-    """Reads elements, each under the transforms around the element."""
+    """Reads the elements of links, and applies the transforms of enclosing elements."""
 
     def __init__(
         self, resources: Resources, to_radian: float, notes: Notes, files: YamlFiles
@@ -150,7 +150,7 @@ class Elements:
         where[use] += shapes
 
     def _directly(self, element: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
-        """Read a Visual or Collision, without its child elements."""
+        """Read the shape of a Visual or Collision itself, without its child elements."""
         if isinstance(element.get("shape"), dict):
             shape = Values(element.get("shape"), element.fail)
             self._add(part, use, self._shape(shape, T @ self._transform(shape), use))

@@ -117,7 +117,7 @@ class _Reader:
         return [self.links[name] for name in order]
 
     def _give_mass(self, parts: list[Part]) -> None:
-        """Give moving links without a mass Choreonoid's default."""
+        """Set the mass of moving links without a mass to Choreonoid's default."""
         still: set[str | None] = {None}
         for part in parts:
             if part.type == "fixed" and part.parent in still:
@@ -232,7 +232,7 @@ class _Reader:
         return _TYPES[kind].name
 
     def _find_parents(self) -> None:
-        """Set the parents named by links. Refuse names that do not exist."""
+        """Resolve the parents of links by name. Raise ModelError for unknown names."""
         for child, parent in self._above.items():
             require_name("link", child, self.links, self.top.fail)
             if self.links[child].parent is None:

@@ -35,7 +35,7 @@ class Values:
         return any(key in self._entry for key in keys)
 
     def note_unread(self, known: Collection[str], notes: Notes, what: str, name: str = "") -> None:
-        """Note the keys that are not known, of an owner of this kind and name."""
+        """Note the keys that hrpsim does not read, for an element of kind `what` and this name."""
         for key in sorted(self._entry.keys() - set(known)):
             notes.add(f"{key} of {what}", "not read", name)
 
@@ -91,7 +91,7 @@ class Values:
         return -self._bound(key, value, 1.0), self._bound(key, value, 1.0)
 
     def rotation(self, key: str, to_radian: float) -> np.ndarray:
-        """Return a rotation (3, 3) from x, y, z, angle, or from a list with the last done first."""
+        """Return a rotation (3, 3) from x, y, z, angle, or the product of a list of these."""
         value = self._entry.get(key)
         if value is None:
             return np.eye(3)
@@ -119,8 +119,8 @@ class Values:
     def mass(self, of_all: bool) -> tuple[float, np.ndarray, np.ndarray]:
         """Return mass, centre, and inertia about the centre.
 
-        of_all: whether nothing else has mass. Missing values are then Choreonoid's 1 kg and unit
-        inertia, else zero.
+        of_all: whether no other element of the link has mass. Missing values are then Choreonoid's
+        defaults, 1 kg and unit inertia. Otherwise missing values are zero.
         """
         mass = self.number("mass", 1.0 if of_all else 0.0)
         if mass < 0.0:

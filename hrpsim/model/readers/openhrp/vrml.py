@@ -3,8 +3,8 @@
 
 """Parse VRML97 to a tree of nodes, without scripts, routes and prototypes.
 
-PROTO declarations give nodes the defaults of their fields. The bodies of PROTO declarations are
-passed over, because the nodes of robots (Joint, Segment, ...) are known by name.
+PROTO declarations define default values of fields. The bodies of PROTO declarations are skipped,
+because the reader knows the node types of robots (Joint, Segment, ...) by name.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class Vrml:
         return token
 
     def _is_statement(self, word: str) -> bool:
-        """Pass over ROUTE and prototypes. Return whether the word begins one of these."""
+        """Skip a ROUTE or prototype. Return whether the word begins such a statement."""
         if word == "ROUTE":
             for _ in range(3):
                 self._expect()
@@ -272,7 +272,7 @@ class Vrml:
         return _CONSTANTS[word] if word in _CONSTANTS else self._node(word, depth + 1)
 
     def _number_list(self) -> np.ndarray | None:
-        """Return the next numbers in brackets, read at once. Return None for anything else."""
+        """Return the next bracketed list of numbers. Return None if it has other contents."""
         start = self._at
         while start < len(self._text) and self._text[start] in " \t\r\n,":
             start += 1

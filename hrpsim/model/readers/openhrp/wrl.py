@@ -44,7 +44,7 @@ _INLINE_DEPTH = 8
 
 
 def transform_of(file: Vrml, node: Node) -> np.ndarray:
-    """Return the transform (4, 4) of a Transform's (or Joint's) children."""
+    """Return the transform (4, 4) from the children of a Transform or Joint to its parent."""
     if not {"translation", "rotation", "scale", "center"} & set(node.fields):
         return np.eye(4)
 
@@ -71,7 +71,7 @@ def _chosen(file: Vrml, node: Node) -> list[Node]:
 def vrml_shapes(
     file: Vrml, nodes: list[Node], T: np.ndarray, notes: Notes, depth: int = 0, inlined: int = 0
 ) -> list[ShapeData]:
-    """Return the shapes of nodes under a transform (4, 4)."""
+    """Return the shapes of nodes, and of all nodes inside, in the frame that T (4, 4) maps to."""
     found: list[ShapeData] = []
     for node in nodes:
         if depth > limits.VRML_DEPTH:
@@ -93,7 +93,7 @@ def vrml_shapes(
 
 
 def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) -> list[ShapeData]:
-    """Return the shapes of a VRML97 file under a transform.
+    """Return the shapes of a VRML97 file, moved by a transform T (4, 4).
 
     Raises ModelError if the file is invalid.
     """

@@ -117,7 +117,7 @@ def _check_link(document: Document, link) -> None:
 
 
 def _check_colors(document: Document) -> None:
-    """Refuse colours that are not four numbers."""
+    """Raise ModelError for a colour that is not four numbers."""
     for material in document.root.iter("material"):
         for color in material.findall("color"):
             document.numbers(color, "rgba", 4)
@@ -132,7 +132,7 @@ def _check_origin(document: Document, owner) -> None:
 
 
 def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
-    """Refuse an invalid shape. A shape that is only visual may have a size of 0.
+    """Raise ModelError for an invalid shape. A visual shape may have a size of 0.
 
     A collision shape may be a point (a sphere of no radius, as in Drake's feet). A collision shape
     may also be empty (a box of size 0, as in Kinova's roots, or a cylinder or capsule of radius 0).
@@ -159,7 +159,7 @@ def _check_sizes(document: Document, shape, is_seen: bool) -> None:
 
 
 def is_void(shape) -> bool:
-    """Return whether a shape is empty: a box without any size, a cylinder without a radius."""
+    """Return whether a shape is empty: a box with edges of 0, or a cylinder with radius 0."""
     if shape.tag in ("cylinder", "capsule"):
         return float(shape.get("radius")) == 0.0
     return shape.tag == "box" and not any(float(size) for size in shape.get("size").split())
@@ -187,7 +187,7 @@ def _check_joint(document: Document, joint, links: dict) -> None:
 
 
 def _check_optional(document: Document, joint) -> None:
-    """Refuse invalid losses, and invalid numbers that nothing here reads."""
+    """Raise ModelError for invalid damping or friction, and for invalid unused numbers."""
     dynamics = document.only(joint, "dynamics")
     if dynamics is not None:
         for key in ("damping", "friction"):
@@ -274,7 +274,7 @@ def _check_mimics(document: Document, joints: dict) -> None:
 
 
 def _check_followed(document: Document, joints: dict, name: str) -> None:
-    """Refuse joints that follow each other in a circle, from one joint on."""
+    """Raise ModelError if the mimic joints from `name` on form a cycle."""
     path = [name]
     while (mimic := joints[path[-1]].find("mimic")) is not None:
         if mimic.get("joint") in path:
@@ -283,9 +283,9 @@ def _check_followed(document: Document, joints: dict, name: str) -> None:
 
 
 def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict, dict]:
-    """Pass links (without visuals) and joints to urdf-parser-py, which knows little else.
+    """Parse links (without visuals) and joints with urdf-parser-py.
 
-    Types of joints are not passed, because it refuses types that are not URDF's.
+    Joint types are left out, because urdf-parser-py refuses types that URDF does not have.
     """
     from urdf_parser_py import urdf
 

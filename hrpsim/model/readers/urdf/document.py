@@ -21,7 +21,7 @@ _NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around the
 class Document:
     """The parsed XML of one description. `label` names the description in errors.
 
-    has_lines: whether line numbers refer to the file (not for text made by xacro).
+    has_lines: whether line numbers refer to the file. They do not if xacro made the text.
     tag, form: the root element, and the format that needs this element.
     """
 
@@ -62,7 +62,7 @@ class Document:
         return found[0] if found else None
 
     def text(self, element, attribute: str) -> str:
-        """Return an attribute that must be present and not empty."""
+        """Return the text of a required attribute, which must not be empty."""
         value = element.get(attribute, "").strip()
         if not value:
             self.fail(element, f"attribute {attribute!r} is missing or empty")
@@ -71,7 +71,7 @@ class Document:
     def numbers(
         self, element, attribute: str, count: int = 1, largest: float = LARGEST
     ) -> list[float]:
-        """Return `count` numbers, at most `largest`, from an attribute that must be present."""
+        """Return `count` numbers, each at most `largest` in magnitude, of a required attribute."""
         raw = self.text(element, attribute)
         words = raw.split()
         if len(words) != count:
@@ -83,7 +83,7 @@ class Document:
     def number(
         self, element, attribute: str, default: float | None = None, largest: float = LARGEST
     ) -> float:
-        """Return one number, not beyond `largest`, or `default` if the attribute is missing."""
+        """Return one number, at most `largest` in magnitude, or `default` if missing."""
         if default is not None and element.get(attribute) is None:
             return default
         return self.numbers(element, attribute, largest=largest)[0]

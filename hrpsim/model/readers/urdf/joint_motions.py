@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The joints of the kernels. This file is apart from the types, on which no kernel depends."""
+"""The elementary joints of the kernels: one axis, or a free body.
+
+The types of joints in descriptions are in another file, so that kernels do not depend on them.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class JointMotion:
-    """One joint of the kernels. A joint with one axis moves about or along z of the joint frame."""
+    """An elementary joint. A joint with one axis moves about or along z of the joint frame."""
 
     code: int  # its index in MOTIONS
     name: str

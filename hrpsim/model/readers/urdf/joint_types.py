@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Types of joints of descriptions, and the corresponding joints of the kernels."""
+"""Types of joints in robot descriptions, and the elementary joints of the kernels for each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hrpsim.model.readers.urdf.joint_motions import (
 
 
 class Step(NamedTuple):
-    """One of the joints of the kernels that a joint consists of, from parent to child."""
+    """One elementary joint of a joint type. Steps are in order from parent to child."""
 
     motion: JointMotion
     suffix: str = ""  # of its name after the joint's
@@ -26,7 +26,7 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class JointType:
-    """A type of joint of descriptions, with names in other formats."""
+    """A type of joint in URDF, with its elementary joints and its names in other formats."""
 
     name: str  # in URDF and in `JointData`
     steps: tuple[Step, ...] = ()
@@ -43,12 +43,12 @@ class JointType:
 
     @property
     def needs_axis(self) -> bool:
-        """Whether <axis> has a meaning."""
+        """Whether the type of joint has an <axis>."""
         return any(step.motion.axis >= 0 for step in self.steps)
 
     @property
     def q_count(self) -> int:
-        """Numbers of a posture of the joint in a keyframe. 0: the joint is not in keyframes."""
+        """How many position values the joint has in a keyframe, 0 if keyframes omit the joint."""
         return self.steps[0].motion.q_count if len(self.steps) == 1 else 0
 
     @property

@@ -41,13 +41,13 @@ class Resources:
         self._known: dict[str, list[Path]] = {}
 
     def packages(self, name: str) -> list[Path]:
-        """Return the folders of the package `name`, best first, or an empty result."""
+        """Return the folders of the package `name` in search order, or [] if not found."""
         if name not in self._known:
             self._known[name] = list(dict.fromkeys(self._candidates(name)))
         return self._known[name]
 
     def absent(self, package: str) -> str:
-        """Return the cause of an error: the places in which a package was searched."""
+        """Return the error text for a missing package: the folders that were searched."""
         return (
             f"package {shown_value(package)} was not found in package_paths, AMENT_PREFIX_PATH,"
             f" ROS_PACKAGE_PATH or above {self._folder or 'the working directory'}"

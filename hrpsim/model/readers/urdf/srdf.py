@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read and write the links of a robot that never collide, in SRDF.
+"""Read and write pairs of links that never collide, in SRDF (the format of MoveIt).
 
 <disable_collisions link1="a" link2="b" reason="Adjacent"/> excludes a pair.
 <disable_default_collisions link="a"/> excludes a from all other links, except for the links named
@@ -26,11 +26,19 @@ Pair = tuple[str, str]
 def read_disabled_collisions(
     source: str | os.PathLike, link_names: Iterable[str]
 ) -> tuple[frozenset[Pair], tuple[str, ...]]:
-    """Return the pairs of links that an SRDF excludes from collision, in the order of names.
+    """Return the pairs of links that an SRDF excludes from collision, and notes on unknown links.
 
-    source: a path, or XML text. Also returns a note on each line that names a link which the robot
-    does not have. Such lines have no effect, as in the tools of ROS. ModelError names file, line
-    and element of anything invalid.
+    Lines that name a link which the robot does not have have no effect, as in the tools of ROS.
+
+    Args:
+        source: a path, or XML text.
+        link_names: names of the robot's links.
+
+    Returns:
+        (pairs in alphabetical order, one note for each line with an unknown link).
+
+    Raises:
+        ModelError: The SRDF is invalid. The message names file, line and element.
     """
     text, path = read_source(source)
     document = Document(text, "<SRDF text>" if path is None else str(path))

@@ -3,12 +3,12 @@
 
 """Expand xacro to URDF text with the package `xacro`, which is imported only when needed.
 
-Xacro evaluates expressions as Python. A file in xacro is therefore a program, and trusted like
-a program.
+Xacro evaluates expressions as Python, so that a xacro file is trusted like a program.
 
-An expansion is stored with hashes of the included files and with the packages found. The expansion
-is used again while all of these are the same. An expansion that may depend on more (YAML files,
-variables, files named by a pattern) is not stored. Damaged or missing files only cost time.
+Expansions are cached with hashes of the included files and with the packages found. A cached
+expansion is used again while all of these are unchanged. An expansion that may depend on other
+inputs (YAML files, environment variables, file patterns) is not cached. A damaged or missing cache
+file only costs time.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _xacro_lock = threading.Lock()  # xacro keeps its file and argument stacks in mo
 
 
 class Expansion(NamedTuple):
-    """A description in plain URDF, and the sources."""
+    """URDF text expanded from xacro, and the files and packages that the expansion used."""
 
     text: str
     asked: list[str]  # arguments that the description has
@@ -83,7 +83,7 @@ class _Arguments(dict):
 def is_xacro(text: str, path: Path | None) -> bool:
     """Return whether a description must pass through xacro.
 
-    The file name can say so. Otherwise the description must declare the namespace and contain
+    The suffix .xacro decides. Otherwise the description must declare xacro's namespace and contain
     something to expand. The output of xacro often keeps the declaration, and old output keeps calls
     of missing macros.
     """
@@ -191,13 +191,13 @@ def _as_text(value: object) -> str:
 
 
 def key_of(text: str, path: Path, arguments: Mapping[str, str], version: str) -> str:
-    """Return the key of expansions of one text, at one place, with the same arguments."""
+    """Return the cache key of an expansion: a hash of text, path, arguments and version."""
     of = [text, str(path.absolute()), dict(arguments), version]
     return hashlib.sha256(json.dumps(of, sort_keys=True).encode()).hexdigest()[:40]
 
 
 def recall(key: str, resources: Resources) -> Expansion | None:
-    """Return a stored expansion if the files and packages used are unchanged."""
+    """Return a cached expansion if the files and packages used are unchanged, or None."""
     content = read_used(_folder() / f"{key}.json") if key else None
     if content is None:
         return None
@@ -214,7 +214,7 @@ def recall(key: str, resources: Resources) -> Expansion | None:
 
 
 def keep(key: str, text: str, expansion: Expansion) -> None:
-    """Store the expansion of `text`, unless the key is "" or the expansion may depend on more."""
+    """Cache an expansion, unless the key is "" or the expansion may depend on other inputs."""
     with contextlib.suppress(OSError, ValueError):
         files = [Path(name) for name in expansion.included]
         read = [text, *(read_text(file, ModelError, "XML_SIZE") for file in files)]
