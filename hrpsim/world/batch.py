@@ -375,7 +375,10 @@ class Batch(BatchMotion, Closed):
 def _step_shards(
     left: deque[Shard], n: int, stop: Event, progress: Progress | None = None
 ) -> dict[int, WorldError]:
-    """Step shards until all are taken by this or another thread. Return the failures."""
+    """Step shards from the queue `left` until the queue is empty. Return the failures by world.
+
+    Several threads may share one queue.
+    """
     failures: dict[int, WorldError] = {}
     whole = len(left)
     while left:

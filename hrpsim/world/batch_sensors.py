@@ -34,7 +34,8 @@ class Reading(NamedTuple):
 def gather_readings(example: Reading, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of readings (count, 6) of some worlds.
 
-    example: a reference to any Reading. addresses (count,): of all. worlds (m,): numbers.
+    example: a reference to any Reading. addresses (count,): of the references of all worlds.
+    worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

@@ -31,7 +31,7 @@ class Checkpoint(Closed):
 
     In contrast to a snapshot, a checkpoint has everything: masses, gains, friction, and shapes
     added since the start. After `restore` the world takes the same steps, bit for bit, as a copy
-    made when the checkpoint was made. The preparation of the compiled step is kept.
+    made when the checkpoint was made. The compiled step need not be prepared again.
     """
 
     def __init__(self, world: World) -> None:
@@ -77,7 +77,7 @@ class Checkpoint(Closed):
             self._arrays.append((values, values.copy()))
 
     def _kept(self, one: Any) -> Iterable[Any]:
-        """Save the attributes of one object. Return the objects among the attributes."""
+        """Save an array, a container or the attributes of an object. Return the objects inside."""
         if isinstance(one, np.ndarray):
             self._keep_array(one)
             return ()

@@ -43,9 +43,15 @@ _COLUMNS, _ROWS = -1, -2  # fclib's `nz` of matrices that are compressed by colu
 def write_contact_matrix(
     scene: Scene, velocity: Vector, matrix_out: Matrix, free_out: Vector
 ) -> None:
-    """Write W, and the rows' velocity at the constraint bodies' velocity minus its target.
+    """Write the Delassus matrix W, and the velocity of each row without impulses.
 
-    scene: a prepared step of n rows. velocity (columns,): work. matrix_out (n, n), free_out (n,).
+    The velocity is relative to the target of the row [m/s].
+
+    Args:
+        scene: a prepared step of n rows.
+        velocity: work array, of the length of the constrained velocities.
+        matrix_out: (n, n).
+        free_out: (n,).
     """
     rows, count = scene.rows.rows, scene.counts[0].row_count
     for i in range(count):

@@ -50,7 +50,11 @@ _find_refused_step = prepared(find_refused_step)
 
 
 class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
-    """Names of constraints and actuators, and of the sides, by NEAR without the distance."""
+    """The name of a constraint or actuator, its side, and the side beyond the nearest edge.
+
+    The key has the integers of an entry of NEAR, without the distance. Missing names are
+    looked up at first use.
+    """
 
     def __init__(self, naming: Callable[[], Naming]) -> None:
         super().__init__()
@@ -130,7 +134,7 @@ class Linearizing(Part):
         return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
 
     def _refuse_world(self, kinds: tuple[str, ...], changes: Changes | None) -> None:
-        """Raise WorldError if the world has something that is not differentiated, by name."""
+        """Raise WorldError if the world contains something that cannot be differentiated."""
         scene = self._scenes.scene
         if self._sleep.asleep:
             name = self._sleep.asleep[0]
@@ -149,7 +153,7 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
 
     def _refuse_step(self, step: TakenStep) -> None:
-        """Raise WorldError if the step contains something that is not differentiated, by name."""
+        """Raise WorldError if the step contains something that cannot be differentiated."""
         of_step, of_contact, number = _find_refused_step(step.reference)
         if of_step >= 0:
             what = f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
@@ -161,7 +165,7 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")
 
     def _refuse_found(self, found: StepDerivatives) -> None:
-        """Raise WorldError for anything that the derivatives do not cover, by name."""
+        """Raise WorldError, with the name, for a constraint or body without derivatives."""
         for reason, number in found.refused:
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")

@@ -58,10 +58,10 @@ class SelfContacts:
 class PairSurvey:
     """Overlaps of every pair of links with shapes, over many postures.
 
-    reasons: why a pair need not be tested, in the words of SRDF. "Adjacent": the links are
-    adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never": the links
-    overlap in all or in none of the postures.
-    shares: fraction of the postures in which the links overlap, for all other pairs.
+    reasons: why a pair need not be tested, with the values of `reason` in SRDF. "Adjacent": the
+    links are adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never":
+    the links overlap in all or in none of the postures. shares: fraction of the postures in which
+    the links overlap, for all other pairs.
     """
 
     samples: int

@@ -87,7 +87,10 @@ def _sweep_limits(given: int | None) -> tuple[int, int]:
 
 
 def _threshold(name: str, gained: float, is_staged: bool) -> float:
-    """Return the default of a speed threshold [m/s]. `gained`: from gravity in one step [m/s]."""
+    """Return the default of a speed threshold [m/s].
+
+    gained: speed that gravity adds in one step [m/s]. is_staged: whether the integrator has stages.
+    """
     share, most = _THRESHOLDS[name]
     if gained <= 0.0:
         return most

@@ -148,10 +148,10 @@ class Shard:
                 stepping.end_pushes()
 
     def _settle(self) -> None:
-        """Refer to the present scenes of the worlds with steps left.
+        """Refer to the present scenes of the worlds that have steps left.
 
-        Let time pass in the other worlds. After one pass over all worlds, later calls skip the
-        check until a scene changes.
+        In a world in which everything sleeps, only time advances. After one pass over all worlds,
+        later calls skip the check until a scene changes.
         """
         changes, left = Scenes.changes, self._turns["left"]
         ready = 0

@@ -93,7 +93,7 @@ def _planes(world: Started) -> tuple[dict[int, CollisionShape], set[tuple[int, i
 
 
 def lift_to_floor(world: Started, entity: Entity) -> float:
-    """Return how far upward [m] an entity touches the planes of the world. Negative: downward.
+    """Return the rise [m] that puts an entity on the planes of the world. Negative: downward.
 
     Raises:
         WorldError: the world has no plane under a shape of the entity.

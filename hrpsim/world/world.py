@@ -316,12 +316,12 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         return self._scenes.present_q(entity)
 
     def add_watcher(self, watcher: Watcher) -> None:
-        """Call `watcher.update` before the steps that the watcher names."""
+        """Call `watcher.update` before the steps that `watcher.next_step` returns."""
         self._contents.watchers += (watcher,)
         self._scenes.present = self._scenes.present  # a batch looks at the world again
 
     def remove_watcher(self, watcher: Watcher) -> None:
-        """Call a watcher no more."""
+        """Stop calling a watcher."""
         others = (one for one in self._contents.watchers if one is not watcher)
         self._contents.watchers = tuple(others)
 
@@ -330,7 +330,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         self._contents.placed.add(entity)
 
     def lift_to_floor(self, entity: Entity) -> float:
-        """Return how far upward a robot or body touches the planes of the world [m]."""
+        """Return the rise that puts a robot or body on the planes of the world [m]."""
         return lift_to_floor(self, entity)
 
     def check_placed(self, stacklevel: int = 3) -> None:

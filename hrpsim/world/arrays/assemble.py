@@ -104,7 +104,7 @@ def joined_shapes(
 
 
 def _row(entity: Entity, shape: CollisionShape) -> tuple[str, int, int, CollisionShape]:
-    """Return the owner, the group, the body in the world and the box-like form of a shape."""
+    """Return the owner, collision group and body number of a shape, and the shape by `_as_box`."""
     if shape.body < 0:
         return entity.name, -1, -1, _as_box(shape)
     body = shape.body + entity.first_body
@@ -264,7 +264,7 @@ def assemble(
 
 
 def set_rigid(parameters_out: np.ndarray, time_step: float) -> None:
-    """Write the initial laws (nv, 5) of joints' constraints."""
+    """Write the default parameters (nv, 5) of joint constraints: rigid, without a force limit."""
     parameters_out["force_limit"] = np.inf
     parameters_out["damping_time"] = 2.0 * time_step
     parameters_out["damping_time"][:, [LIMIT_PARAMETERS, MIMIC_PARAMETERS]] = -1.0

@@ -37,10 +37,11 @@ class MaterialTable:
         self._pairs: dict[frozenset[str], PairFriction] = {}
 
     def pairs(self, names: Iterable[str]) -> list[tuple[str, str, PairFriction]]:
-        """Return the laws of all pairs of some materials.
+        """Return friction and restitution of all pairs of some materials.
 
-        A pair that the table does not have follows from the geometric means of both roughnesses and
-        viscosities, as in Choreonoid. Unknown materials are like the default one.
+        A pair that is missing in the table has the geometric means of both roughnesses and
+        viscosities, as in Choreonoid. An unknown material has the properties of the default
+        material.
         """
         found = []
         for a, b in itertools.combinations_with_replacement(sorted(names), 2):

@@ -47,7 +47,7 @@ _RUNGE_KUTTA = ("runge-kutta", "Runge Kutta")
 
 
 class _Item(NamedTuple):
-    """An item of a project, and the items that it is within."""
+    """An item of a project, and the types of the items that enclose this item."""
 
     name: str
     kind: str  # its class
@@ -101,7 +101,10 @@ def _items(path: Path, entry: dict, above: tuple[str, ...], owner: str) -> Itera
 
 
 def _sorted(items: list[_Item], notes: Notes) -> tuple[list[_Item], _Item | None, list[str]]:
-    """Return the bodies, the simulator and the tables of materials. Others are noted."""
+    """Return the bodies, the simulator and the tables of materials.
+
+    All other items become notes.
+    """
     bodies: list[_Item] = []
     simulators: list[_Item] = []
     tables: list[str] = []
@@ -159,7 +162,7 @@ def _new_world(
 
 
 def _located(path: Path, name: str) -> Path:
-    """Return the file that a project names. WorldError lists where it was searched."""
+    """Return the path of a file named in a project. WorldError lists the searched folders."""
     head, _, rest = name.partition("/")
     if head == "${SHARE}":
         folders = [folder / "share" for folder in path.absolute().parents]
@@ -225,7 +228,8 @@ def _model(file: Path, is_fixed: bool, notes: Notes) -> Model:
 def _place(data: Values, model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return position (3,) and quaternion (4,) for `put_at` of the base link of a model.
 
-    The item says where the root link of its file is. The base link is that one, or the world.
+    The item gives the pose of the root link of its file. If the base link of the model is the
+    world, the pose is converted to the world link.
     """
     is_below_world = model.base_link == WORLD_LINK
     root = model.frames[model.link_names[1] if is_below_world else model.base_link]

@@ -31,7 +31,7 @@ _OWN_PACKAGE = "package://hrpsim/"
 
 
 def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometry | Compound:
-    """Return the geometry of {kind: size}, as in the schema. WorldError names the file and place.
+    """Return the geometry of {kind: size}, as in the schema. WorldError names file and entry.
 
     Files named in the shape are read.
     """

@@ -73,10 +73,10 @@ def world_of_mjcf(  # many parameters: keyword arguments
 
     Args:
         m: the compiled MJCF.
-        path: where the MJCF is, for messages and files.
+        path: path of the MJCF, for messages and for relative file names.
         time_step: [s]. The default comes from the MJCF.
         integrator: of the world. The default comes from the MJCF.
-        unlisted: the beginnings of lines that the ModelWarning leaves out.
+        unlisted: lines with one of these prefixes are left out of the ModelWarning.
         stacklevel: of the ModelWarning.
     """
     notes = Notes()
@@ -103,7 +103,7 @@ def world_of_mjcf(  # many parameters: keyword arguments
 
 
 def _integrator_of(m: MjcfModel, robots: dict[str, MjcfRobot], notes: Notes) -> str:
-    """Return the integrator that an MJCF states, unless an actuator needs another."""
+    """Return the integrator of an MJCF, or "semi_implicit" if an actuator requires that."""
     kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
     integrator = _INTEGRATORS.get(kind, "semi_implicit")
     joints = (joint for robot in robots.values() for joint in robot.data.joints.values())

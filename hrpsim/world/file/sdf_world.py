@@ -50,8 +50,8 @@ _OUTSIDE = re.compile(r"[^\w.-]")  # what names of entities do not have
 def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
     """Return the world of an SDF, or a world with its only model.
 
-    A ModelWarning, and the model of each robot, list what is not simulated. ModelError or
-    Raises WorldError if the SDF is invalid.
+    A ModelWarning, and the model of each robot, list what is not simulated. Raises ModelError or
+    WorldError if the SDF is invalid.
     """
     text, _ = read_source(path)
     contents = read_sdf(text, path, Resources(path.absolute().parent))
@@ -83,7 +83,10 @@ def _new_world(contents: SdfContents, time_step: float | None, integrator: str |
 
 
 def _physics(contents: SdfContents) -> Any:
-    """Return the <physics> that holds, None without one. Others are noted."""
+    """Return the <physics> marked as default, or else the first. None if there is none.
+
+    The other <physics> elements become notes.
+    """
     if contents.scope.frame.kind != "world":
         return None
     found = list(contents.file.children(contents.scope.element, "physics"))
@@ -193,7 +196,7 @@ class _Builder:
                 self.world.set_contact(a, b, law.compliance, law.damping_time)
 
     def keep_apart(self) -> None:
-        """Exclude collisions of what has no bit of <collide_bitmask> in common."""
+        """Exclude collisions of links without a common bit of <collide_bitmask>."""
         special = {name for name, bits in self._bits.items() if bits != Surface().bits}
         for a, b in itertools.combinations(self._bits, 2):
             if (a in special or b in special) and not self._bits[a] & self._bits[b]:

@@ -83,7 +83,8 @@ def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | No
 def _add_robot(world: World, part: StageData, path: Path, lines: list[str]) -> list[str]:
     """Add connected bodies as a robot, where the stage shows the bodies.
 
-    Returns what of the robot is not simulated. `lines` is the same of the rest of the stage.
+    Return the notes on elements of the robot that are not simulated. `lines` has the notes on all
+    other elements of the stage.
     """
     data = robot_of(path, part)
     name = free_name(_OUTSIDE.sub("_", part.name), world.entities)

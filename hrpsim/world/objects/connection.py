@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection in a world: its ends, held axes, motors and constraint wrench."""
+"""A connection in a world: its ends, constrained axes, motors and constraint wrench."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
 
 
 class Connection(Closed):
-    """Two frames with some of the six relative motions held or driven.
+    """A joint between two frames that holds or drives some of the six relative motions.
 
     The axes belong to frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections.
     The numbers of a connection are stored in the world's arrays.

@@ -35,8 +35,16 @@ def read_pad(
 ) -> int:
     """Add the contacts of the links from `first` to before `end` to a wrench and a pressure.
 
-    wrench (6,) is in and about the frame of frame.links[0]. pressure (nx, ny) [Pa] is for cells in
-    the xy plane of the same frame, centred at its origin. work is (3, 3).
+    Args:
+        contacts: arrays with the contacts of the last step.
+        frame: the sensor frame is frame.links[0].
+        first: index of the first link.
+        end: index after the last link.
+        cell: size of a pressure cell (2,) [m].
+        work: work array (3, 3).
+        wrench: force [N] and torque [Nm] (6,), added to, in and about the sensor frame.
+        pressure: (nx, ny) [Pa], added to. The cells lie in the xy plane of the sensor frame,
+            centred at its origin.
     """
     update_poses(frame.forest, frame.q, frame.kinematics)
     R, p = frame.rotation, work[0]

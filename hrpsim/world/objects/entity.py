@@ -101,7 +101,7 @@ class WorldState(Protocol):
         """Note that an entity was placed. The next step checks the placement."""
 
     def lift_to_floor(self, entity: Entity) -> float:
-        """Return how far upward an entity touches the planes of the world [m]."""
+        """Return the rise that puts an entity on the planes of the world [m]."""
 
     def forget_contacts(self) -> None:
         """Start the next step without the impulses of the last."""
@@ -214,7 +214,7 @@ class Entity(Closed):
         """Hold the new positions of the joints that have moved from `before` (nq,)."""
 
     def _move_motors(self) -> None:
-        """Give a newly set velocity to the parts that move with the joints."""
+        """Give the motors of the joints a newly set velocity."""
 
     def _forget_past(self) -> None:
         scene = self.world.scene
@@ -250,7 +250,7 @@ class Entity(Closed):
         """Move the entity along z until its lowest point touches the planes of the world.
 
         Joints, orientation, velocity and commands stay. Raises WorldError for a fixed base, and in
-        a world without a plane. Terrain, boxes and other entities are not looked at.
+        a world without a plane. Terrain, boxes and other entities are ignored.
         """
         if not len(self.system.joint_type) or self.system.joint_type[0] != FREE:
             raise WorldError(

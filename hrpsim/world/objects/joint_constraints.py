@@ -224,9 +224,10 @@ def _for_each(values, indices: np.ndarray) -> np.ndarray:
 
 @kernel
 def read_efforts(s: EffortSources, kind: int, efforts_out: Vector) -> int:
-    """Write the efforts (n,) [Nm or N] of constraints of one kind, or of ALL_KINDS.
+    """Write the efforts (n,) [Nm or N] that constraints of one kind exerted in the last step.
 
-    ALL_KINDS includes the reactions of joints that mimic a joint.
+    ALL_KINDS adds the constraints of all kinds. For other kinds, the joint that a mimic joint
+    follows also gets the reaction. Returns 0.
     """
     scale = 1.0 / s.settings[0].time_step
     for k in range(s.joint_v.shape[0]):

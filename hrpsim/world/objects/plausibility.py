@@ -46,10 +46,10 @@ _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"
 
 
 class JointLimits:
-    """The limits of joints, to compare with values given by the arguments of `Robot.command`.
+    """Joint limits with a margin for rounding, for comparison with commanded values.
 
-    reach: lower and upper position, largest velocity and largest effort (n, 4), with a margin for
-    rounding, of all joints but free bases.
+    reach: (n, 4), for each joint the lower position, upper position, largest velocity and largest
+    effort. Free bases are left out.
     """
 
     def __init__(self, system: System, joints: Iterable[Joint]) -> None:
@@ -110,7 +110,8 @@ def long_period(
 ) -> str:
     """Return a text if a time [s] exceeds `longest`, or else "".
 
-    The text says that the value may be in milliseconds, or a rate. `why` names what takes less.
+    The text suggests that the value may be in milliseconds or a rate [Hz]. `why` names the
+    processes that need a shorter time.
     """
     if period <= longest:
         return ""
@@ -141,7 +142,7 @@ def too_rough(what: str, friction: float) -> str:
 def wrong_scale(entity: Entity, is_body: bool) -> str:
     """Return a text if mass or size of a robot or body suggest another unit, or else "".
 
-    A body has a density, as its shapes have its whole mass.
+    A body is judged by its density, a robot by masses, radii of gyration and sizes.
     """
     mass = float(entity.system.mass.sum())
     extents = [_extent(shape.geometry) for shape in entity.shapes]
@@ -271,7 +272,7 @@ def contradiction(time: np.ndarray, positions: np.ndarray, velocities: np.ndarra
 def heights_over_ground(
     entity: Entity, first: int, planes: Mapping[int, CollisionShape], apart: set[tuple[int, int]]
 ) -> Iterator[tuple[float, CollisionShape, CollisionShape]]:
-    """Return the height of each shape over each plane that the shape may touch [m], with both.
+    """Yield (height [m], plane, shape) of each shape over each plane that the shape may touch.
 
     Args:
         entity: robot or body.

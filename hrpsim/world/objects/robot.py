@@ -222,7 +222,10 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
     def _answer(
         self, became: int, indices: np.ndarray, place: int, value: float, *targets: np.ndarray
     ) -> None:
-        """Raise the error of a refused command, or warn of targets beyond limits."""
+        """Raise the error of a refused command, or warn of targets beyond limits.
+
+        `became`, `place` and `value` are the return values of `set_commands`.
+        """
         if became != BEYOND:
             raise self.refusal(became, indices[place], value)
         self.report_beyond(indices, dict(zip(TARGETS, targets)), stacklevel=4)

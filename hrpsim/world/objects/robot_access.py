@@ -73,8 +73,9 @@ def set_commands(
 ) -> tuple[int, int, float]:
     """Command the joints at `indices` (k,), or refuse the command, which then changes nothing.
 
-    Return what became of the command: WRITTEN, BEYOND, or a key of REFUSALS. A refusal comes with
-    the place in `indices` of the joint, and the refused value.
+    Return three values: a code, an index and a value. The code is WRITTEN, BEYOND (written, with a
+    target beyond a limit), or a key of REFUSALS. After a refusal, the index is the joint's position
+    in `indices`, and the value is the refused value.
 
     `given` says which of positions, velocities and efforts (k,) are given. Values must be finite
     and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any value keeps its
@@ -101,7 +102,7 @@ def find_refusal(
     given: int,
     named: bool,
 ) -> tuple[int, int, float]:
-    """Return why a command is invalid, as `set_commands` does. WRITTEN: the command is valid."""
+    """Check a command without writing it. Return WRITTEN, or the refusal, as `set_commands`."""
     most = LARGEST_COMMAND
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
@@ -190,7 +191,10 @@ def command_targets(
     efforts: ArrayLike | None,
     nan_holds: bool,
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the bits of what is given, and each target as an array (k,) for k joints, or empty."""
+    """Return the bits of the given targets, and each target as an array (k,) for k joints.
+
+    The array of a target that is not given is empty.
+    """
     given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
     if positions is not None:
         given, q = POSITIONS, joints.vector("positions", positions, indices)
@@ -287,12 +291,12 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def set_commands(self):
-        """Call with `actuators` and the further arguments of `set_commands`."""
+        """The compiled `set_commands`. Its first argument is `actuators`."""
         vector = np.empty(0)
         values = self._joints.v, vector, vector, vector, 0, 0, 1
         return entry_point(set_commands, self.actuators, *values)
 
     @cached_property
     def read_efforts(self):
-        """Call with `efforts`, a kind, and the output array of efforts."""
+        """The compiled `read_efforts`. Its first argument is `efforts`."""
         return entry_point(read_efforts, self.efforts, 0, np.empty(0))

@@ -61,12 +61,12 @@ class LinkReaders:
 
     @cached_property
     def read_poses(self):
-        """Call with `links` and the output arrays of positions and orientations."""
+        """The compiled `read_link_poses`. Its first argument is `links`."""
         return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
 
     @cached_property
     def read_velocities(self):
-        """Call with `links` and the output arrays of linear and angular velocities."""
+        """The compiled `read_link_velocities`. Its first argument is `links`."""
         return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))
 
 

@@ -24,7 +24,10 @@ _NEAR = 1e-9  # of a step: rounding of times
 
 
 class OtherKindError(WorldError, AttributeError):
-    """The sensor is of a kind without this reading. `hasattr` is False for the reading."""
+    """Raised for a reading that a sensor of this kind does not have.
+
+    The error is also an AttributeError, so `hasattr` is False for the reading.
+    """
 
 
 class SensorCarrier(Protocol):
@@ -214,7 +217,7 @@ class SampledView(Closed):
     # -- what a kind of sensor does -------------------------------------------------------------
 
     def _offsets(self) -> list[int]:
-        """Return the steps of a sample's parts after the first part, which is at step 0."""
+        """Return the step of each part of a sample, relative to the first part."""
         return [0]
 
     def _measure(self, number: int, part: int) -> None:

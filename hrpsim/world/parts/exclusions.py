@@ -65,7 +65,7 @@ class Exclusions(Part):
         self.refresh_exclusions()
 
     def _find_standing(self) -> None:
-        """Find the pairs that are excluded until entities are added or removed."""
+        """Find the excluded pairs that do not depend on connections."""
         pairs = set(pairs_apart(self._apart, self._scenes.owners))
         first = len(self._contents.fixed)
         for entity in self._contents.entities:

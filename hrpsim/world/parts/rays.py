@@ -75,7 +75,7 @@ class RayCaster:
 
     @cached_property
     def cast(self):
-        """Call with `arrays` and the further arguments of `cast`."""
+        """The compiled `cast`. Its first argument is `arrays`."""
         vectors, numbers = np.empty((0, 3)), np.empty(0)
         skipped, links = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
         out = numbers, vectors, links

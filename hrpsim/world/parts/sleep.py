@@ -290,7 +290,10 @@ class Sleep:
             self._lay_out(dict(compress(pairs, asleep)))
 
     def resume(self) -> None:
-        """Make the entities sleep that are laid out as asleep, after the state is restored."""
+        """Put to sleep the entities that `prepare` moved to the end of the arrays.
+
+        Call this after the state is restored.
+        """
         if self._island_of:
             self._freeze_shapes(self._island_of)
             self._count_moving()

@@ -169,7 +169,7 @@ class Snapshots(Exclusions):
         )
 
     def _refuse_other(self, snapshot: Any) -> None:
-        """Raise WorldError for what is not an unchanged snapshot of this world."""
+        """Raise WorldError unless the argument is an unchanged snapshot of this world."""
         if not isinstance(snapshot, Mapping) or "world" not in snapshot:
             raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
         refuse_other_format("snapshot", snapshot.get("format"))

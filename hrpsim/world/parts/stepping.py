@@ -139,9 +139,9 @@ class Stepping(Part):
         self._convergence.give_up_call(int(self._contents.clock[0]), self._before)
 
     def cut_call(self) -> None:
-        """Note that an exception ended the call.
+        """Record that an exception ended the call.
 
-        A request of the last step may remain to be served.
+        The next call serves a request that the last step may have left.
         """
         self._was_cut = True
         self._scenes.present = self._scenes.present  # a batch looks at the world again
@@ -163,7 +163,7 @@ class Stepping(Part):
     # -- steps ----------------------------------------------------------------------------------
 
     def get_ready(self) -> None:
-        """Make the scene. Serve the last step's request if a signal came in between."""
+        """Make the scene. Serve a request that an interrupted call has left."""
         scene = self._scenes.scene
         if self._was_cut:
             self._was_cut = False
@@ -172,7 +172,7 @@ class Stepping(Part):
                     self._serve(FALLS_ASLEEP)
 
     def lift(self) -> None:
-        """Compensate gravity of robots' links, if described, by pushes during this call."""
+        """Push links with gravity compensation against gravity during this call."""
         for robot in self._contents.robots.values():
             for body, point, mass in robot.model.lifts:
                 force = -mass * self._contents.settings["gravity"][0]
@@ -206,9 +206,9 @@ class Stepping(Part):
         return self._contents.pauses
 
     def begin_chunk(self, left: int) -> int:
-        """Make the sensors measure.
+        """Take the samples that are due now.
 
-        Return the number of the `left` steps up to the next measurement.
+        Return the number of steps up to the next sample, at most `left`.
         """
         self._contents.sample()
         return min(left, self._contents.steps_to_sample(left))
