@@ -91,7 +91,7 @@ class Member:
             self.controller.stop()
 
     def require(self, action: str, *states: str) -> None:
-        """Raise ControllerError if the member is in none of these states."""
+        """Raise ControllerError, with the action, unless the member is in one of the states."""
         if self.state not in states:
             raise ControllerError(
                 f"cannot {action} {self.name!r}: it is {self.state}, not {' or '.join(states)}"
@@ -139,7 +139,10 @@ class ControllerGroup(Controller):
         self._configured_once = True
 
     def _make_members(self, given: Mapping[str, Any]) -> float:
-        """Make the members, load the members that begin loaded, and return the common period."""
+        """Make all members. Load and configure the members that are loaded at first.
+
+        Return the common period [s].
+        """
         for name, entry in given.items():
             self.members[str(name)] = Member(str(name), entry, self._names)
         for name, member in self.members.items():
@@ -312,7 +315,10 @@ class ControllerGroup(Controller):
         self._leave(member.mine)
 
     def _leave(self, joints: np.ndarray) -> None:
-        """Start to blend joints from the present commands to the present positions."""
+        """Start the transition of joints from their last commands.
+
+        Until a member commands the joints again, the commands lead to the present targets.
+        """
         commands = self._target, self._speed, self._velocity, self._effort
         self._left[:, joints] = np.stack(commands)[:, joints]
         self._held[joints] = self._target[joints]

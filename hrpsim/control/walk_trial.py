@@ -64,7 +64,7 @@ class Trial:
 
 
 class _Notes:
-    """What a trial records: each tick's time, coordinates, wrenches and signals, and the fall."""
+    """The data that a trial records. Each tick has time, coordinates, wrenches and signals."""
 
     def __init__(self, robot: Robot, controller: Controller) -> None:
         self._robot, self._controller = robot, controller
@@ -177,7 +177,10 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return which soles (n, 2) are on the floor in the plan, a tick before `times`."""
+    """Return whether the left and the right sole are planned to be on the floor at `times`, (n, 2).
+
+    times: (n,) [s] since the first sample. None if the sequence has no contact states.
+    """
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None
     return sequence.optionaldata.at(float(sequence.pos.times[0]) + times)[:, 1::-1] > 0.5
@@ -232,7 +235,7 @@ def _stance(model: Model, q, soles) -> Placement:
 
 
 class SoleMotion(NamedTuple):
-    """The slip of the standing soles, and the distance of the walk."""
+    """Slip of the standing soles, and distance and turn of the walk."""
 
     creep: float | None  # farthest way of a sole along the floor while it alone stood [m]
     creep_step: int  # the step in which that was, from 1; 0 where no sole was seen to stand alone
@@ -264,9 +267,11 @@ def sole_motion(model: Model, trial: Trial) -> SoleMotion:
 
 
 def _creep(p: np.ndarray, contact: np.ndarray) -> tuple[float, int]:
-    """Return the farthest way of a sole that stands alone [m], and its step, 0 without any.
+    """Return the largest slip of a sole in single support [m], and the number of that step.
 
-    p: positions of the soles (n, 2, 3). contact: which soles are on the floor in the plan (n, 2).
+    Without single support both are 0.
+
+    p: positions of the soles (n, 2, 3) [m]. contact: planned contact of the soles (n, 2).
     """
     single = contact[:, 0] != contact[:, 1]
     starts = np.flatnonzero(single & ~np.concatenate([[False], single[:-1]]))

@@ -76,8 +76,8 @@ def gather_link_poses(
         example: a reference to any LinkSources.
         addresses: of the references of all worlds (count,).
         worlds: numbers of worlds (m,).
-        positions: output for all worlds. Only rows of the chosen worlds are written. orientations:
-            likewise, x y z w.
+        positions: output for all worlds. Only rows of the chosen worlds are written.
+        orientations: likewise, x y z w.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

@@ -169,7 +169,10 @@ def stabilize(s: Balance, k: Index, command_out: Matrix) -> int:
 def _follow_loads(
     own: Stabilizer, loads: Vec2, least: float, share: float, stands: Flags, part: float
 ) -> None:
-    """Raise the foot that bears too much, lower the other one."""
+    """Shift the height difference of the feet: raise the overloaded foot, lower the other foot.
+
+    The difference fades while one foot is in the air.
+    """
     left, right = max(loads[0], 0.0), max(loads[1], 0.0)
     if left + right > least:
         own.difference += part * own.rising * (left - share * (left + right))
@@ -225,7 +228,7 @@ def _place_sole(s: Balance, side: int, k: Index, ahead: int, share: float, part:
 
 @inlined_kernel
 def _effort_of_foot(s: Balance, side: int, body: Index) -> float:
-    """Return the effort of the joint of `body` against the desired force on a foot [Nm]."""
+    """Return the effort of the joint of `body` [Nm] that balances the desired wrench on a foot."""
     force, torque = s.own[0].forces[side], s.own[0].torques[side]
     at, S = s.estimation.estimate[0].pivots[side], s.estimation.kinematics[body].S
     moment_x = torque[0] + at[1] * force[2] - at[2] * force[1]

@@ -123,7 +123,7 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
 
 
 def another(estimation: Estimation) -> Estimation:
-    """Return a fresh estimate of the same model, which shares no array that is written to."""
+    """Return arrays for a second estimate of the same model, without shared output arrays."""
     written = ("kinematics", "q", "velocity", "estimator", "measured", "estimate")
     written += ("joint_positions", "joint_velocities")
     return estimation._replace(**{name: getattr(estimation, name).copy() for name in written})

@@ -38,7 +38,7 @@ class BipedLeg(NamedTuple):
 
 
 class Biped(NamedTuple):
-    """The walking parts of a robot."""
+    """The legs of a robot and the forward direction."""
 
     legs: tuple[BipedLeg, BipedLeg]  # left, right
     R: np.ndarray  # R_base_walk (3, 3), columns: forward, left, up in the base link's frame
@@ -105,7 +105,7 @@ def _joints_above(model: Model, body: int) -> list[Joint]:
 
 
 def _legs_above(model: Model, ends: list[int]) -> tuple[list[Joint], list[list[Joint]]]:
-    """Return the joints that both feet share, and the joints of each leg from the hip down."""
+    """Return the joints above both legs, and the joints of each leg from the hip down."""
     chains = [_joints_above(model, body) for body in ends]
     common = [a for a, b in zip(*chains) if a is b]
     legs = [chain[len(common) :][:JOINT_COUNT] for chain in chains]
@@ -168,7 +168,7 @@ def _shaped_bodies(model: Model, poses) -> list[int]:
 
 
 def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndarray, str]:
-    """Return the forward direction (2,), horizontal in the base's frame, and its evidence."""
+    """Return the horizontal forward direction (2,) in the base's frame, and the reason as text."""
     ways = [_knee_way(poses, leg) for leg in legs]
     knees = [leg[_KNEE].v_index for leg in legs]
     senses = [bend_of_knee(model.system.lower[v], model.system.upper[v]) for v in knees]

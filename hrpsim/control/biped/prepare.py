@@ -81,7 +81,7 @@ class BipedOptions:
 
 
 class Finding(NamedTuple):
-    """One line of the check. made: whether a missing part was added."""
+    """One line of the report. made: whether a missing element was added."""
 
     what: str
     text: str
@@ -151,7 +151,7 @@ def prepare_biped(
 
 
 def _find_parts(root, given: Model, options: BipedOptions) -> tuple[Model, Biped, list[Finding]]:
-    """Return the robot and its parts. Meshes of feet that lie crosswise are turned."""
+    """Return the model, the biped and the findings. Meshes of feet that lie crosswise are turned."""
     feet = options.left_foot, options.right_foot
     biped = biped_of(given, feet, options.sole)
     turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0
@@ -184,7 +184,7 @@ def _add_servos(root, base: str, model: Model, biped: Biped, soles: tuple[str, s
 
 
 def _loaded(root, label: str, meshes: str) -> Model:
-    """Return the model of the present URDF, without repeating the warnings of its source."""
+    """Return the model of the present URDF, without the warnings that the source already gave."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         model = load_model(

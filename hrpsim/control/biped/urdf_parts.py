@@ -98,7 +98,10 @@ def bush_set(name: str) -> BushSet:
 
 
 def _take_mass(root: etree._Element, foot: str) -> None:
-    """Subtract the mass of the parts of bushes from a foot. Raises ModelError for a light foot."""
+    """Subtract the mass of two bush links from a foot.
+
+    Raises ModelError if the foot is too light.
+    """
     mass = next(x for x in root.iter("link") if x.get("name") == foot).find("inertial/mass")
     heavy = 0.0 if mass is None else float(mass.get("value"))
     if heavy <= 4.0 * _PART_MASS:

@@ -227,7 +227,7 @@ def sole_box(model: Model, sensor: Sensor) -> tuple[np.ndarray, np.ndarray] | No
 
 
 def sole_depth(model: Model, sensor: Sensor) -> float:
-    """Return how far the lowest point below a sensor is below its origin, along its z axis [m].
+    """Return the depth of the foot below a sensor's origin, along the sensor's z axis [m].
 
     All joints are at zero. Returns 0 if no body on the child side has a collision shape.
     """

@@ -50,7 +50,10 @@ class ContactSums:
         self._least_force = _LEAST_LOAD * model.mass * STANDARD_GRAVITY
 
     def of_links(self, pressing: ContactPoints) -> dict[str, LinkContact]:
-        """Return the contact of each link, including the bodies that are fixed to the link."""
+        """Return the contact of each link, by name.
+
+        Links that are fixed to the link are included.
+        """
         return {link: carried.contact(pressing) for link, carried in self._links.items()}
 
     def zero_moment_point(self, pressing: ContactPoints) -> np.ndarray | None:

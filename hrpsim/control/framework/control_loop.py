@@ -174,8 +174,8 @@ class ControlLoop(Closed):
     def sense(self) -> State:
         """Return the present state as the controller gets it, for `act` at the same time.
 
-        The two calls together are a `control` with time between them, in which several controllers
-        can be asked together.
+        `sense` followed by `act` equals `control`. Several controllers can be evaluated in one
+        batch between the two calls.
         """
         return self._host.sense(self._present())
 

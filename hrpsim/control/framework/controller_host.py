@@ -74,7 +74,7 @@ _KINDS = {
 
 
 class Needs(NamedTuple):
-    """Requirements of a controller beyond joints, force sensors and IMUs without noise or delay."""
+    """Requirements of a controller besides undisturbed joints, force sensors and IMUs."""
 
     base: str = ""  # TRUE, ESTIMATED or "": no base
     feet: tuple[str, ...] = ()  # force sensors; empty: those that the estimator finds
@@ -198,7 +198,7 @@ class Perception:
         )
 
     def _late(self, what: str, present):
-        """Return the measurement `delays[what]` ticks ago, or the first one."""
+        """Return the measurement `delays[what]` ticks ago, or the first measurement."""
         past = self._past.get(what)
         if past is None:
             return present

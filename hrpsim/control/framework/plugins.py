@@ -113,7 +113,7 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
 
 
 def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, list, str]:
-    """Return the values, and the location and text of the first mistake ("" without)."""
+    """Return the values, and the location and text of the first mistake. The text is "" if none."""
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))

@@ -25,11 +25,11 @@ SHORTEST_STEP = 1e-9  # [s]
 
 
 class SequenceError(HrpsimError, ValueError):
-    """A motion sequence or its file is inconsistent. The message says where."""
+    """A motion sequence or its file is inconsistent. The message names the file and sample."""
 
 
 def last_in_order(times: np.ndarray) -> int | None:
-    """Return the first sample less than SHORTEST_STEP before its successor, or None."""
+    """Return the first sample that is less than SHORTEST_STEP before its successor, or None."""
     late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
     return int(late[0]) if late.size else None
 
@@ -130,7 +130,7 @@ class MotionSequence:
 
     All channels share one clock, which need not start at 0. Each channel has its own rate and
     length. joint_names: the columns of `pos` and `torque`, in the order of the joint ids. Raises
-    Raises SequenceError for a channel of a wrong width.
+    SequenceError for a channel with a wrong number of columns.
     """
 
     joint_names: tuple[str, ...]

@@ -121,9 +121,10 @@ class PostureSolver:
 def why_beyond_limits(
     model: Model, what: str, name: str, angles, speed: float, effort: float = 0.0
 ) -> str:
-    """Return which limit of a joint a motion, called `what`, exceeds, or "" for none.
+    """Return a text that names the limit of a joint that a motion exceeds, or "".
 
-    angles: all positions of the joint [rad]. speed [rad/s], effort [Nm]: the largest values.
+    what: name of the motion in the text. angles: all positions of the joint [rad]. speed [rad/s],
+    effort [Nm]: the largest values.
     """
     system, k, low, high = model.system, model.joint(name).v_index, angles.min(), angles.max()
     lower, upper, fastest = system.lower[k], system.upper[k], system.velocity_limit[k]
@@ -212,7 +213,7 @@ def _check_limits(model: Model, q, names) -> None:
 
 
 def _freest(model: Model, legs, ankle_heights, half: float, middle: float, positions):
-    """Return the posture with clearly the largest margin to the limits, or None if none exists."""
+    """Return the reachable posture with the largest margin to the joint limits, or None."""
     found, most = None, -np.inf
     for stretch in _STRETCHES:
         height = min(

@@ -171,12 +171,12 @@ def _has_sample(line: str) -> bool:
 
 
 def _is_odd(kind: str, width: int) -> bool:
-    """Return whether a file of this kind cannot have so many columns after the time."""
+    """Return whether a file of this kind cannot have `width` columns after the time."""
     return width < 1 or (kind == "wrenches" and width % 6 != 0)
 
 
 def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
-    """Return the mistake in the first malformed line, and its place."""
+    """Return a message about the first malformed line, with file, line and column."""
     for k in used:
         tokens = lines[k].split()
         if fault := _faulty_token(tokens, ("time", *(labels or ()))):

@@ -65,9 +65,9 @@ class StandMotion:
 
     model: legs of HRP-2's type, gains, a free base at the waist. start: positions of the joints at
     t = 0, {joint name: rad}. A missing driven joint starts in half-sitting, in which all joints
-    except the legs are at zero. Other names do not matter. soles: links of the left and the right
-    sole, with z axes up on the ground. squat_depth, step_height [m]. steps_per_foot: number of
-    steps. Planning takes about a second. Raises UnreachableError if a leg is too short. Raises
+    except the legs are at zero. Names of other joints are ignored. soles: links of the left and the
+    right sole, with z axes up on the ground. squat_depth, step_height [m]. steps_per_foot: number
+    of steps. Planning takes about a second. Raises UnreachableError if a leg is too short. Raises
     ModelError if the model does not have such legs, or if the motion exceeds a joint's limits.
 
     duration [s]: of the motion. joint_names: the joints with gains, in the model's order.

@@ -27,7 +27,7 @@ def flattest_foothold(
 
     A level sole rests on the highest point below the sole. The flattest ground leaves the smallest
     mean gap to the sole. A foothold 20 mm farther from the nominal one must be better by 1 mm. The
-    result is `nominal` if no ground is seen.
+    result is `nominal` if there are no points of the ground near the foothold.
 
     Args:
         nominal: the planned foothold.

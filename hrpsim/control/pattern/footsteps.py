@@ -30,7 +30,7 @@ _SAME = 1e-9  # [m, rad]
 
 
 class WalkError(HrpsimError, ValueError):
-    """A walk cannot be made. The message names the step and the reason."""
+    """Raised if a walk cannot be planned. The message names the step and the reason."""
 
 
 class Footstep(NamedTuple):

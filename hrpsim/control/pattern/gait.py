@@ -135,7 +135,7 @@ def waist_rises(phases: list[Phase], times) -> np.ndarray:
 
 
 def _at_rest_before(phases: list[Phase], value) -> tuple[list[float], list]:
-    """Return the first knot, with `value`, of a walk that begins with both feet on the floor."""
+    """Return the first knot (time, value) of a walk that begins on both feet, or no knot."""
     return ([], []) if phases[0].target is not None else ([phases[0].begin], [value])
 
 

@@ -15,7 +15,7 @@ from hrpsim.model.model import Model
 
 
 class JointUse(NamedTuple):
-    """A pattern's use of a joint's limits."""
+    """Margins of a joint to its limits of position, velocity and torque in a pattern."""
 
     name: str
     angle_margin: float  # to the nearer limit [rad]; negative: beyond it

@@ -3,7 +3,7 @@
 
 """Robots and bodies that are spawned and deleted while a node runs. Needs no ROS.
 
-Refusals are named after the result codes of simulation_interfaces.
+The codes of refusals are the result codes of simulation_interfaces.
 """
 
 from __future__ import annotations
@@ -78,7 +78,10 @@ class Entities:
         self.hold(world)
 
     def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
-        """Switch to another world in the initial state. `notes` describe the entities by name."""
+        """Switch to another world, which is in the initial state.
+
+        `notes` describe the entities by name.
+        """
         self.world = world
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
@@ -180,7 +183,7 @@ class Entities:
         self._notes.pop(entity.name, None)
 
     def restore_first(self) -> None:
-        """Restore the world's initial state, or each entity's after a spawn or delete."""
+        """Restore the initial state of the world, or of each entity after a spawn or delete."""
         try:
             self.world.restore(self._first_state)
         except WorldError:

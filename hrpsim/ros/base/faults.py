@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Errors in a node's callbacks: answered by the service, counted, logged at a limited rate.
+"""Handle errors in a node's callbacks: reply by the service, count, log at a limited rate.
 
 Such errors never end the node. Needs no ROS.
 """
@@ -136,7 +136,10 @@ class Faults:
         self.last = ""
 
     def explain(self, error: Exception, where: str) -> str:
-        """Return the answer to an error raised in `where`, short enough to be sent."""
+        """Return the text to send about an error raised in `where`.
+
+        Log and count a fault of the node.
+        """
         if isinstance(error, HrpsimError):
             return sendable(str(error))
         if isinstance(error, RecursionError):
@@ -148,7 +151,7 @@ class Faults:
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:
-        """Catch and explain errors, except errors that end the loop."""
+        """Catch errors and log their explanation. Errors of the classes `ending` pass."""
         try:
             yield
         except self._ending:
@@ -159,7 +162,7 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a wrapper of `callback` that answers with errors.
+        """Return a service callback that replies with the error when `callback` fails.
 
         Coroutine functions are accepted.
         """
@@ -183,7 +186,7 @@ class Faults:
         return answer_cooperatively if inspect.iscoroutinefunction(callback) else answer
 
     def hearing(self, name: str, callback: Callable) -> Callable:
-        """Return a subscription or timer callback that raises nothing."""
+        """Return a subscription or timer callback that catches errors, as `held` does."""
 
         def hear(*arguments) -> None:
             with self.held(name):
@@ -204,7 +207,10 @@ class Faults:
 
 
 class Rejections:
-    """Counts rejected messages. Warns of each cause once a second, at most 16 for each topic."""
+    """Counts rejected messages.
+
+    Warns of each cause at most once a second, and of at most 16 causes for each topic.
+    """
 
     def __init__(self, logger, faults: Faults) -> None:
         self._logger = logger

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Nodes that resend lost answers and survive errors in callbacks."""
+"""Nodes that resend lost service responses and survive errors in callbacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _watching_warnings = threading.Lock()
 
 
 class CountingPublisher(Publisher):
-    """A publisher that counts messages in `sent`, a list of one number that templates share."""
+    """A publisher that counts messages in `sent[0]`. Serialised templates count there too."""
 
     def __init__(self, *arguments, **options) -> None:
         self.sent = [0]
@@ -42,15 +42,15 @@ class CountingPublisher(Publisher):
 
 
 class AnsweringNode(Node):
-    """Resends an answer until the middleware has discovered the client.
+    """A node that resends a service response until the middleware has discovered the client.
 
     DDS matches a client's reader and writer separately. If a discovery datagram is lost, a request
-    can arrive seconds before the match. The middleware then drops the answer after 0.1 s, and rclpy
-    only warns: https://github.com/ros2/rmw_fastrtps/issues/842.
+    can arrive seconds before the match. The middleware then drops the response after 0.1 s, and
+    rclpy only warns: https://github.com/ros2/rmw_fastrtps/issues/842.
     """
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service whose answers are sent until the client is known."""
+        """Make a service that resends each response until the client is discovered."""
         service = super().create_service(srv_type, srv_name, callback, **options)
         service.send_response = partial(self._answer, service, _AGAIN_AFTER)
         return service
@@ -72,7 +72,7 @@ class AnsweringNode(Node):
 
 
 def _is_sent(service: Service, response, header) -> bool:
-    """Send an answer. Return whether the middleware knew the client."""
+    """Send a service response. Return whether the middleware had discovered the client."""
     with _watching_warnings, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Service.send_response(service, response, header)
@@ -80,13 +80,13 @@ def _is_sent(service: Service, response, header) -> bool:
 
 
 class DeferringActionServer(ActionServer):
-    """An action server without execute callbacks. `answer` ends the execution of a goal."""
+    """An action server without execute callbacks. `answer` sends the result of a goal."""
 
     def __init__(self, node, action_type, action_name, **options) -> None:
         super().__init__(node, action_type, action_name, lambda goal: None, **options)
 
     def notify_execute(self, goal_handle, execute_callback) -> None:
-        """Start no callback at the start of a goal's execution."""
+        """Do nothing at the start of a goal's execution, because goals have no callbacks."""
         if execute_callback is not None:
             super().notify_execute(goal_handle, execute_callback)
 
@@ -171,10 +171,10 @@ class GuardedNode(AnsweringNode):
 
 
 class NodePart:
-    """Makes topics and declares parameters of a node, until `destroy`.
+    """A group of topics and parameters of a node, which `destroy` removes together.
 
-    Forwards all else to the node. Use and destroy the part in the thread that spins the node's
-    executor, while no callback of another member runs.
+    All other attributes are the node's. Use and destroy the group in the thread that spins the
+    node's executor, while no callback of the node runs.
     """
 
     def __init__(self, node: GuardedNode) -> None:
@@ -204,7 +204,7 @@ class NodePart:
         return server
 
     def before_destruction(self, callback: Callable[[], object]) -> None:
-        """Call `callback` in `destroy`, before the members made so far are removed."""
+        """Call `callback` in `destroy`, before the topics and parameters are removed."""
         self._undo.append(callback)
 
     def declare_parameter(self, name: str, *arguments, **options):

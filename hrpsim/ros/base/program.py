@@ -125,7 +125,10 @@ def run_program(
 
 
 def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> int | None:
-    """Return the exit code if some arguments are not for ROS, else None."""
+    """Print --help, or an error for an argument that is not for ROS. Return the exit code.
+
+    None means that all arguments are for ROS.
+    """
     from rclpy.utilities import remove_ros_args
 
     try:

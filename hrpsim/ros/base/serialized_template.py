@@ -98,7 +98,7 @@ def _offsets_of_stamps(words: np.ndarray) -> list[int]:
 
 
 def _indices_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Return the first offset of each mark. Undefined bytes after the end may repeat a mark."""
+    """Return the first index of each mark. Undefined bytes after the end may repeat a mark."""
     indices = np.flatnonzero(np.isin(floats, marks))
     found, first = np.unique(floats[indices], return_index=True)
     indices = indices[first]

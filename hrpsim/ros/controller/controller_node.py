@@ -128,9 +128,9 @@ class ControllerNode:
 
     @property
     def is_asking(self) -> bool:
-        """Whether the controller requests, in lockstep, the period of commands.
+        """Whether the node still waits for the simulation's period of commands, in lockstep.
 
-        If so, spin the node.
+        Spin the node while this is true.
         """
         return self._wanted is not None
 
@@ -228,7 +228,10 @@ class ControllerNode:
         )
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:
-        """Answer a state at a whole multiple of the period, and a repeated one as before."""
+        """Publish the command for a state at a control tick.
+
+        A repeated state gets the same command. Return whether the controller was called.
+        """
         if self._last is not None and stamp == self._last[0]:
             self._commands.publish(*self._last)  # the node did not receive it
             return False
@@ -246,7 +249,7 @@ class ControllerNode:
         return True
 
     def _restart(self, stamp: Stamp, tick: int) -> None:
-        """Restart the controller where a tick is missing, as after a reset.
+        """Restart the controller because a tick is missing, for example after a reset.
 
         Raises HrpsimError if ticks are missing every time: the periods then differ.
         """

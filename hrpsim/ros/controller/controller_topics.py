@@ -57,16 +57,16 @@ def _described(text: str, base: str) -> Model:
 
 
 class DescriptionListener:
-    """Waits for the model in robot_description. The root link is fixed if base is "fixed"."""
+    """Subscribes to robot_description. The root link is fixed to the world if base is "fixed"."""
 
     def __init__(self, node: Node, base: str) -> None:
         self._base = base
         self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
 
     def wait(self, longest: float) -> tuple[Model, str] | None:
-        """Return the model and the robot's name in the world. The name is "" if the text has none.
+        """Return the model and the robot's name in the world, or None after `longest` [s, wall].
 
-        None after `longest` [s, wall]. Raises ModelError for an invalid description.
+        The name is "" if the description has no name. Raises ModelError for an invalid description.
         """
         self._subscription.wait(longest)
         for message, _ in self._subscription.take_all():
@@ -125,7 +125,7 @@ class StateListener:
         return stamp, self._state(stamp)
 
     def describe_lack(self) -> str:
-        """Describe which topics are missing in the newest state."""
+        """Return a text that names the topics missing in the newest state."""
         return "waiting for " + ", ".join(self._subscriptions[t].topic for t in self._lacking())
 
     def _take_all(self) -> None:
@@ -244,7 +244,10 @@ class CommandPublisher:
         template.publish(stamp)
 
     def wait_until_delivered(self) -> None:
-        """Wait for acknowledgements, four seconds at most: the publisher's end loses the rest."""
+        """Wait up to four seconds for acknowledgements.
+
+        Destruction of the publisher drops unsent commands.
+        """
         self._publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
 
     def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:
@@ -261,9 +264,10 @@ class CommandPublisher:
 
 
 class WantedPeriod:
-    """Requests the period from the nodes that publish `topic`, while an executor serves `node`.
+    """Reads the period of commands, a parameter of the nodes that publish `topic`.
 
-    Nodes without the parameter, or without an answer in time, expect none.
+    An executor must spin `node`. A node without the parameter, or without a response in time,
+    counts as a node that expects no period.
     """
 
     def __init__(self, node: Node, topic: str) -> None:
@@ -289,7 +293,7 @@ class WantedPeriod:
         return None
 
     def describe_wait(self) -> str:
-        """Describe which nodes have yet to answer."""
+        """Return a text that names the nodes without a response so far."""
         if not self._clients:
             return f"waiting for a publisher of {self._topic}"
         answered = [name for name, answer in self._answers.items() if answer.done()]
@@ -344,7 +348,7 @@ class VelocityListener:
                 self.rejections.note(error, self._subscription.topic, "the walk continues")
 
     def _name_other_types(self) -> None:
-        """Warn, once a type, of publishers with a type that is not received here."""
+        """Warn once for each message type that is published but not subscribed here."""
         if (now := time.monotonic()) < self._next_look:
             return
         self._next_look = now + _LOOK_PERIOD

@@ -38,7 +38,7 @@ class Input(Protocol):
         """Apply the requests for the next step."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before this is needed again."""
+        """Return how many steps, at most `most`, can be made before `poll` must be called again."""
 
 
 class Simulation:
@@ -130,7 +130,7 @@ class Simulation:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due.
 
         The number is lower if an end is requested meanwhile, or after `longest` [s, wall]. Raises
-        Raises WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
+        WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
         KernelsAbsent if a step waits for kernels.
         """
         end, latest = self.clock.steps + steps, time.monotonic() + longest
@@ -277,7 +277,10 @@ class Simulation:
         self._go_to_next_stamp()
 
     def _go_to_next_stamp(self) -> None:
-        """Advance time to the next publication: no stamp may have two different states."""
+        """Advance time to the next publication or tick, and publish.
+
+        Two different states must not have one stamp.
+        """
         locksteps = self.robots.locksteps
         self.clock.steps += (
             locksteps[0].steps_over_reset() if locksteps else self._steps_to_publication()

@@ -128,7 +128,7 @@ def find_spawnables(sources: Iterable[str]) -> Found:
 
 
 def _search(own: list, sources: Iterable[str], entries_at: Callable[[Path], list]) -> Found:
-    """Return own entries and those at each source, each once."""
+    """Return the entries `own` and the entries at each source, without duplicates."""
     entries, problems = own, []
     for source in sources:
         try:

@@ -15,7 +15,10 @@ from hrpsim.world.settings import ACCURACIES
 
 
 class SolverSettings:
-    """Sets sweep limit and tolerance of a world. 0 means the world's own value."""
+    """Sets sweep limit and tolerance of a world.
+
+    0 restores the value that the world was made with.
+    """
 
     def __init__(self, world) -> None:
         self._world = world

@@ -156,7 +156,10 @@ class BagWriter:
             self._next_keep = now + _KEEP_PERIOD
 
     def keep(self) -> None:
-        """Flush to the system: no end of this process can lose the messages so far."""
+        """Flush to the operating system.
+
+        A crash of this process then loses none of these messages.
+        """
         storage, self._not_kept = self._writer.storage, 0
         with self._named():
             self._require_file()
@@ -168,7 +171,7 @@ class BagWriter:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Convert an error of the disk to one that names the bag."""
+        """Convert an error of the disk to BagFull, which names the file."""
         try:
             yield
         except (OSError, sqlite3.Error) as error:
@@ -185,7 +188,7 @@ class BagWriter:
         self._writer.set_custom_data(LOST_MESSAGES, json.dumps(losses))
 
     def _learn(self, type_name: str) -> None:
-        """Register the installed definition of a type and of all types inside."""
+        """Register the installed definition of a type and of the types of its fields."""
         if type_name in self._types.fielddefs:
             return
         definition = get_types_from_msg(definition_file(type_name).read_text(), type_name)

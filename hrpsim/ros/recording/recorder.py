@@ -106,7 +106,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 
 def _told(bag: Path, recorder) -> int:
-    """Read a closed bag back, and print the contents. Return 1 if messages are missing."""
+    """Print a summary of a closed bag, after reading the bag. Return 1 if messages are missing."""
     print(recorder.summary(), flush=True)
     problem = _rest_of(bag, recorder.count)
     if problem:
@@ -115,7 +115,7 @@ def _told(bag: Path, recorder) -> int:
 
 
 def _rest_of(bag: Path, expected: int | None = None) -> str:
-    """Return what can be read of a bag, or "" if that is all `expected` messages."""
+    """Return a text that says how much of a bag can be read, or "" if nothing is missing."""
     from hrpsim.bag.reader import BagError, StoredBag
 
     try:

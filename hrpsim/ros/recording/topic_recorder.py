@@ -41,7 +41,7 @@ class SequenceCounter:
             self.lost = None
 
     def add(self, number: int | None) -> None:
-        """Count a message with sequence `number`."""
+        """Count a message with sequence number `number`."""
         self.received += 1
         if number is None or (self.last is not None and number <= self.last):
             self.lost = None
@@ -109,7 +109,7 @@ class TopicRecorder:
     def has_heard(self, topic: str) -> bool:
         """Return whether a message of `topic` has arrived.
 
-        The publisher then knows this subscriber.
+        The publisher has then discovered this subscriber.
         """
         return topic in self._counters and self._counters[topic].received > 0
 

@@ -81,7 +81,10 @@ class Recording:
         self._clock = self._read_clock()
 
     def prefixes(self) -> dict[str, str]:
-        """Return the prefixes of robots' topics by name, "" for one that is not described."""
+        """Return the topic prefixes of robots by name.
+
+        A robot without a description has the name "".
+        """
         robots = self.description.get("robots")
         if robots is None:
             return {"": full_name(self.bag, STATES).removesuffix(STATES)}

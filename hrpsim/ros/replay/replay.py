@@ -74,7 +74,8 @@ class Comparison:
 class RecordedTopic:
     """A PolledSubscription of recorded messages, which arrive at a time of the clock.
 
-    `by_stamp`: at the time of their stamps, as in lockstep; one that repeats a stamp is skipped.
+    With `by_stamp` messages arrive at the time of the stamp, as in lockstep. A second message with
+    the same stamp is skipped.
     """
 
     def __init__(
@@ -99,7 +100,7 @@ class RecordedTopic:
             yield self._arrivals[self._next - 1].message, {}
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, remain until the next message arrives."""
+        """Return the number of steps, at most `most`, until the next message arrives."""
         if self._next == len(self._arrivals):
             return most
         time = self._arrivals[self._next].time

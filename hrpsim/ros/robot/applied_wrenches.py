@@ -87,7 +87,7 @@ class AppliedWrenches(RobotInput):
             self._robot.apply_wrench(link, R @ force, R @ torque)
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a wrench changes."""
+        """Return the number of steps, at most `most`, before a wrench changes."""
         return 1 if self._pushes else super().steps_to_next(most)
 
     def reset(self) -> None:
@@ -98,7 +98,8 @@ class AppliedWrenches(RobotInput):
     def _share(self, time: float) -> float:
         """Return the fraction of a wrench in the step that begins `time` [s] after the start.
 
-        The ramp's mean over the step: the total impulse is wrench * (duration + ramp / 2).
+        The fraction is a mean over the step. The total impulse is therefore wrench * (duration +
+        ramp / 2).
         """
         step = self._clock.time_step
         return (self._reach(time + step) - self._reach(time)) / step

@@ -39,11 +39,14 @@ class RobotFrames:
         self.base = self.of_link(model.base_link)
 
     def of_link(self, link: str) -> str:
-        """Return the frame of `link`."""
+        """Return the name of the frame of a link."""
         return self._prefix + link
 
     def of_sensor(self, name: str) -> str:
-        """Return the frame of a sensor: the named link, a link at that pose, or a new frame."""
+        """Return the name of a sensor's frame.
+
+        The frame is the frame named in the sensor, else a link at the same pose, else a new frame.
+        """
         return self._prefix + sensor_frame(self._model, self._called(name))
 
     def of_optics(self, name: str) -> str:
@@ -51,9 +54,9 @@ class RobotFrames:
         return self._prefix + (self._called(name).frame or name + "_optical_frame")
 
     def optical_axes(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return R (3, 3) and p (3,) [m] of the frame `of_optics`, in the camera's own.
+        """Return R (3, 3) and p (3,) [m] of the optical frame in the camera's frame.
 
-        If the named link moves against the camera, the camera has a separate frame, as in Gazebo.
+        If the named link moves relative to the camera, R is the identity and p is 0, as in Gazebo.
         """
         camera = self._called(name)
         if not camera.frame:
@@ -67,7 +70,7 @@ class RobotFrames:
         return next(sensor for sensor in self._sensors if sensor.name == name)
 
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
-        """Return (link, frame, p [m], R) of sensors' frames that are no links', and of optics."""
+        """Return (link, frame, p [m], R) of each sensor frame and optical frame that is no link."""
         offsets = []
         for sensor in self._sensors:
             if not sensor.frame and link_at(self._model, sensor) is None:

@@ -3,7 +3,7 @@
 
 """The topics joint_commands and dynamic_joint_commands: targets of the actuators.
 
-Those beyond joint limits are counted, and logged once a second. Needs no ROS.
+Targets beyond joint limits are counted, and logged once a second. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -41,29 +41,35 @@ _ARGUMENTS = {
 
 
 class Interpolation:
-    """The same time for every command [s], 0 for none: in lockstep the control period."""
+    """A constant interpolation time of position targets [s]. With 0 targets jump.
+
+    In lockstep the time is the control period.
+    """
 
     def __init__(self, time: float = 0.0) -> None:
         self._time = time
 
     def time_for(self, names: Sequence[str]) -> float:
-        """Return the time for a command to joints at this step [s]. Raise StateError if unknown."""
+        """Return the interpolation time of a command to joints at this step [s].
+
+        Raises StateError for an unknown joint.
+        """
         return self._time
 
     def note(self, names: Sequence[str]) -> None:
-        """Note that joints are commanded at this step."""
+        """Record that joints are commanded at this step."""
 
     def forget(self) -> None:
         """Forget the commands, after a reset."""
 
 
 class IntervalInterpolation(Interpolation):
-    """The time between commands to the same joints, for streams without lockstep.
+    """Interpolation over the time between commands to the same joints, without lockstep.
 
-    Targets move continuously and arrive late by this time, as the next command is not known. The
-    time is the interval of a regular stream. A longer interval counts at once, up to
-    LONGEST_INTERVAL, and is forgotten slowly: a lag that varies would itself shake the robot.
-    Targets jump at commands that have come further apart from the first one on.
+    Targets move continuously and arrive late by this time, because the next command is not known.
+    The time follows a longer interval at once, up to LONGEST_INTERVAL, and a shorter interval
+    slowly, because a varying lag would shake the robot. Targets jump if the intervals have been
+    longer than LONGEST_INTERVAL from the first command on.
     """
 
     def __init__(self, robot, clock: SimulationClock) -> None:
@@ -73,12 +79,15 @@ class IntervalInterpolation(Interpolation):
         self._interval = np.zeros(len(self._joints))  # [steps]; 0: no stream yet
 
     def time_for(self, names: Sequence[str]) -> float:
-        """Return the time for a command to joints at this step [s]. Raise StateError if unknown."""
+        """Return the interpolation time of a command to joints at this step [s].
+
+        Raises StateError for an unknown joint.
+        """
         intervals = self._intervals(self._joints.indices(names))
         return float(intervals.max(initial=0.0) * self._clock.time_step)
 
     def note(self, names: Sequence[str]) -> None:
-        """Note that joints are commanded at this step."""
+        """Record that joints are commanded at this step."""
         joints = self._joints.indices(names)
         self._interval[joints] = self._intervals(joints)
         self._last[joints] = self._clock.steps
@@ -98,7 +107,7 @@ class IntervalInterpolation(Interpolation):
 
 
 class LimitWatch:
-    """Compares commands with the joint limits of a robot, which the simulation enforces."""
+    """Compares commands with the joint limits of a robot. The simulation enforces the limits."""
 
     def __init__(self, limits: JointLimits, logger, clock=time.monotonic) -> None:
         self._limits, self._logger = limits, logger
@@ -106,7 +115,7 @@ class LimitWatch:
         self.count = 0  # messages with any value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
-        """Count a command whose values (k,) for k joints are beyond limits.
+        """Count a command with values (k,) for k joints beyond limits, and warn.
 
         NaN and gains never count.
         """
@@ -239,14 +248,14 @@ class DynamicJointCommands(JointCommands):
     """Commands the joints of one robot, each by the interfaces listed in the message.
 
     Gains act for this command. A joint without gains in the message uses the joint's own gains. The
-    rest is as in JointCommands, but every value must be finite. An interface that is not commanded
-    is not listed.
+    rules of JointCommands apply, but every value must be finite. Leave out the interfaces that are
+    not commanded.
     """
 
     def validate(self, message: DynamicJointState) -> JointCommand:
         """Return the command.
 
-        Raise WorldError for a message that is incomplete or has no such form.
+        Raise WorldError for a message that is incomplete or malformed.
         """
         names = list(message.joint_names)
         if not names:

@@ -159,8 +159,9 @@ class JointTrajectories(RobotInput):
     def validate(self, message: JointTrajectory) -> Any:
         """Return the Run of a trajectory, None to stop.
 
-        Raises WorldError for an invalid one: a Refusal INVALID_JOINTS or OLD_HEADER_TIMESTAMP, the
-        names of FollowJointTrajectory, where joints or stamp are the cause.
+        Raises WorldError for an invalid trajectory. If the joints or the stamp are the cause, the
+        error is a Refusal with the code INVALID_JOINTS or OLD_HEADER_TIMESTAMP of
+        FollowJointTrajectory.
         """
         names = list(message.joint_names)
         self._check_joints(names)

@@ -67,15 +67,15 @@ class Lockstep:
         self._round_trip = math.inf  # of the last message that was yielded [s, wall]
 
     def queue(self, source) -> MessageQueue:
-        """Return the queue of a topic whose messages answer ticks.
-
-        The first such topic names the wait.
-        """
+        """Return the queue of a topic whose messages answer ticks. `source` has the messages."""
         self._sources.append(source)
         return _AnswerQueue(source, self)
 
     def wait_first_for(self, source) -> None:
-        """Wait for a topic whose messages carry no stamp. The topic names the wait."""
+        """Wait for a topic whose messages carry no stamp.
+
+        Messages about the wait name this topic.
+        """
         self._sources.insert(0, source)
         self._awaited = "in answer to the state of"
 
@@ -98,9 +98,9 @@ class Lockstep:
         return min(most, self.steps_to_tick())
 
     def steps_over_reset(self) -> int:
-        """Return the number of steps of a reset.
+        """Return the number of steps by which time advances at a reset.
 
-        The skipped tick tells controllers of the reset.
+        One tick is skipped, which shows controllers that there was a reset.
         """
         return self.steps_to_tick() + self._steps_per_period
 
@@ -210,7 +210,10 @@ class Lockstep:
             self._waiting_since = math.inf
 
     def _report_stall(self, consequence: str) -> None:
-        """Log a stall: a warning, or only information if the controller has ended."""
+        """Log that time waits.
+
+        The level is information if the controller has left, otherwise warning.
+        """
         if self._publisher_count() == 0 and self._answered >= 0:
             self._logger.info(
                 f"the sender of {self._sources[0].topic} has left. Simulated time waits at "

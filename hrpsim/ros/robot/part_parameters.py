@@ -37,7 +37,7 @@ class PartParameters(ABC):
                 self.change(name, value)
 
     def knows(self, name: str) -> bool:
-        """Return whether a parameter is one of these."""
+        """Return whether a parameter belongs to this table."""
         return name in self._parts
 
     def problem(self, name: str, value) -> str:

@@ -67,7 +67,7 @@ class RobotInput(ABC):
         """Apply the request during the next step. The default does nothing."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before this is needed again."""
+        """Return the number of steps, at most `most`, before this input must be polled again."""
         return self._queue.steps_to_next(most)
 
     def reset(self) -> None:

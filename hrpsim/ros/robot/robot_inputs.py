@@ -34,9 +34,9 @@ COMMANDS: dict[str, type[JointCommands]] = {
 class RobotInputs:
     """One input for each topic. `all` has the inputs in the order of action.
 
-    source: returns the messages of a topic, or None for an unknown topic. in_lockstep: makes a
-    queue of such messages for the topics of COMMANDS in lockstep, else None. over: the time in
-    which position targets move [s]. None is the time since the previous command.
+    source: returns the messages of a topic, or None for an unknown topic. in_lockstep: makes the
+    queue for the topics in COMMANDS if the robot runs in lockstep, otherwise None. over: time over
+    which position targets move [s]. None: the time since the previous command.
     """
 
     def __init__(

@@ -44,7 +44,10 @@ _TYPES = {
 
 
 def _types(log: Callable[[str], object]) -> dict[str, type]:
-    """Return the message types of the topics. `log` receives what an absent package means."""
+    """Return the message types of the topics.
+
+    `log` receives the consequence of a missing package.
+    """
     control_msgs = optional_module(
         "control_msgs.msg",
         "no dynamic_joint_commands, follow_joint_trajectory, solver, energy, link_contacts",

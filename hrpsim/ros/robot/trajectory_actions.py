@@ -28,7 +28,7 @@ ACTION = "follow_joint_trajectory"
 
 
 class TrajectoryServer:
-    """An action server whose goals are taken as the messages of a PolledSubscription are.
+    """An action server with the methods of a PolledSubscription: `take_all` yields the goals.
 
     A goal is accepted on arrival, because ROS 2 has no text for a rejection. An invalid goal is
     aborted at once, with error code and cause.
@@ -116,10 +116,10 @@ def offer_trajectory_actions(
 
 
 def joints_of_actions(names: Sequence[str], groups: Sequence[str]) -> Mapping[str, list[str]]:
-    """Return the joints by action: of all `names`, and of each group "name:=pattern".
+    """Return the joints of each action: all `names` for the robot, and one action for each group.
 
-    A group without any of these joints has no action. Raises ParameterError for one that is no name
-    of ROS, or no pattern of Python.
+    groups: texts "name:=pattern" with a regular expression. A group without any of these joints has
+    no action. Raises ParameterError for an invalid ROS name or an invalid pattern.
     """
     actions = {ACTION: list(names)}
     for group, pattern in parameters.named_values("trajectory_groups", list(groups)).items():

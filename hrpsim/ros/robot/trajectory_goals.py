@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Goals of the action FollowJointTrajectory: trajectories that are watched, and answered.
+"""Goals of the action FollowJointTrajectory: trajectories with tolerances and a result.
 
-Answers are as from joint_trajectory_controller of ros2_controllers. Needs no ROS.
+Results are as from joint_trajectory_controller of ros2_controllers. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Goal(Protocol):
         """Send feedback. time: since the start of the trajectory [s]."""
 
     def finish(self, status: str, code: str, text: str) -> None:
-        """Answer the goal: "succeeded", "aborted" or "canceled", with a code by name and a text."""
+        """Send the result: "succeeded", "aborted" or "canceled", with a code by name and a text."""
 
 
 class Tolerances(NamedTuple):
@@ -114,7 +114,10 @@ class TrajectoryGoals(JointTrajectories):
         super().poll()
 
     def validate(self, message: Any) -> Any:
-        """Return the task of a Goal. Answer an invalid goal and raise."""
+        """Return the checked request of a goal.
+
+        An invalid goal is aborted, and an error is raised.
+        """
         try:
             return self._validated(message)
         except WorldError as error:
@@ -130,13 +133,16 @@ class TrajectoryGoals(JointTrajectories):
         request.goal.begin()
 
     def apply(self) -> None:
-        """Answer the goal after the end. Otherwise command the targets for the next step."""
+        """Send the result after the end of the goal.
+
+        Otherwise command the targets for the next step.
+        """
         if self._active is not None:
             self._watch(self._active)
         super().apply()
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before the goal is watched again."""
+        """Return the number of steps, at most `most`, before the goal must be checked again."""
         if self._active is None:
             return most
         return min(most, max(1, self._active.run.start - self._clock.steps))
@@ -230,7 +236,7 @@ class TrajectoryGoals(JointTrajectories):
         return JointState(self._robot.joint_positions[places], self._robot.joint_velocities[places])
 
     def _finish(self, status: str, code: str, text: str, held: Sequence[str] | None = None) -> None:
-        """Answer the running goal, if any. All joints, or the joints `held`, stop."""
+        """Send the result of the running goal, if any. The joints `held`, by default all, stop."""
         if self._active is None:
             return
         active, self._active, self._run = self._active, None, None
@@ -248,7 +254,7 @@ def _seconds(duration: Any) -> float:
 
 
 def _given(what: str, value: float, default: float) -> float:
-    """Return a tolerance of a goal: 0 is the default, -1 no limit."""
+    """Return a tolerance of a goal. 0 stands for `default`, -1 for no limit."""
     if value == -1.0:
         return np.inf
     if not value >= 0.0:

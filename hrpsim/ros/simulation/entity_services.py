@@ -184,7 +184,7 @@ def _region(bounds: msg.Bounds) -> Callable[[Entity], bool]:
 
 
 def _points(bounds: msg.Bounds, counts: Sequence[int], allowed: str) -> np.ndarray:
-    """Return the points (n, 3) [m] of bounds. Raise Refusal for another number than `counts`."""
+    """Return the points (n, 3) [m] of bounds. Raise Refusal if their number is not in `counts`."""
     points = np.array([numbers_of(point) for point in bounds.points]).reshape(-1, 3)
     if len(points) not in counts or not np.isfinite(points).all():
         raise Refusal(

@@ -36,7 +36,10 @@ _FRAME = 1.0 / 30.0  # [s, wall]
 
 
 class Dashboard:
-    """A folder of a page's panel. `request` takes actions to be run in the node's thread."""
+    """A folder in the panel of the viewer's page, with the state of the node and buttons.
+
+    `request` receives actions to be run in the node's thread.
+    """
 
     def __init__(
         self,
@@ -200,7 +203,7 @@ class NodeSession(Grabbing):
         self.grip = Grip(self.world.entities[entity], link, point, period)
 
     def frame(self, duration: float) -> int:
-        """Make no step: the node does."""
+        """Do nothing, because the node makes the steps. Return 0."""
         return 0
 
     def poll(self) -> None:

@@ -58,7 +58,9 @@ class CellRequest(NamedTuple):
 
 
 class CellFolder:
-    """Messages about a cell, each in a file that is written atomically.
+    """A folder through which processes exchange messages about a cell, one file for each message.
+
+    Files are written atomically.
 
     The program writes the request (REQUEST). The program reports when the controller has ended
     early (ABSENT) or with exit code 0 (ENDED), and when the node has made its last step (OVER). The
@@ -85,18 +87,18 @@ class CellFolder:
         return f"cell_{self.path.name}"
 
     def say(self, what: str, value: Any = True) -> None:
-        """Write a value as JSON. Numbers keep all bits."""
+        """Write a value as JSON to the file `what`. Numbers keep all bits."""
         self._write(what, json.dumps(value).encode())
 
     def said(self, what: str) -> Any:
-        """Return the written value, None before."""
+        """Return the value in the file `what`, or None if the file does not exist."""
         try:
             return json.loads((self.path / what).read_text())
         except FileNotFoundError:
             return None
 
     def has(self, what: str) -> bool:
-        """Return whether a value was written."""
+        """Return whether the file `what` exists."""
         return (self.path / what).exists()
 
     def _write(self, name: str, data: bytes) -> None:
@@ -134,7 +136,10 @@ class CellPairs:
         self._closed = False
 
     def run(self, request: CellRequest) -> dict[str, float]:
-        """Return all outcomes of a cell. Raise SweepError if a process ends early or is silent."""
+        """Return all outcomes of a cell.
+
+        Raise SweepError if a process ends early or prints nothing for too long.
+        """
         with self._lock:
             pair = self._idle.pop() if self._idle else None
         if pair is None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What happens to the simulation of a cell at its control ticks: pushes and measurements."""
+"""Pushes on the robot and measurements at each control tick of a cell."""
 
 from __future__ import annotations
 
@@ -76,10 +76,10 @@ class CellWatch(ABC):
 
     @abstractmethod
     def _look_at_controller(self, now: float) -> bool:
-        """Raise WorldError if no command can come any more. Return False: the run goes on.
+        """Raise WorldError if no further command can arrive. Otherwise return False.
 
         Args:
-            now: [s, wall].
+            now: time of a monotonic clock [s, wall].
         """
 
 

@@ -94,7 +94,10 @@ class RosScenario(Scenario):
         self.in_process.check(values)
 
     def identity(self) -> Any:
-        """Return the identity of the scenario, as results are the same, and of the command."""
+        """Return the identity of the scenario and of the command.
+
+        Without a command, runs in one process have the same identity, because results are the same.
+        """
         own = {} if self.command is None else {"command": self.command.identity()}
         return self.in_process.identity() | own
 

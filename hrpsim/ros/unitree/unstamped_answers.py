@@ -3,8 +3,8 @@
 
 """Lockstep with a client whose commands carry no stamp. Needs no ROS.
 
-A command that arrives after the state of a tick answers this tick. The node publishes the state of
-a tick once. A client that has not answered yet gets the state again, and may answer each copy.
+A command that arrives after the state of a tick belongs to this tick. The node publishes the state
+of a tick once. A client that has not answered yet gets the state again, and may answer each copy.
 Then the node waits for as many answers as copies, or for a short silence. Otherwise an answer to a
 copy would count for the next tick, and each later command would act one tick late.
 """
@@ -40,10 +40,10 @@ class UnstampedAnswers(MessageQueue):
         self._is_known = False  # whether the client has answered before
 
     def asks(self) -> bool:
-        """Return whether the state is to be published now, as a question to the client.
+        """Return whether the state is to be published now, so that the client sends a command.
 
-        The first question of a tick drops the commands that arrived before. Answers that earlier
-        questions still await, as after a reset, count as answers to copies.
+        The first publication of a tick drops the commands that arrived before. Commands that answer
+        earlier publications, for example before a reset, count as answers to copies.
         """
         if not self._lockstep.is_waiting:
             return False
