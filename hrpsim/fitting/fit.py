@@ -93,14 +93,13 @@ def fit(  # many parameters: keywords, passed by name
     Args:
         world: world file, or a scenario with one.
         recordings: to fit to. Recordings with `held_out` are only predicted.
-        parameters: by path, as in sweeps, or `delay` and `delay.RECORDING` [s] of commands,
-            `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal. Each value
-            is an `Unknown`, its keywords, or the first value.
+        parameters: by path as in sweeps, and additionally `delay` and `delay.RECORDING` [s] of
+            commands, `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal.
+            Each value is an `Unknown`, its keywords, or the first value.
         entity: the recorded robot or body. The default is the only robot.
         window: length [s].
         start: "measured": windows start at measured states, for precise sensors and many joints.
-            "fitted": the starts of windows are fitted too, so the noise of the starts causes no
-            bias.
+        "fitted": the starts of windows are fitted too, so the noise of the starts causes no bias.
         noise: standard deviations by kind of quantity, such as `position`, `base_rotation`,
             `lfsensor.force` or `torque`. By default from the remaining differences.
         change: step of a parameter for finite differences, as a fraction of the parameter (scale
@@ -108,7 +107,7 @@ def fit(  # many parameters: keywords, passed by name
             change that alters the motion by a tenth. Larger steps help if impacts make predictions
             jump.
         derivatives: "exact": by `World.linearize` of each step. "differences": finite differences
-            of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
+        of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
         processes: number of processes for exact derivatives. Each takes a part of the windows. More
             than 1 need a program that begins under `if __name__ == "__main__"`.
         report: called with a line on the progress.
@@ -145,7 +144,10 @@ def _check_options(
 
 
 class _Problem:
-    """The residuals of a fit and the derivatives by u, for the parameters that have an effect."""
+    """The least-squares problem of a fit: residuals, and derivatives with respect to u.
+
+    u: vector of the unknowns (`Unknowns.to_u`). x: entries of u with an effect on the residuals.
+    """
 
     def __init__(
         self, scenario, recordings, parameters, entity, window, start, change, derivatives
@@ -184,7 +186,7 @@ class _Problem:
     # -- residuals -------------------------------------------------------------------------------
 
     def _all(self, x: np.ndarray) -> np.ndarray:
-        """Return u of all parameters."""
+        """Return u with the entries x of the parameters that have an effect."""
         u = self._u.copy()
         u[self._active] = x
         return u
@@ -218,7 +220,10 @@ class _Problem:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`. With starts, exact ones are kept for a round."""
+        """Return the derivatives of `residuals`.
+
+        With fitted starts, exact derivatives are reused within a round.
+        """
         near = _NEAR_SLOPES if self.slopes.of_starts else 0.0
         if self.slopes.of_starts and self._starts is not None:
             near = np.inf
@@ -238,7 +243,7 @@ class _Problem:
     # -- solution --------------------------------------------------------------------------------
 
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
-        """Return the first vector, and hold the parameters without effect."""
+        """Return the first x. Fix the parameters without an effect at their first values."""
         self.weigh(self._u, noise)
         slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
@@ -282,7 +287,7 @@ class _Problem:
         starts.move(self._differences_at(x) * self._weights, squares)
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
-        """Return x near the least squares, from a part of the windows if there are many."""
+        """Return an x close to the least squares. Many windows are thinned out to save time."""
         predictor, own = self._part()
         if own.all():
             return self.solve(x, say, _NEAR).x
@@ -294,7 +299,7 @@ class _Problem:
         return part.solve(x, say, _NEAR).x
 
     def _part(self) -> tuple[Predictor, np.ndarray]:
-        """Return the predictor of a part of the windows, and the part's rows (true)."""
+        """Return a predictor of a part of the windows, and the mask (rows,) of the part's rows."""
         count, everything = self._rows.window[-1] + 1, np.ones(len(self._rows.window), dtype=bool)
         every = count // max(_FEW, 4 * len(self.unknowns))
         if every < 2 or not all(one.is_whole for one in self._predictor.recordings):

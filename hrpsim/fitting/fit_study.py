@@ -193,7 +193,7 @@ def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def beside(study: Path, named: str) -> Path:
-    """Return the path of a file that is next to a study, or that hrpsim ships."""
+    """Return the path of a file relative to a study, or else of a file that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     if exists(path):
         return path

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The unit of each linear parameter without bounds: a change that alters the motion noticeably.
+"""Find the unit of each linear parameter without bounds: a noticeable change of the motion.
 
-The unit comes from predictions, not from the value. A parameter that starts at 0 therefore has the
-unit of one that starts near its optimum.
+The unit comes from predictions, not from the value of the parameter. The unit is therefore also
+defined for a parameter that starts at 0.
 """
 
 from __future__ import annotations

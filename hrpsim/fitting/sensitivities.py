@@ -70,7 +70,7 @@ def _of_part(
     predictor: Predictor,
     offsets: Sequence[np.ndarray] | None,
 ) -> Sensitivities:
-    """Return the derivatives of windows that one world follows."""
+    """Return the derivatives of a predictor's windows, simulated one after another in one world."""
     world = predictor.scenario.world_of(values, seed=0)[0]
     world.sleeping, first = False, world.snapshot()
     width = max(2 * one.v.shape[1] for one in predictor.recordings) if with_starts else 0
@@ -98,11 +98,11 @@ class _Tangent:
         self.refused, self._sound = "", True
 
     def begin_recording(self) -> None:
-        """Begin with a state that depends on nothing."""
+        """Begin a recording. No entry of the state depends on the parameters."""
         self._S = np.zeros((2 * self._nv, self.count + self._width))
 
     def step(self, count: int) -> None:
-        """Advance the world by `count` steps, and S as far as the steps are differentiable."""
+        """Advance the world by `count` steps, and S until a step is not differentiable."""
         world, S = self.worlds[0], self._S
         for _ in range(count):
             if self._sound:

@@ -77,7 +77,7 @@ class Starts:
         ]
 
     def without(self, weighted: np.ndarray) -> np.ndarray:
-        """Return weighted differences (rows, n) less the part that other starts would explain."""
+        """Return weighted differences (rows, n) without the part that starts could explain."""
         parts = [A @ own for A, own in zip(self._weighted, self._best(weighted))]
         return weighted - np.concatenate(parts)
 

@@ -47,7 +47,7 @@ class Unknowns:
 
     unit: (p,) a significant change of each linear parameter: the deviation of its prior, or the
         distance of its bounds. Without both the unit is 1 until `find_units` (scales.py).
-    is_open: (p,) whether a parameter is linear and has neither.
+    is_open: (p,) whether a parameter is linear and has neither a prior nor two bounds.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ def _kind_of(
 
 
 def _no_mistake(value: float) -> str:
-    """Accept every value."""
+    """Return "", because every value is allowed."""
     return ""
 
 
@@ -193,7 +193,7 @@ def _check_prior(name: str, one: Unknown, least: float) -> None:
 
 
 def _widest(log: bool, mistake: Callable[[float], str]) -> tuple[float, float]:
-    """Return the bounds of a parameter for which none were given."""
+    """Return the widest allowed bounds of a parameter."""
     return 0.0 if log or mistake(-1e-9) else -math.inf, math.inf
 
 

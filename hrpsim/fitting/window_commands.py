@@ -38,7 +38,7 @@ def commands_of(
     time_step: float,
     delays: Sequence[float],
 ) -> tuple[list[Commands], np.ndarray]:
-    """Return the commands of each world, and the steps at which any world's commands change.
+    """Return the commands of each world, and the numbers of the steps at which commands change.
 
     Args:
         recordings: for each world, the recording whose commands the world obeys.

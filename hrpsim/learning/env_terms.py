@@ -61,7 +61,7 @@ def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGr
 
 
 def _is_nested(group: Section) -> bool:
-    """Return whether the terms are in a mapping of their own, as new versions of mjlab write."""
+    """Return whether the terms are below the key `terms`, as new versions of mjlab write."""
     return group.is_section("terms") and "func" not in group.section("terms")
 
 
@@ -124,7 +124,7 @@ def curriculum(one: Section) -> CurriculumTermCfg:
 def _function(
     one: Section, known: Mapping[str, Callable[..., Any]], leading: int = 1
 ) -> tuple[str, dict[str, Any]]:
-    """Return a term's name, and the arguments that the term has here.
+    """Return a term's name, and the arguments that hrpsim's function accepts.
 
     Raises OwnTermError if the name is unknown, or if an argument without a default is missing.
     """

@@ -188,7 +188,7 @@ class TaskVectorEnv(VectorEnv):
         return _given(self._observed), {}
 
     def _begin(self, worlds: np.ndarray) -> None:
-        """Start episodes in worlds (m,), and keep the first observations."""
+        """Start episodes in worlds (m,), and store the first observations."""
         for group, values in self.tasks.reset(worlds).items():
             if group not in self._observed:
                 self._observed[group] = np.zeros((self.num_envs, values.shape[1]))

@@ -18,9 +18,9 @@ class Section:
     """A mapping of a configuration file, which notes the entries that are read.
 
     Args:
-        where: file and place of the mapping, for errors.
+        where: file and path of the mapping, for errors.
         data: the mapping.
-        read: places that have been read. The sections of a file share the set.
+        read: paths of entries that have been read. The sections of a file share the set.
 
     Raises:
         StateError: `data` is not a mapping with names as keys.
@@ -47,7 +47,7 @@ class Section:
         return isinstance(self._data.get(key), Mapping)
 
     def peek(self, key: str) -> Any:
-        """Return an entry as `get` does, and leave the entry unread."""
+        """Return an entry as `get` does, without marking the entry as read."""
         return self._data.get(key)
 
     def get(self, key: str) -> Any:
@@ -56,7 +56,10 @@ class Section:
         return self._data.get(key)
 
     def whole(self, key: str) -> Any:
-        """Return an entry with all entries below it, or None. All of them count as read."""
+        """Return an entry with all entries below, or None.
+
+        All of the entries are marked as read.
+        """
         self._read.update(place for place, _ in _leaves(f"{self.where}.{key}", self.get(key)))
         return self.get(key)
 
@@ -85,21 +88,21 @@ class Section:
         return [Section(f"{place}[{k}]", one, self._read) for k, one in enumerate(given)]
 
     def pass_over(self) -> None:
-        """Note that all entries of this section have been read."""
+        """Mark all entries of this section as read."""
         self._read.update(place for place, _ in _leaves(self.where, self._data))
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """Yield place and value of the entries that nobody has read.
+        """Yield path and value of the entries that were not read.
 
-        An entry is neither a mapping nor a list of mappings. Empty entries are not
-        yielded: null, lists of null, and lists and mappings without entries.
+        Mappings and lists of mappings are not entries, but their contents are. Empty entries are
+        left out: null, lists of null, and lists and mappings without entries.
         """
         for place, value in _leaves(self.where, self._data):
             if place not in self._read:
                 yield place.removeprefix(f"{self.where}."), value
 
     def read(self) -> Iterator[str]:
-        """Yield the places below this section that have been read."""
+        """Yield the paths of the entries below this section that were read."""
         start = f"{self.where}."
         return (place.removeprefix(start) for place in self._read if place.startswith(start))
 
@@ -155,7 +158,7 @@ class Section:
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield place and value of each entry below a place that is not a mapping and not empty."""
+    """Yield path and value of each entry below a path. Mappings and empty values are left out."""
     if isinstance(value, Mapping):
         for key, one in value.items():
             yield from _leaves(f"{place}.{key}", one)

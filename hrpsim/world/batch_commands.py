@@ -51,8 +51,13 @@ def command_worlds(
         example: a reference to any Actuators, which gives the type of all references.
         addresses: of the references of all worlds (count,).
         worlds: numbers of the worlds to command (m,).
-        indices: joints (k,), and the further arguments, as in `set_commands`.
-        positions, velocities, efforts: (count, k). `given` says which of the three are used.
+        indices: joints (k,), as in `set_commands`.
+        positions: targets (count, k) [rad or m].
+        velocities: targets (count, k) [rad/s or m/s].
+        efforts: (count, k) [Nm or N].
+        given: which of positions, velocities and efforts are used, as in `set_commands`.
+        named: whether joints without gains refuse positions and velocities.
+        steps: steps over which position targets change.
 
     Returns:
         The number of the world that refuses its row, or -1. Nothing changes after a refusal.

@@ -151,7 +151,10 @@ def prepare_biped(
 
 
 def _find_parts(root, given: Model, options: BipedOptions) -> tuple[Model, Biped, list[Finding]]:
-    """Return the model, the biped and the findings. Meshes of feet that lie crosswise are turned."""
+    """Return the model, the biped and the findings.
+
+    Meshes of feet that lie crosswise are turned.
+    """
     feet = options.left_foot, options.right_foot
     biped = biped_of(given, feet, options.sole)
     turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0

@@ -35,10 +35,11 @@ class Forecast(NamedTuple):
 
     Attributes:
         half_widths: (p,) of the 95 % intervals. Infinite for a parameter that is not determined.
-        smallest: least singular value of the sensitivity by parameters over the scale. The
-            deviation of the least known combination is its inverse, as a share of the scale.
-        excess: how far the simulated motion is beyond the limits. At most 0 within the limits.
-        trouble: why the motion cannot be used, or "".
+        smallest: smallest singular value of the sensitivity to the scaled parameters. The inverse
+            is the standard deviation of the least known combination, as a fraction of the scale.
+        excess: largest violation of a limit by the simulated motion, as a fraction of the limit. At
+            most 0 within the limits.
+        trouble: reason why the motion cannot be used, or "".
     """
 
     names: tuple[str, ...]
@@ -59,7 +60,7 @@ class Trial:
         noise: standard deviations by measured kind.
         entity: the robot. The default is the only robot.
         window: of the fit [s].
-        share: of the effort limits that a motion may use.
+        share: fraction of the effort limits that a motion may use.
 
     Raises:
         FitError: for a body, noise without positions, or a parameter without a scale.
@@ -153,7 +154,7 @@ class Trial:
 
 
 def _reached(motion: Motion) -> np.ndarray:
-    """Return the targets (n, joints) that are reached one period after each time."""
+    """Return the target (n, joints) that the motion reaches one period after each time."""
     return np.vstack([motion.positions[1:], motion.positions[-1:]])
 
 
@@ -188,7 +189,7 @@ def _weights(predictor: Predictor, noise: Mapping[str, float]) -> np.ndarray:
 def _of_information(
     trial: Trial, J: np.ndarray, degrees: int, excess: float, trouble: str
 ) -> Forecast:
-    """Return the forecast of derivatives J (rows, p) of weighted residuals by u."""
+    """Return the forecast from the derivatives J (rows, p) of weighted residuals by u."""
     from scipy.special import stdtrit
 
     unknowns = trial.unknowns
@@ -207,7 +208,11 @@ def _of_information(
 
 
 def _scales(unknowns: Unknowns) -> np.ndarray:
-    """Return the size of each parameter (p,): first value, or else prior deviation, or bounds."""
+    """Return the scale of each parameter (p,).
+
+    The scale is the first value. If this is 0, the scale is the prior's deviation, or else the
+    range of the bounds.
+    """
     priors = {k: deviation for k, _, deviation in unknowns.priors}
     scales = np.abs(unknowns.start)
     for k in np.flatnonzero(scales == 0.0).tolist():

@@ -29,7 +29,7 @@ _LEVELS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1)  # of a chirp, until the chirp is withi
 
 
 class Proposal(NamedTuple):
-    """A motion, its forecast, and the chirp of equal length within the same limits, if any."""
+    """The proposed motion and its forecast, with a chirp of equal length for comparison, if any."""
 
     motion: Motion
     forecast: Forecast
@@ -99,7 +99,10 @@ def _climb(
     evaluations: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
-    """Return the best vector within -1 to 1 that is found from x, and its score."""
+    """Climb from x by an evolution strategy.
+
+    Return the best vector within -1 to 1, and its score.
+    """
     step = _FIRST_STEP
     for _ in range(evaluations):
         moved = rng.random(len(x)) < _MOVED

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings from bags of ROS 2: every message counts that the node itself obeys."""
+"""Recordings from bags of ROS 2. The rules for valid messages are the rules of the node."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def bag_recordings(
 
 
 def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
-    """Warn of a topic with another time from stamp to reception than the states."""
+    """Warn of a topic whose delay from stamp to reception differs from the delay of the states."""
     lags = {topic: float(np.median(own.received - own.time)) for topic, own in topics.items()}
     for topic, lag in lags.items():
         if abs(lag - lags[states]) > _OFFSET:
@@ -151,7 +151,7 @@ def _read(
 
 
 def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
-    """Return the commands that the node obeys. Add a note if it refuses some."""
+    """Return the commands that the node accepts. Add a note if the node refuses some commands."""
     name = full_name(bag, topic, _STATES)
 
     def values_of(message: Any) -> dict[str, np.ndarray] | None:
@@ -178,9 +178,9 @@ def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
 
 
 def _values(message, joints: Sequence[str]) -> np.ndarray | None:
-    """Return positions, velocities and efforts (3, joints), NaN for none.
+    """Return positions, velocities and efforts (3, joints), with NaN for missing values.
 
-    None: the message is not valid.
+    An invalid message gives None.
     """
     names = list(message.name)
     if not names or len(set(names)) < len(names):

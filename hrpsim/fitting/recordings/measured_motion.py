@@ -51,7 +51,7 @@ _LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Samples of one robot or body, and its commands, with times of the same clock.
+    """Samples of the motion of one robot or body, with its commands. All times are of one clock.
 
     Args:
         time: of the samples (n,) [s], increasing.
@@ -60,15 +60,14 @@ class Recording:
         velocities: of joints (n, joints) [rad/s or m/s]. By default differences of positions, which
             are not compared.
         base: position [m] and quaternion x y z w of a free base or body (n, 7).
-        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6). The
-            default is differences.
+        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6). The default is
+            differences.
         command_time: of the commands (m,) [s]. Each command holds until the next.
         command_joints: names of the commanded joints. The default is `joints`.
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
-        command_efforts: (m, command joints) [Nm or N].
-            NaN in a command means that a value is not given. A joint without any value keeps its
-            command.
+        command_efforts: (m, command joints) [Nm or N]. NaN in a command means that a value is not
+            given. A joint without any value keeps its command.
         signals: of sensors, with times of the same clock.
         interpolate: position targets move evenly between commands, as with controllers of hrpsim.
             Each target is reached when the next command comes. By default targets jump.
@@ -122,7 +121,7 @@ class Recording:
         self._hold_commands(commands)
 
     def _check_turns(self) -> None:
-        """Refuse quaternions that are not rotations."""
+        """Raise FitError for a quaternion of the base without unit length."""
         if self.base is None:
             return
         lengths = np.linalg.norm(self.base[:, 3:], axis=1)
@@ -143,7 +142,7 @@ class Recording:
             object.__setattr__(self, name, array[chosen])
 
     def _hold_commands(self, names: Sequence[str]) -> None:
-        """Write commands of subsets of joints in full, from the first command of each joint on."""
+        """Expand commands of some joints to all joints, from the first command of each joint on."""
         if self.command_time is None:
             return
         what, fields = f"{self.name}: command_time", self._arrays(names)

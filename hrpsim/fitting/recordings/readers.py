@@ -140,7 +140,7 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
 
 
 def _table(given: Mapping[str, Any], clock: str) -> dict[str, np.ndarray] | None:
-    """Return `time` (n,) and the columns (n, ...) of one clock, or None if these do not fit."""
+    """Return `time` (n,) and the columns (n, ...) of one clock, or None if shapes differ."""
     try:
         columns = {name: np.asarray(column, float) for name, column in given.items()}
     except (TypeError, ValueError):
@@ -162,7 +162,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
 
 
 def _field(path: Path, key: str, array: np.ndarray) -> Any:
-    """Return the array of an .npz as a field of `Recording`: names, one text, one flag, numbers."""
+    """Convert an array of an .npz to a field of `Recording`: names, a text, a flag or numbers."""
     if key.endswith("joints"):
         if array.ndim != 1 or array.dtype.kind != "U":
             raise FitError(f"{path}: array {key!r} must be a row of names")
@@ -178,7 +178,10 @@ def _field(path: Path, key: str, array: np.ndarray) -> Any:
 def _columns_of(
     path: Path, kind: str, parts: Mapping[str, np.ndarray], given: dict[str, Any]
 ) -> Sequence[str]:
-    """Return the axes or joints of a kind of columns, in order. The joints are noted in `given`."""
+    """Return the axes or joints of the columns of one kind, in order.
+
+    Store the joints in `given`.
+    """
     if kind in _BASE_COLUMNS:
         if missing := [axis for axis in _BASE_COLUMNS[kind] if axis not in parts]:
             raise FitError(f"{path}: columns are missing: {kind}.{', '.join(missing)}")

@@ -117,7 +117,7 @@ def _commands(topic: TopicSignals) -> dict[str, Any]:
 
 
 def _base(topic: TopicSignals, time: np.ndarray | None) -> dict[str, Any]:
-    """Return poses and velocities at the times of the states, which one clock gave."""
+    """Return poses and velocities of the base at the times of the states."""
     values = {}
     for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
         found = topic.field(name)

@@ -30,7 +30,7 @@ TOPIC = "topic"
 
 
 def _place(name: str) -> tuple[str, str]:
-    """Return the signal and the column of the name of a column."""
+    """Split the name of a column into the name of the signal and the label of the column."""
     kind, _, rest = name.partition(".")
     own = SIGNAL_KINDS[kind].columns
     if not own:

@@ -52,7 +52,10 @@ class DescriptionEdits:
         return changed(self._text, self._found)
 
     def put(self, path: str) -> str:
-        """Give a path its value. Return why there is no place for the value, or ""."""
+        """Write the value of a parameter path into the text.
+
+        Return why this is not possible, or "".
+        """
         parts = path.removeprefix(f"robots.{self._robot}.").rsplit(".", 1)
         kind, _, name = parts[0].partition(".")
         if not path.startswith(f"robots.{self._robot}.") or len(parts) < 2:

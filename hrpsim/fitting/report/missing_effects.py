@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Name what a model lacks: effects that would explain the residuals of a fit.
+"""Find effects that are missing in a model and would explain the residuals of a fit.
 
-Each suspected effect is added to the world in a small amount. d is the change of the predictions,
+A small amount of each suspected effect is added to the world. d is the change of the predictions,
 and r are the residuals. From both, everything that other values of the parameters or other starts
 of windows explain is removed. The effect then explains the share (d . r)^2 / (d . d)(r . r) of the
 remaining squares. Its t value has windows as clusters (White 1980).
@@ -43,8 +43,8 @@ class Suspect(NamedTuple):
     """An effect that the model may lack.
 
     name: such as "backlash of KNEE". share: of the remaining squares that the effect would explain.
-    t: how sure the effect is, in standard deviations. more: whether there is more of the effect in
-    the recordings than in the model.
+    t: size of the effect over its standard deviation. more: whether the effect is larger in the
+    recordings than in the model.
     """
 
     name: str
@@ -54,11 +54,11 @@ class Suspect(NamedTuple):
 
     @property
     def named(self) -> bool:
-        """Whether the effect is sure and large enough to be named."""
+        """Whether the effect is significant and large enough to be reported."""
         return abs(self.t) >= SURE and self.share >= NOTICED
 
     def text(self) -> str:
-        """Return a sentence."""
+        """Return a sentence that describes the effect."""
         side = "more" if self.more else "less"
         return (
             f"{side} {self.name} would explain {100.0 * self.share:.0f} % of what remains "
@@ -70,7 +70,7 @@ class Suspect(NamedTuple):
 class _Effect:
     """A change of the world, of the values by path, or of the recordings.
 
-    base: the same change without the effect, if the change has an effect of its own.
+    base: a change without the effect, for comparison, if the change alone alters the motion.
     """
 
     name: str
@@ -132,7 +132,7 @@ def suspects(
 
 
 class _Test:
-    """Residuals of a fit without what the parameters and the starts explain."""
+    """Residuals of a fit, without the part that the parameters and the starts explain."""
 
     def __init__(self, world, recordings, parameters, result, entity, window) -> None:
         self._scenario = scenario_of(world)
@@ -190,7 +190,10 @@ class _Test:
         return self._predictor(effect, change).differences([values])[0]
 
     def judge(self, effect: _Effect) -> Suspect | None:
-        """Return what an effect explains, or None if no world can have the effect."""
+        """Return how much of the residuals an effect explains.
+
+        None: no world can have the effect.
+        """
         try:
             base = self._base if effect.base is None else self._predicted(effect, effect.base)
             change = self._without(self._predicted(effect, effect.world) - base)
@@ -233,7 +236,7 @@ class _Test:
         return speeds, efforts
 
     def _fixed(self, joint: str, properties: Iterable[str]) -> list[str]:
-        """Return the properties of a joint that the fit did not change."""
+        """Return those of some properties of a joint that are not parameters of the fit."""
         path = f"robots.{self._entity}.joints.{joint}"
         return [what for what in properties if f"{path}.{what}" not in self._values]
 
@@ -287,7 +290,7 @@ def _labels(one: BoundRecording) -> list[str]:
 
 
 def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
-    """Return the joints with the largest sums of squares (signals,)."""
+    """Return the joints with the largest sums of squares. squares: of each label (signals,)."""
     sums: dict[str, float] = {}
     for joint, own in zip(labels, squares):
         if joint:

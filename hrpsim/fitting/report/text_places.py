@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Places of values in the text of XML and YAML, to change values and keep everything else."""
+"""Positions of values in the text of XML and YAML, for edits that change only these values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Edit(NamedTuple):
 
 
 class Element(NamedTuple):
-    """A start tag in a text. `above`: the elements around it, from the root."""
+    """A start tag in a text. above: the enclosing elements, from the root on."""
 
     tag: str
     above: tuple[Element, ...]
@@ -88,7 +88,10 @@ def elements(text: str) -> Iterator[Element]:
 
 
 def changed(text: str, edits: list[Edit]) -> str:
-    """Return the text with all edits, which do not overlap. Equal places keep the order."""
+    """Return the text with all edits, which do not overlap.
+
+    Edits at equal positions keep their order.
+    """
     found, at = [], 0
     for edit in sorted(edits, key=lambda one: one.begin):
         found += [text[at : edit.begin], edit.text]
@@ -97,7 +100,10 @@ def changed(text: str, edits: list[Edit]) -> str:
 
 
 def scalar_place(root: yaml.Node | None, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
-    """Return begin and end of a scalar in the text of a YAML node, by keys and indices, or None."""
+    """Return the start and end position of a scalar in a YAML text, found by keys and indices.
+
+    A missing scalar gives None.
+    """
     node = root
     for key in keys:
         if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a kind of signal is: columns, quantities, unknowns, and the prediction by a world."""
+"""The base class of the kinds of signals: columns, quantities, unknowns, and predictions."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class SignalKind(ABC):
         """Raise FitError if a robot or body has no such sensor, joints or link."""
 
     def phase(self, world: World) -> float:
-        """Return the time from the values of `read` to the end of the last step [steps]."""
+        """Return the delay of the values of `read` against the end of the last step [steps]."""
         return MIDDLE
 
     @abstractmethod

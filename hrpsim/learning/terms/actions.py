@@ -98,7 +98,7 @@ class JointAction:
         cfg: the settings.
         state: state of the worlds.
         what: "positions", "velocities" or "efforts".
-        rest: offset of all joints, in place of that in `cfg`.
+        rest: offset of all joints [in units of the target], in place of the offset in `cfg`.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What terms read: the state of the robots of all worlds at one time."""
+"""The state of the robots of all worlds at one time, which terms read."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TaskState:
             self.__dict__.pop(name, None)
 
     def note_change(self, worlds: np.ndarray, moved: bool = True) -> None:
-        """Note that an event has changed rows of `v`, and of `q` if `moved`.
+        """Record that an event has changed rows of `v`, and of `q` if `moved`.
 
         `write_changes` then places the robots of all these worlds in one call.
 
@@ -155,7 +155,7 @@ class TaskState:
         return self._selected[key]
 
     def gait_phase(self, period: float) -> np.ndarray:
-        """Return how far gait cycles of `period` [s] have come (count,), from 0 to below 1."""
+        """Return the phase (count,) of gait cycles of `period` [s], from 0 to below 1."""
         return (self.episode_length * self.step_dt / period) % 1.0
 
     def command(self, name: str) -> np.ndarray:
