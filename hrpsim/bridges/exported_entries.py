@@ -50,11 +50,11 @@ _FROM_NETWORK = ("joints", "default", "kp", "observations")  # which a descripti
 def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of a description, and further entries of the network.
 
-    The network is opened only if a needed entry is missing. A network without metadata adds
-    nothing.
+    The network is opened only if a needed entry is missing. A network without metadata adds no
+    entries.
 
     Raises:
-        ControllerError: for an observation in the network that is not a term here.
+        ControllerError: for an observation in the network that is not a term of hrpsim.
     """
     network = data.get("policy")
     file = path.parent / network if isinstance(network, str) else None
@@ -72,7 +72,7 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
-    """Return the observed inputs of the description, or the time of a motion."""
+    """Return the names of inputs in the description, or else the time of a motion if needed."""
     inputs = data.get("inputs")
     if isinstance(inputs, dict):
         return list(map(str, inputs))
@@ -116,7 +116,7 @@ def _observed(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
 def list_in(text: str) -> list:
     """Return the list in a text of metadata: JSON, or separated by commas.
 
-    A list of anything but texts and numbers says nothing, and is empty here.
+    A list with other values than texts and numbers is replaced by an empty list.
     """
     try:
         values = parse_json(text)

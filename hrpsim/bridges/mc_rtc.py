@@ -106,7 +106,7 @@ class McRtc(Controller):
         )
 
     def _find_q_indices(self) -> list[int]:
-        """Return the joints' indices in `mbc.q`: the robot's own, else after the base."""
+        """Return the joints' indices in `mbc.q`. Without `jointIndexByName` joints are in order."""
         robot = self.controller.robot()
         if hasattr(robot, "jointIndexByName"):
             return [int(robot.jointIndexByName(name)) for name in self._order]

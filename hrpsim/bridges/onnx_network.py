@@ -28,7 +28,7 @@ class Network(PolicyNetwork):
     """A network with one observation, further observed inputs and, if recurrent, a memory.
 
     The observation is the first input that is not named in `further`. The other inputs are the
-    memory, which the outputs after the action answer.
+    memory. The outputs after the action are the next values of the memory.
 
     Args:
         path: of the file, which must exist.
@@ -156,7 +156,7 @@ class Network(PolicyNetwork):
         return Answer(action, memory, {name: action_of(found[name]) for name in self._wanted})
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
-        """Evaluate the network at several questions: in one call if all inputs have open rows."""
+        """Evaluate the network for several inputs, in one call if the number of rows is open."""
         if not self._batches or len(questions) < 2:
             return super().answers(questions)
         rows = np.array([one.observation for one in questions], dtype=np.float32)

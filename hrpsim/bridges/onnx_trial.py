@@ -41,7 +41,10 @@ def open_session(path: str) -> onnxruntime.InferenceSession:
 
 
 def try_network(path: str, is_evaluated: bool) -> None:
-    """Open a network, and evaluate zeros if wanted. Raises onnxruntime's errors of opening."""
+    """Open a network, and evaluate inputs of zeros if `is_evaluated`.
+
+    Raises errors of onnxruntime.
+    """
     session = open_session(path)
     inputs = session.get_inputs()
     if not is_evaluated or any(entry.type != "tensor(float)" for entry in inputs):

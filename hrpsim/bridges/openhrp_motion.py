@@ -85,7 +85,7 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
 
 
 def _position_part(path: Path, text: YamlText) -> tuple[dict, str]:
-    """Return the first component with joint positions, and the place of the component."""
+    """Return the first component with joint positions, and its location in the file as text."""
     content = text.data
     parts = content.get("components") if isinstance(content, dict) else None
     if not isinstance(parts, list):

@@ -45,7 +45,7 @@ _IN_METADATA = "in the network's metadata"
 def differing_columns(
     names: Sequence[str], here: np.ndarray, there: np.ndarray, tolerance: float = 0.2
 ) -> Iterator[str]:
-    """Report each observed column that differs from the recording, and the probable match.
+    """Report each observed column that differs from the recording, and the column that matches.
 
     Two columns differ if the root mean square of their difference is too large. The limit is
     `tolerance` times the recorded column's root mean square, but at least `tolerance` times 0.1.
@@ -54,10 +54,10 @@ def differing_columns(
     it matches no other column, and not itself at another scale.
 
     Args:
-        names: of the columns (n,), such as "gravity[2]".
+        names: names of the columns (n,), such as "gravity[2]".
         here: observations of the present run (t, n).
         there: the recorded table (t, n).
-        tolerance: relative.
+        tolerance: relative tolerance.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -154,17 +154,9 @@ def read_recording(path: Path, joint_count: int) -> Recording:
 def check_policy(
     description: Path, robot: Robot, recording: Path | None = None, duration: float = 1.0
 ) -> list[str]:
-    """Return a line for each difference.
+    """Compare a policy with a robot, its network and a recording.
 
-    Args:
-        description: the YAML file of the policy.
-        robot: in a world with the state at the beginning of the recording. The robot is stepped.
-        recording: of the simulator of the training.
-        duration: compared time from the beginning [s]. Motions in two simulators diverge, so a
-            short duration compares better.
-
-    Raises:
-        ControllerError: for a description or recording that cannot be read.
+    Return a line for each difference.
     """
     policy = read_policy(description)
     found = list(_of_robot(policy, robot))
@@ -190,7 +182,7 @@ def check_policy(
 
 
 class _Replay(OnnxPolicy):
-    """Command recorded actions, and keep the observations that the policy would have had."""
+    """Command recorded actions, and store the observations that the policy would have received."""
 
     recorded = np.zeros((0, 0))
 
@@ -210,7 +202,7 @@ class _Replay(OnnxPolicy):
         return self._actor.observation.columns(self._actor.sample)
 
     def numbers(self, observation: Observation) -> list[int]:
-        """Return a different number for each observed value, in the order of an observation."""
+        """Return a distinct number for each observed value, in the order of an observation."""
         sizes = [len(one.value(self._actor.sample)) for one in observation.terms]
         pasts = [
             [10**9 * k + 10**5 * age + np.arange(size) for age in range(term.history)]
@@ -231,7 +223,7 @@ class _Replay(OnnxPolicy):
 def _differences(
     names: Iterable[str], what: str, here: np.ndarray, there: np.ndarray, of: str, bound=None
 ) -> Iterator[str]:
-    """Say by name which entries differ by more than `bound`, relative by default."""
+    """Yield a line for each entry that differs by more than `bound`, by default relative."""
     bound = _CLOSE * np.maximum(np.abs(here), np.abs(there)) if bound is None else bound
     for name, a, b in [
         (name, a, b)
@@ -274,7 +266,7 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
 def _of_damping(
     policy: PolicyDescription, robot: Robot, joints: list[str], kd: np.ndarray
 ) -> Iterator[str]:
-    """Name a joint that oscillates without bound under damping torques held for a period h.
+    """Yield a line for a joint that damping torques, constant over a period h, make unstable.
 
     A mode with rate r, an eigenvalue of M^-1 kd, is multiplied by 1 - h r in a period.
     """
@@ -296,7 +288,7 @@ def _of_damping(
 def _of_export(
     policy: PolicyDescription, metadata: Mapping[str, str], robot: Robot, duration: float
 ) -> Iterator[str]:
-    """Compare with the exporter's metadata, and if anything differs, in motion too."""
+    """Compare with the exporter's metadata. If anything differs, also compare simulated motions."""
     differs = [*_of_metadata(policy, metadata), *of_observations(policy, metadata)]
     yield from differs
     if differs:
@@ -344,7 +336,7 @@ def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> It
 
 
 def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray) -> Iterator[str]:
-    """Say which joints the action in the default posture drives to a limit."""
+    """Yield a line for each joint that the action in the default posture drives to a limit."""
     if action.shape != policy.default.shape:
         yield f"the network answers {action.size} numbers for {len(policy.joints)} joints"
         return
@@ -368,7 +360,7 @@ def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray
 def _of_recording(
     policy: PolicyDescription, recorded: Recording, replay: _Replay, loop, duration: float
 ) -> Iterator[str]:
-    """Compare the network's answers, and a run here with the recorded actions."""
+    """Compare the network's outputs, and the observations of a run with the recorded actions."""
     columns = replay.columns()
     widths = recorded.observations.shape[1], recorded.actions.shape[1]
     if widths != (len(columns), len(policy.joints)):

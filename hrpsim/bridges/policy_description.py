@@ -3,8 +3,8 @@
 
 """Descriptions of policies: a YAML file of hrpsim, a file of another project, or an ONNX file.
 
-`policy_formats.py` lists the files of other projects. Each is first turned into the entries of a
-file of hrpsim. docs/howto/policies.md shows such a file.
+`policy_formats.py` lists the files of other projects. Such a file is first converted to the entries
+of a file of hrpsim. docs/howto/policies.md shows such a file.
 """
 
 from __future__ import annotations
@@ -134,8 +134,8 @@ class PolicyDescription:
 def read_policy(path: Path) -> PolicyDescription:
     """Return a policy's description. A mistake raises ControllerError with file and line.
 
-    Entries that the file leaves out are taken from what the exporter wrote into the network. The
-    path may also be the ONNX file itself.
+    Missing entries are read from the metadata that the exporter wrote into the network. The path
+    may also be the ONNX file itself.
     """
     if path.suffix == _ONNX:
         text = YamlText(str(path), {"policy": path.name}, None, {})
@@ -170,7 +170,7 @@ class _Joints(NamedTuple):
         return np.array(given, dtype=float)
 
     def among(self, keys: Sequence[str], given: Sequence[str]) -> np.ndarray:
-        """Return whether each joint is one of those given."""
+        """Return whether each joint is in a list. Raises ControllerError for an unknown joint."""
         where = f"{self.text.location(keys)}: {'.'.join(keys)}"
         require_names("joint", given, self.names, ControllerError, where=where)
         return np.isin(self.names, given)
@@ -225,7 +225,10 @@ def _described(path: Path, text: YamlText, values: dict[str, Any]) -> PolicyDesc
 def _actuators(
     path: Path, joints: _Joints, entries: Sequence[Mapping[str, Any]], unplaced: np.ndarray
 ) -> tuple[ActuatorModel, ...]:
-    """Return the models of the entries. A network drives no joint (n,) without a position."""
+    """Return the actuator models of the entries.
+
+    unplaced: joints (n,) that are not commanded by position. A network cannot drive such a joint.
+    """
     found: list[ActuatorModel] = []
     taken = np.zeros(len(joints.names), dtype=bool)
     for k, entry in enumerate(entries):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differences between a description and what the exporter wrote into the network, also in motion.
+"""Differences between a description and the metadata of the exporter in the network.
 
 The orders of observations, histories and rates are compared here. `policy_check.py` compares names,
 gains, default posture and scales.
@@ -115,7 +115,7 @@ def _exported_terms(metadata: Mapping[str, str]) -> list[str]:
 
 
 def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
-    """Return the numbers in a text of metadata, or nothing if the text has other words."""
+    """Return the numbers in a text of metadata, or an empty list if the text has other words."""
     values = list_in(metadata.get(key, ""))
     if any(isinstance(one, str | bool) or not np.isfinite(float(one)) for one in values):
         return []
@@ -123,13 +123,13 @@ def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
 
 
 class _Described(OnnxPolicy):
-    """A policy of a description that is at hand."""
+    """A policy with a description that is passed to the constructor."""
 
     def __init__(self, policy: PolicyDescription) -> None:
         self._policy = policy
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
-        """Return the description that is at hand."""
+        """Return the description that was passed to the constructor."""
         return self._policy
 
 

@@ -49,7 +49,7 @@ class PolicyNetwork(ABC):
 
     @abstractmethod
     def answer(self, question: Question) -> Answer:
-        """Evaluate the network once."""
+        """Evaluate the network once, at the inputs in `question`."""
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         """Evaluate the network at several questions, together if the network allows a batch."""
@@ -60,7 +60,7 @@ class PolicyNetwork(ABC):
         return []
 
     def close(self) -> None:  # noqa: B027
-        """Release what the network holds."""
+        """Release threads and memory of the network."""
 
 
 def action_of(numbers: np.ndarray) -> np.ndarray:

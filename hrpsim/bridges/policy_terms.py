@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What policies observe: terms, histories, and the network that answers."""
+"""The observations of policies: terms, histories, and the network that reads these."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Readings:
-    """The quantities behind the observed terms at one time, for the n joints of a policy."""
+    """The quantities from which terms are computed, at one time, for the n joints of a policy."""
 
     joint_positions: np.ndarray  # from the default posture (n,) [rad]
     joint_velocities: np.ndarray  # (n,) [rad/s]
@@ -146,11 +146,14 @@ class Observation:
         return [name for value in self._in_order(pasts) for name in value]
 
     def stacked(self, pasts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-        """Return the observation of histories, oldest first."""
+        """Return the observation as one vector.
+
+        pasts: history of each term, oldest values first.
+        """
         return np.concatenate(self._in_order(pasts))
 
     def other_orders(self) -> Iterator[tuple[str, Observation]]:
-        """Yield the observations of the same values in other orders, with the entries."""
+        """Yield (entries of a description, observation) for other orders of the same histories."""
         for by_step, newest_first in product((False, True), repeat=2):
             alike = not by_step or len({term.history for term in self.terms}) == 1
             if alike and (by_step, newest_first) != (self.by_step, self.newest_first):
@@ -242,13 +245,13 @@ class ObservingNetwork:
         return self._pasts[""]
 
     def question(self, readings: Readings) -> Question:
-        """Add the readings to the histories, and return what the network is asked."""
+        """Add the readings to the histories, and return the inputs of the network."""
         now = self._with_outputs(readings)
         asked = {name: self._newest(name, now) for name, _ in self._observed()}
         return Question(asked.pop(""), self._memory, asked)
 
     def take(self, answer: Answer) -> np.ndarray:
-        """Keep memory and outputs of an answer for the next question. Return the action."""
+        """Store memory and outputs for the next evaluation. Return the action."""
         self._memory, self._evaluations = answer.memory, self._evaluations + 1
         self._references.update(answer.outputs)
         return answer.action

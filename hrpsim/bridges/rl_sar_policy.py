@@ -107,7 +107,7 @@ def _joints(entries: ForeignEntries) -> list[str]:
 
 
 def _history(entries: ForeignEntries) -> tuple[bool, bool, int]:
-    """Return whether histories are ordered by step, begin with the newest, and their length."""
+    """Return whether histories are ordered by step, whether the newest is first, and the length."""
     ages = entries.get(_INDICES, _MARK, []) or [0]
     priority = entries.get(schema.one_of("priority", ("time", "term")), f"{_MARK}_priority", "time")
     length = max(ages) + 1

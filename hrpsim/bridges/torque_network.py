@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Learned actuators: a network that answers the torque of a joint.
+"""Learned actuators: a network whose output is the torque of a joint.
 
 A network without memory (ActuatorNetMLP of Isaac Lab) reads position errors and velocities of
 several ages. A network with memory (ActuatorNetLSTM, `anydrive_v3_lstm.pt` of legged_gym) reads the

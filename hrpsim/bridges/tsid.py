@@ -53,7 +53,7 @@ class TsidController(Controller):
     """Command the torques that TSID finds for the tasks of a subclass.
 
     The controller needs the true base, or an estimate with `needs = {"base": "estimated"}`. Raises
-    Raises ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
+    ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
     """
 
     period = 0.002  # [s]
@@ -187,7 +187,7 @@ class TsidController(Controller):
         return task
 
     def move_com(self, position, velocity=None, acceleration=None) -> None:
-        """Set the reference of the centre of mass.
+        """Set the reference of the centre of mass in the world.
 
         Args:
             position: (3,) [m].
@@ -223,7 +223,7 @@ class TsidController(Controller):
         return task
 
     def _sample(self, value, rate=None, acceleration=None):
-        """Return TSID's sample of a reference and the rates. Rates that are not given are zero."""
+        """Return TSID's sample of a reference and its rates. Missing rates are zero."""
         value = np.asarray(value, dtype=float)
         size = len(value) if len(value) != _PLACE else 6
         sample = self._tsid.TrajectorySample(len(value), size)

@@ -203,7 +203,7 @@ class _Problem:
         return self._last[1]
 
     def _weighted(self, differences: np.ndarray) -> np.ndarray:
-        """Return differences (rows, n) over deviations, less the part that other starts explain."""
+        """Return differences (rows, n) over deviations, without the part that starts explain."""
         found = differences * self._weights[:, None]
         return found if self._starts is None else self._starts.without(found)
 

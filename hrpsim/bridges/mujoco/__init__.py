@@ -58,7 +58,7 @@ _MODULES = ("egl", "glfw", "osmesa", "gl_context", "renderer", "rendering", "usd
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of the facade, or a constant or function of the mujoco package."""
+    """Return a name of the facade, or else a constant or function of the mujoco package."""
     if name == "__all__":
         return _names()
     if name == "__version__":

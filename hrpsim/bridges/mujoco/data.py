@@ -103,7 +103,7 @@ class MjData(metaclass=NamesOf):
         return self._field(name)
 
     def _field(self, name: str) -> Any:
-        """Return a field that hrpsim has, computed for the state to which the field belongs."""
+        """Return a field, computed for the state to which the field belongs."""
         if self._is_stale and name in _OF_RESULTS:
             self._try()
         if name in fields.OWN:
@@ -130,7 +130,7 @@ class MjData(metaclass=NamesOf):
         return self._refused.get(name)
 
     def _refuse(self, name: str) -> None:
-        """Raise for a field that the facade does not have."""
+        """Raise an error for a field that the facade does not have."""
         if name in fields.NEEDS:
             return
         if fields.is_refused_of_data(name) or hasattr(self._native, name):
@@ -164,7 +164,7 @@ class MjData(metaclass=NamesOf):
         return len(self.contact)
 
     def _own(self, name: str) -> Any:
-        """Return a field that is computed from other fields at each reading."""
+        """Return a field that is computed anew at each reading, such as `energy`."""
         native, m = self.for_mujoco(), self.model.native
         if name == "energy":
             if m.opt.enableflags & package().mjtEnableBit.mjENBL_ENERGY:
@@ -213,12 +213,12 @@ class MjData(metaclass=NamesOf):
         self._watch, self._active = Watch(model), native.eq_active.tobytes()
 
     def _follow_changes(self) -> None:
-        """Follow the model if a script has changed the model since the last step."""
+        """Apply the changes that a script has made to the model since the last step."""
         if self._watch.is_changed() or (self._active and self._is_other_active()):
             self._follow()
 
     def _follow(self) -> None:
-        """Follow a changed model: some fields by the present world, others by a new world."""
+        """Apply changes of the model: some fields in the present world, others by a new world."""
         changed = self._watch.changed()
         if changed or self._is_other_active():
             try:
@@ -249,11 +249,11 @@ class MjData(metaclass=NamesOf):
         self._now["_is_constrained"] = True
 
     def _is_other_active(self) -> bool:
-        """Return whether other equalities act than when the world was made."""
+        """Return whether the active equalities have changed since the world was made."""
         return self._active != self._native.eq_active.tobytes()
 
     def _put(self) -> None:
-        """Set the world to qpos and qvel after a change by the script."""
+        """Bring the world up to date after the script has changed the model, qpos or qvel."""
         if self._watch.is_changed() or self._is_other_active():
             self._follow()
         if self._mapping.is_changed():
@@ -261,7 +261,10 @@ class MjData(metaclass=NamesOf):
         self._arrive()
 
     def _arrive(self) -> None:
-        """Mark computed fields as out of date. Compute the fields that the script holds again."""
+        """Mark computed fields as out of date.
+
+        Recompute the fields that the script still refers to.
+        """
         now = self._now
         now["_current"], now["_is_behind"] = fields.STATE, False
         now["_is_sensed_before"] = None
@@ -269,9 +272,9 @@ class MjData(metaclass=NamesOf):
             self._forward(need)
 
     def _need(self) -> int:
-        """Return how much to compute for the fields that the script holds: STATE to DYNAMICS.
+        """Return the level (STATE to DYNAMICS) of the fields that the script refers to.
 
-        Fields that the script no longer holds are removed from the list.
+        Fields without references are removed from the list.
         """
         need, sensors = self._least, fields.SENSORS
         if self._lent:
@@ -376,26 +379,26 @@ class MjData(metaclass=NamesOf):
         touch_forces(self.model.native, self._native, self._touch, self.contact)
 
     def _leave_poses(self, need: int) -> None:
-        """Let sensors be of the state before the step, other fields of the present state."""
+        """Mark sensors as of the state before the step, other fields as of the present state."""
         is_sensed = need in (fields.SENSORS, fields.VELOCITIES, fields.DYNAMICS)
         self._now.update(_current=fields.STATE, _is_behind=False, _is_sensed_before=is_sensed)
         if need > fields.SENSORS:
             self._forward(need)
 
     def _refresh(self) -> None:
-        """Let results be read without a trial step."""
+        """Make the stored results readable without a trial step."""
         self._now["_is_stale"] = False
         for name in _RESULTS:
             self._now[name] = getattr(self._native, name)
 
     def _grow_stale(self) -> None:
-        """Let a trial step compute results at the next reading."""
+        """Discard the results. The next reading computes them by a trial step."""
         self._now["_is_stale"] = True
         for name in _RESULTS:
             self._now.pop(name, None)
 
     def _try(self) -> None:
-        """Compute the results of the present state and controls by a step that is taken back."""
+        """Compute the results of the present state and controls by a step that is undone."""
         self._refresh()
         with self.trial():
             self._mapping.step()
@@ -405,7 +408,7 @@ class MjData(metaclass=NamesOf):
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Take back what happens to the state within the context. Results stay."""
+        """Restore the state at the end of the context. Results stay."""
         mapping, native = self._mapping, self._native
         arrays = (native.qpos, native.qvel, native.act, *mapping.known, *mapping.before)
         saved, checkpoint = [array.copy() for array in arrays], Checkpoint(self.world)
@@ -454,7 +457,7 @@ class NamedObject:
 
 
 def _fields_of_objects() -> dict[tuple[str, str], str]:
-    """Return the fields of views whose names are shorter than those in MjData."""
+    """Return MjData's name of each field whose name in an object's view is shorter."""
     kinds = {"Actuator": "actuator_", "Camera": "cam_", "Geom": "geom_", "Light": "light_"}
     kinds |= {"Site": "site_", "Tendon": "ten_"}
     names = {*fields.NEEDS}

@@ -121,7 +121,7 @@ def _add_inputs(s: Exchange) -> bool:
 def _add_forces(s: Exchange) -> int:
     """Add applied forces to the efforts of joints without a limit.
 
-    Returns 0, PUSHED if a joint with a limit has a force, or INVALID for one that is not finite.
+    Returns 0, PUSHED if a joint with a limit has a force, or INVALID for a non-finite force.
     """
     result = 0
     for k in range(s.joint_qvel.shape[0]):
@@ -220,7 +220,7 @@ def _write_position(s: Exchange, at: Index, position: float) -> None:
 
 @inlined_kernel
 def _write_rate(s: Exchange, at: Index, rate: float) -> None:
-    """Write a velocity, and the mean acceleration since the one before."""
+    """Write a velocity, and the mean acceleration over the step."""
     s.qacc[at] = (rate - s.qvel[at]) / s.settings[0].time_step
     s.qvel[at] = rate
     s.before_qvel[at] = s.known_qvel[at]
@@ -229,7 +229,9 @@ def _write_rate(s: Exchange, at: Index, rate: float) -> None:
 
 @inlined_kernel
 def _write_base(s: Exchange, base: Base) -> None:
-    """Write a free body's pose and velocity in MuJoCo's coordinates. The anchor moves by its axes.
+    """Write a free body's pose and velocity in MuJoCo's coordinates.
+
+    The velocity of the anchor is along the anchor's axes.
 
     The anchor's velocity is the velocity u of the origin plus omega x (R anchor). The rates
     of the rotation are in the body frame.

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of each field of MuJoCo's structures: simulated, computed, or refused.
+"""Tables of the fields of MuJoCo's structures: simulated, computed, or refused.
 
-Code, test and the page docs/reference/mujoco_fields.md read these tables. A field that no table has
-is an error of the test, so that a field of a new version of MuJoCo does not pass in silence.
+The facade, its test and the page docs/reference/mujoco_fields.md read these tables. The test fails
+for a field that no table has, for example a field of a new version of MuJoCo.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum
 
 
 class Use(Enum):
-    """Effects of reading and of writing a field."""
+    """The effect of writing a field of a model."""
 
     FOLLOWED = "simulated: a changed value acts from the next step on"
     ACCURACY = "accepted with a warning: how closely MuJoCo's own algorithms work"
@@ -89,7 +89,7 @@ FLAGS_OF_ACCURACY += " DIAGEXACT SPECULATIVE"
 
 
 class Need(Enum):
-    """How the value of a field of MjData is made when it is read."""
+    """The source of the value of a field of MjData."""
 
     STATE = "the state and the inputs: read and written at each step"
     RESULT = "computed by hrpsim at each step: means over the step"
@@ -166,7 +166,7 @@ def use_in_option(name: str) -> Use | None:
 
 
 def is_refused_of_data(name: str) -> bool:
-    """Return whether a field of MjData is one that the facade refuses to read and to write."""
+    """Return whether the facade refuses to read and to write a field of MjData."""
     return _fits(name, DATA_REFUSED)
 
 

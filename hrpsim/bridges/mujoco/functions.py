@@ -62,8 +62,8 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 def mj_forward(m: MjModel, d: MjData) -> None:
     """Update all fields to qpos and qvel.
 
-    Accelerations, contacts and forces are computed at the next reading, by a step that is taken
-    back.
+    Accelerations, contacts and forces are computed at the next reading, by a trial step that is
+    undone.
     """
     d._put()
     _call_control(m, d)

@@ -101,7 +101,10 @@ class RobotMapping:
         }
 
     def kernels_for(self, scene: Scene, **shared: np.ndarray) -> _Kernels:
-        """Return `read_controls` and `write_results` for a scene. shared: fields of Exchange."""
+        """Return `read_controls` and `write_results` for a scene.
+
+        shared: fields of Exchange that all robots have in common.
+        """
         robot, actuators = self.robot, self.robot.access.actuators.whole
         first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
         arrays = Reference(
@@ -277,7 +280,10 @@ class Mapping:
             self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
-        """Handle the result of `read_controls`: a changed state, invalid numbers, or a push."""
+        """Handle the result of `read_controls`: a changed state, invalid numbers, or a push.
+
+        k: number of the robot.
+        """
         if found == exchange.CHANGED:
             self.put_state()
             self._refer()
@@ -328,7 +334,7 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
 
 
 def _readings(m, robot: Robot) -> list[tuple]:
-    """Return READING values of MuJoCo's sensors at sites with a sensor of hrpsim.
+    """Return the values of READING records, for MuJoCo's sensors at sites with a sensor of hrpsim.
 
     MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The mujoco package itself, functions of our models and data, and refusals by name."""
+"""The mujoco package itself, its functions for the facade's models and data, and refused names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MissingNameError(HrpsimError, AttributeError):
 
 
 def missing(name: str, cure: str) -> MissingNameError:
-    """Return the error of a missing name."""
+    """Return the error for a name that the facade does not have. cure: what to use instead."""
     return MissingNameError(f"{name} is not in {FACADE}: {cure}")
 
 
@@ -61,7 +61,7 @@ def package() -> Any:
 
 
 def is_passed_on(name: str) -> bool:
-    """Return whether a name is MuJoCo's own function, called with our models and data."""
+    """Return whether the facade passes a function on to MuJoCo, with MuJoCo's model and data."""
     return name in FUNCTIONS or name.startswith(_PICTURES)
 
 
@@ -166,7 +166,7 @@ def refuse_change(field: str, old: Any, new: Any) -> None:
 
 
 class NamesOf(type):
-    """A class that stands for a class of MuJoCo, and lists the names of the class."""
+    """Metaclass of the facade's classes. `dir` also lists the names of MuJoCo's class."""
 
     def __dir__(cls) -> list[str]:
         """Return the names of this class and of MuJoCo's."""

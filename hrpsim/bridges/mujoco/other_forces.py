@@ -29,8 +29,9 @@ _PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
 class OtherForces:
     """Computes the forces (nv,) [N or Nm] of a mujoco.MjModel that hrpsim's world does not have.
 
-    The world has the actuators `taken`, and springs and dampers of the joints with `dofs`.
-    `numbers` are the actuators computed here. `total` (nv,) is what acts with qfrc_applied.
+    The world simulates the actuators `taken`, and springs and dampers of the joints with `dofs`.
+    `numbers` are the actuators computed here. `total` (nv,) is the sum of these forces and
+    qfrc_applied.
     """
 
     def __init__(self, m: Any, taken: list[int], dofs: list[int]) -> None:
@@ -95,7 +96,7 @@ class OtherForces:
 
 
 def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
-    """Return index in sensordata, dof or actuator, and whether it is a dof, of sensors of forces.
+    """Return (index in sensordata, dof or actuator, whether a dof is meant) of sensors of forces.
 
     All joints are included, because other actuators may act on a joint.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Give a mujoco.MjModel to the reader of MJCF, as the bridge wants the model read."""
+"""Prepare a mujoco.MjModel for the reader of MJCF."""
 
 from __future__ import annotations
 
@@ -29,13 +29,15 @@ _OF_TENDONS = ("limited", "frictionloss", "armature", "actfrclimited")
 
 
 def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int], tuple[str, ...]]:
-    """Return a model for the reader, the model's actuators, and beginnings of notes to leave out.
+    """Return a model for the reader, the actuators that hrpsim simulates, and prefixes of notes.
+
+    Notes with these prefixes are left out of the warning.
 
     The bridge bounds ctrl itself, and computes the forces of all other actuators.
 
     Args:
         model: the model.
-        active: which equalities act (neq,).
+        active: whether each equality is active (neq,).
     """
     native, sorts = model.native, package()
     head, arrays = contents(sorts, np, native)

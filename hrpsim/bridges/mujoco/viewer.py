@@ -20,7 +20,10 @@ _USER_GEOMS = 1000
 
 
 class Handle:
-    """The handle of `launch_passive`. Camera, options and user geoms are accepted but not shown."""
+    """The handle of `launch_passive`.
+
+    Settings of camera, options and user geoms are accepted and have no effect.
+    """
 
     def __init__(self, model: Any, data: Any) -> None:
         from hrpsim.viewer.session import Motion, Session

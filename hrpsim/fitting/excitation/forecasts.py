@@ -139,7 +139,7 @@ class Trial:
         )
 
     def _excess(self, q: np.ndarray, v: np.ndarray, efforts: np.ndarray) -> float:
-        """Return how far efforts, velocities and positions go beyond the limits, as a share."""
+        """Return the largest excess over limits of effort, velocity and position, relative."""
         index, system = self.robot.joint_index, self.robot.model.system
         effort, speed = system.effort_limit[index.v], system.velocity_limit[index.v]
         used = [
