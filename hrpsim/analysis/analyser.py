@@ -42,7 +42,7 @@ class FixedPhase(NamedTuple):
     """A phase from sample `begin` on in which `links` are fixed to the world.
 
     The first link determines the base's motion. pose: position (3,) [m] and R_world_link (3, 3) of
-    the first link. None keeps the link's pose in the motion.
+    the first link. With None, the link stays at its pose when the phase begins.
     """
 
     begin: int

@@ -161,7 +161,10 @@ def _clearance(paths, seen_from: Sole, times) -> _Clearance:
 
 
 def _references(clearances, reference: int) -> np.ndarray:
-    """Return the sole that carries the base's motion at each sample (T,)."""
+    """Return the reference sole at each sample (T,).
+
+    The base's motion is computed from this sole.
+    """
     count = len(clearances[0].lowest)
     references = np.full(count, reference)
     begin = 0  # of the present reference
@@ -216,7 +219,10 @@ def check_fixed_links(
 def _lower_sole(
     analyser: Analyser, found: Trajectory, link: str, part: slice, tolerance: float
 ) -> tuple[int, str] | None:
-    """Return when another sole is lower than the sole of a fixed link, and a text, or None."""
+    """Return the first sample at which another sole is lower than a fixed sole, and a text.
+
+    Returns None if no sole is lower.
+    """
     if not len(analyser.soles[analyser.links.index(link)].vertices):
         return None
     for sole in analyser.soles:
@@ -234,7 +240,7 @@ def _first_beyond(values: np.ndarray, limit: float) -> int | None:
 
 
 def _seen_from(known, recovered, positions) -> np.ndarray:
-    """Return points (T, 3) carried from recovered base poses to known base poses (T, nq)."""
+    """Transform points (T, 3) [m] from recovered base poses to known base poses, both (T, nq)."""
     turn = Rotation.from_quat(known[:, 3:7]) * Rotation.from_quat(recovered[:, 3:7]).inv()
     return known[:, :3] + turn.apply(positions - recovered[:, :3])
 

@@ -127,7 +127,10 @@ class Observer(Closed):
         self._mask[0, reference] = 1
 
     def _stand_on(self, index: int) -> None:
-        """Make a sole the reference, level, on the ground of the reference before."""
+        """Make a sole the reference.
+
+        The sole is put level on the ground of the previous reference.
+        """
         here, ground = self.supports[index], self._phases[0]["ground"]
         yaw = math.atan2(here["R"][1, 0], here["R"][0, 0])
         c, s = math.cos(yaw), math.sin(yaw)
@@ -143,7 +146,7 @@ class Observer(Closed):
 
 
 def _checked(name: str, given: ArrayLike, kept: np.ndarray) -> np.ndarray:
-    """Return finite numbers of the shape of `kept`: an array of floats itself, else a copy."""
+    """Return `given` as finite numbers of the shape of `kept`. An array of floats is not copied."""
     if not isinstance(given, np.ndarray) or given.dtype.kind != "f":
         return finite_vector(name, given, len(kept))
     if given.shape != kept.shape:

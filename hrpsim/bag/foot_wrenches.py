@@ -172,7 +172,7 @@ def _foot(bag: Path, topic: str) -> Foot:
 
 
 def _ascending(time: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return one row for each stamp, because a paused simulation repeats the state."""
+    """Sort rows by stamp, and drop repeated stamps. A paused simulation repeats its state."""
     time, first = np.unique(time, return_index=True)
     return time, *(column[first] for column in columns)
 
@@ -201,7 +201,7 @@ def plot_foot_wrenches(
 
     The default of `zmp` is the topic zmp in the namespace of `left`. Without this topic the ZMP is
     not plotted. Returns `picture`, a PNG file. Raises the errors of `read_foot_wrenches`, and
-    Raises HrpsimError if matplotlib is missing.
+    HrpsimError if matplotlib is missing.
     """
     feet = read_foot_wrenches(bag, left, right, zmp)
     has_zmp = feet.zmp_time.size > 0
@@ -228,7 +228,10 @@ def plot_foot_wrenches(
 
 
 def _draw_feet(axes, feet: FootWrenches, of: Callable[[Foot], np.ndarray], names: str) -> None:
-    """Plot named columns of each foot's data."""
+    """Plot columns of both feet's data against time.
+
+    of: returns the data (n, columns) of a foot.
+    """
     for foot, side, colour in ((feet.left, "left", LEFT), (feet.right, "right", RIGHT)):
         values = of(foot)
         for column, (name, line) in enumerate(zip(names, _LINES)):

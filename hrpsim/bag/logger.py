@@ -34,10 +34,10 @@ _FIRST_ROOM = 64  # rows
 class Logger(Closed):
     """Records signals of a world in each call of `World.step`, until `close`.
 
-    A sample has the state and the commands that act from then on. Recording changes no
-    bit of the run. After a reset or an earlier snapshot, the samples from the present time on are
-    dropped. A robot or body that is removed has no samples from then on. One that is added is
-    recorded if the names contain its signals.
+    A sample has the state and the commands that act from then on. Recording changes no bit of the
+    run. After a reset or an earlier snapshot, the samples from the present time on are dropped. A
+    robot or body that is removed has no samples from then on. An added robot or body is recorded if
+    the names contain its signals.
 
         log = hrpsim.Logger(world, ["joint_states", "lfsensor.force.z"], every=0.005)
         world.step(1000)
@@ -203,14 +203,14 @@ class _Track:
 
 
 def _merged_field(field: Field, parts: list[TopicSignals]) -> Field:
-    """Return a field with the labels of all parts."""
+    """Return a field with the labels from all parts of a topic."""
     every = [own for part in parts for own in part.fields if own.name == field.name]
     labels = dict.fromkeys(chain(*(own.labels for own in every)))
     return Field(field.name, tuple(labels), field.unit)
 
 
 def _merged(parts: list[TopicSignals]) -> TopicSignals:
-    """Return one topic of successive robots or bodies of the same name."""
+    """Join the samples of a topic of successive robots or bodies with the same name."""
     first = parts[0]
     if len(parts) == 1:
         return first

@@ -52,7 +52,7 @@ class McapFile:
         return self._check()[1]
 
     def _check(self) -> tuple[list[str], str]:
-        """Return failed checksums, and what no checksum covers. A checksum of 0 is none."""
+        """Return texts about wrong checksums, and about parts without one. 0 means no checksum."""
         problems: list[str] = []
         bare, covered = 0, 0
         running = zlib.crc32(_MAGIC)  # of the present part of the file
@@ -74,7 +74,7 @@ class McapFile:
         return problems, f"{bare} chunks or messages have no checksum" if is_bare else ""
 
     def _records(self) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield kind, head and content of the whole records before the first that is too short."""
+        """Yield kind, head and content of the records, up to the first incomplete record."""
         size = self.path.stat().st_size
         with open_file(self.path, HrpsimError, None) as file:
             file.seek(len(_MAGIC))

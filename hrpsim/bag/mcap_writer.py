@@ -134,7 +134,7 @@ def _message(types, topic: TopicSignals, mark: Callable[[str, str], float]) -> A
 
 
 class _Marked(NamedTuple):
-    """A topic, with types of messages and the marks of the numbers."""
+    """Builds a message of a topic. `mark` returns the number to write for a field and label."""
 
     types: Any
     topic: TopicSignals
@@ -193,7 +193,7 @@ def _imu(of: _Marked) -> tuple[Any, ...]:
 
 
 def _vectors(of: _Marked) -> tuple[Any, ...]:
-    """Return the only point of a message, or the wrench."""
+    """Return the content of a stamped message after the header: a point or a wrench."""
     fields = list(MESSAGE_PARTS[of.topic.type_name])
     if len(fields) == 1:
         return (of.vector("Point", *fields),)

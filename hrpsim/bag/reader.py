@@ -250,7 +250,7 @@ def topic_types(bag: Path) -> dict[str, str]:
 
 
 def _topics_in(bag: Path, type_name: str | None) -> str:
-    """Return the topics of a bag, and which of them have a type, or what is missing in the bag."""
+    """Return a text that lists a bag's topics and those of a type, or the reason why none exist."""
     types = topic_types(bag)
     alike = [name for name, its_type in types.items() if its_type == type_name]
     of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
@@ -345,7 +345,10 @@ def points(bag: Path, topic: str) -> Points:
 
 
 def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
-    """Return a row of numbers for each message. Raises BagError if the bag's definition differs."""
+    """Return the numbers (n, columns) of n messages. Raises BagError if the definition differs.
+
+    row: returns the numbers of a message.
+    """
     try:
         rows = (row(message) for message in messages(bag, name))
         return np.fromiter(rows, dtype=np.dtype((float, columns)))

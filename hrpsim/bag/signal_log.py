@@ -107,10 +107,10 @@ class SignalLog(Mapping[str, np.ndarray]):
         return self._field(name)[1].unit
 
     def chosen(self, names: Iterable[str] | None) -> list[str]:
-        """Return the columns that names contain: topics, fields, columns, or patterns such as "*".
+        """Return the columns of topics, fields, columns, or patterns such as "*".
 
         Raises:
-            HrpsimError: nothing has a name. The error names similar signals.
+            HrpsimError: a name fits no signal. The error names similar signals.
         """
         return chosen_columns(names, self._of_column)
 

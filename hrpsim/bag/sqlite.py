@@ -156,7 +156,10 @@ def _bound_work(database: sqlite3.Connection, size: int) -> None:
 
 
 def _refuse_programs(database: sqlite3.Connection, table: str) -> None:
-    """Raise sqlite3.Error unless `table` is a plain table without computed columns."""
+    """Raise sqlite3.Error unless `table` is a plain table without computed columns.
+
+    Views, triggers and computed columns would run code from the file.
+    """
     found = database.execute(
         "SELECT type, rootpage FROM sqlite_master WHERE name = ? AND length(sql) < 10000", (table,)
     ).fetchall()

@@ -118,7 +118,7 @@ def _parsed(given: list[str]) -> argparse.Namespace:
 
 
 def _output_is_closed() -> bool:
-    """Return whether the reader of standard output is gone. Drop the remaining output then."""
+    """Return whether the reader of standard output has closed. Discard further output then."""
     output = select.poll()
     output.register(sys.stdout.fileno(), 0)
     is_closed = any(event & select.POLLERR for _, event in output.poll(0))
@@ -141,9 +141,9 @@ class _PrintVersion(argparse.Action):
 
 
 def _parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands.
+    """Return the parser of the command line.
 
-    If `asked` names a command, only this command has options.
+    asked: the command whose options are added. None adds the options of all commands.
     """
     parser = argparse.ArgumentParser(prog="hrpsim", description=__doc__)
     parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
@@ -184,7 +184,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
 
 
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
-    """Help on one screen: options once, each up to the first semicolon. The reference has all."""
+    """A formatter of help on one screen. Each text of an option ends at the first semicolon."""
 
     def __init__(self, prog: str, **options) -> None:
         super().__init__(prog, max_help_position=34, **options)

@@ -77,7 +77,7 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 def _checked(what: str, check: Callable[[], tuple[str, str, str]]) -> Finding:
-    """Return the finding of a check. An unexpected error is a finding too."""
+    """Return the finding of a check. An unexpected error becomes a finding "broken"."""
     try:
         return Finding(what, *check())
     except Exception as error:
@@ -200,7 +200,7 @@ _CHECKS: dict[str, Callable[[], tuple[str, str, str]]] = {
 
 
 def _extra(name: str) -> Finding:
-    """Return which packages of an extra are here."""
+    """Return a finding on the packages of an extra."""
     modules = EXTRA_PACKAGES[name]
     missing = [module for module in modules if importlib.util.find_spec(module) is None]
     purpose = EXTRA_PURPOSES[name]

@@ -155,7 +155,7 @@ def _advice(study: Path, rows: Sequence[VerdictRow]) -> list[str]:
 
 
 def _lacks(study: FitStudy, result: FitResult) -> list:
-    """Return the effects whose absence from the model may explain the residuals."""
+    """Return the suspected effects that the model lacks and that may explain the residuals."""
     from hrpsim.fitting.report import suspects
 
     show_line("hrpsim: looking for what the model lacks")

@@ -319,10 +319,7 @@ def _look(options: argparse.Namespace, store: Path) -> int:
 
 
 def _require_results(found, store: Path) -> str:
-    """Return the progress of a store's sweep as text.
-
-    Raises HrpsimError if no run has succeeded.
-    """
+    """Return the progress of a sweep as text. Raises HrpsimError if no run has succeeded."""
     status, errors = found["status"].values, found["error"].values
     count, failed = int((status > 0).sum()), int((status == 2).sum())
     progress = f"{count} of {len(status)} cells are finished, {failed} of them failed"

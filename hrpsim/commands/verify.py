@@ -46,7 +46,7 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def _check_of(path: Path) -> Callable[[Path], tuple[str, int]]:
-    """Return the check for what a path holds."""
+    """Return the check for the kind of file at a path: store, signals or bag."""
     if (path / ".zgroup").exists():
         return _store
     return _signals if path.suffix == ".npz" else _bag

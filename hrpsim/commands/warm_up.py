@@ -107,7 +107,7 @@ def _compile(names: list[str], processes: int | None) -> None:
 
 
 def _timed(part: str) -> float:
-    """Compile a part. Return the duration in seconds."""
+    """Compile a group of kernels. Return the duration [s]."""
     begin = time.perf_counter()
     # On a terminal the line of progress shows it.
     output = io.StringIO() if sys.stderr.isatty() else sys.stderr
@@ -129,7 +129,7 @@ def seconds_left(
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return parts in the order of the processes: the longest first."""
+    """Return groups of kernels in the order of compilation, the longest first."""
     return sorted(names, key=_weight, reverse=True)
 
 
@@ -138,7 +138,7 @@ def _weight(part: str) -> float:
 
 
 def parts() -> list[str]:
-    """Return the kernels to compile: the step, sensors, the walk, all lazily compiled kernels."""
+    """Return the names of groups of kernels: the step, sensors, the walk, and lazy kernels."""
     import hrpsim.engine.step.step  # noqa: F401  which declares the kernels
     from hrpsim.engine.compile.lazy_kernels import declared_lazy_kernels
 

@@ -26,8 +26,9 @@ def style(axes) -> None:
 
 
 def fill_between(axes, x, low, high, **options) -> None:
-    """Fill between two curves: `axes.fill_between`, also for matplotlib 3.5 with NumPy 1.24.
+    """Fill between two curves, as `axes.fill_between` does.
 
-    These, without `where`, raise IndexError for arrays without NaN.
+    Without `where`, matplotlib 3.5 with NumPy 1.24 raises IndexError for arrays without NaN. This
+    function avoids the error.
     """
     axes.fill_between(x, low, high, where=[True] * len(x), **options)

@@ -117,10 +117,10 @@ def _watch(hears: socket.socket, clean_up: Callable[[], None]) -> None:
 
 
 def _is_lost_in_computing() -> bool:
-    """Return whether the main thread does not return from a compiler, or from a single call.
+    """Return whether the main thread stays within a compiler or within a single call.
 
-    The thread is observed from the signal until the answer is clear. A thread that Python runs
-    moves to another instruction within _TIMEOUT.
+    The thread is observed until the result is clear. A thread that runs Python code moves to
+    another instruction within _TIMEOUT.
     """
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
     begin, used_before, instruction = time.monotonic(), time.clock_gettime(clock), _instruction()
@@ -141,7 +141,10 @@ def _is_lost_in_computing() -> bool:
 
 
 def _sleeps() -> bool:
-    """Return whether the main thread waits for anything but a processor."""
+    """Return whether the main thread waits, for example for input.
+
+    A runnable thread does not wait.
+    """
     try:
         status = Path(f"/proc/self/task/{threading.main_thread().native_id}/stat").read_text()
     except OSError:  # no Linux: its share of a processor decides

@@ -21,7 +21,7 @@ _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def needed(what: str, value: Any) -> vol.Invalid:
-    """Return the error of a value of another kind than needed."""
+    """Return the error "WHAT is needed, got VALUE"."""
     return vol.Invalid(f"{what} is needed, got {shown_value(value)}")
 
 
@@ -141,7 +141,10 @@ def _is_content(error: vol.Invalid) -> bool:
 
 
 def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
-    """Return an error about a mapping's keys in hrpsim's words. Return others unchanged."""
+    """Return an error about an unknown key with similar known keys.
+
+    Return other errors unchanged.
+    """
     if len(error.path) != 1:
         return error
     if error.error_message == "extra keys not allowed":

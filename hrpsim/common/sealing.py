@@ -33,7 +33,7 @@ class _Pickler(pickle.Pickler):
 
 
 def plain_parts(one: Any) -> Any:
-    """Return the value of `__reduce_ex__` that restores an object from attributes."""
+    """Return the default value of `__reduce_ex__`, which restores an object from its attributes."""
     return object.__reduce_ex__(one, _PROTOCOL)
 
 

@@ -34,7 +34,7 @@ _judged: dict[Path, str] = {}
 
 
 def cache_home() -> Path:
-    """Return the folder for all that is stored for later processes, NOWHERE if untrusted."""
+    """Return the folder for all stored files, or NOWHERE if others may write there."""
     return trusted(_chosen_home())
 
 
@@ -55,7 +55,7 @@ def trusted(folder: Path) -> Path:
 
 
 def why_not(folder: Path) -> str:
-    """Return why others may change the contents of a folder, or a folder above, or ""."""
+    """Return why others may change the contents of a folder or a parent folder, or ""."""
     real = Path(os.path.realpath(folder))
     for path in (real, *real.parents):
         try:
@@ -72,7 +72,7 @@ def why_not(folder: Path) -> str:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    """Return whether others than the owner may write. A group of the user alone is no other."""
+    """Return whether anyone except the owner may write. The user's private group does not count."""
     if found.st_mode & stat.S_IWOTH:
         return True
     return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The checks of numbers that files, Python and ROS share.
+"""Checks of numbers, the same for files, Python and ROS.
 
-Each returns the checked value and raises WorldError (vectors: StateError), which names the
-given value and the allowed ones. A truth value or a text is not a number here. RANGES bounds the
-settings of a world. LARGEST bounds everything else, to keep products far from overflow.
+Each check returns the value. A wrong value raises WorldError (for vectors StateError), which names
+the given value and the allowed values. A truth value or a text is not a number here. RANGES bounds
+the settings of a world. LARGEST bounds everything else, to keep products far from overflow.
 """
 
 import math

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The runs of a comparison as a scenario of sweeps, for all cores."""
+"""The runs of a comparison as a scenario of sweeps, which run in parallel."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_WINDOWS = 75  # of predictions
 
 
 class Run(NamedTuple):
-    """A run of the comparison."""
+    """The results of one run of the comparison."""
 
     fell_at: float  # [s], NaN without a fall
     motion: np.ndarray  # compared quantities (n, channels)
@@ -61,7 +61,7 @@ class Comparison(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The outcomes of a run. Predictions have a miss alone."""
+        """The outcomes of a run. Predictions have only the outcome `miss`."""
         count, width, links = self._sizes()
         return {
             "fell_at": Outcome("s"),
@@ -112,7 +112,7 @@ class Comparison(Scenario):
         return Run(trace.fell_at, motion, sampled.forces)
 
     def subject(self, numbers: Iterable[int]) -> Subject:
-        """Return the subject with the chosen changes, except changes of the reference."""
+        """Return the policy in hrpsim with the chosen changes, except changes of the reference."""
         chosen = [self.changes[k] for k in numbers if not self.changes[k].of_reference]
         at_load: dict[str, Any] = {}
         for one in chosen:
@@ -153,7 +153,7 @@ class Comparison(Scenario):
 
 
 def numbers_of(text: str) -> tuple[str, list[int]]:
-    """Return UNCHANGED or REFERENCE, the side that runs, and the changes' numbers.
+    """Return the simulator that runs, UNCHANGED or REFERENCE, and the numbers of the changes.
 
     Texts are such as "unchanged", "2+5" or "reference+5".
     """
@@ -164,7 +164,7 @@ def numbers_of(text: str) -> tuple[str, list[int]]:
 
 
 def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
-    """Return the text of a side with changes, an argument of `numbers_of`."""
+    """Return the text of a simulator with changes. `numbers_of` parses this text."""
     words = [str(number) for number in numbers]
     if side == REFERENCE:
         return "+".join([REFERENCE, *words])
@@ -184,7 +184,7 @@ class Runner:
         self.failures: dict[str, str] = {}  # errors, by the changes
 
     def runs(self, chosen: Sequence[str]) -> dict[str, list[Run]]:
-        """Return the runs from all starts, by the changes.
+        """Make the runs from all starts. Return the runs by set of changes.
 
         Changes whose runs fail are left out, and `failures` names them.
 
@@ -201,7 +201,10 @@ class Runner:
         return grouped
 
     def misses(self, chosen: Sequence[str]) -> dict[str, float]:
-        """Return the errors of predictions in short windows, by the changes, without failures."""
+        """Return the errors of predictions in short windows, by set of changes.
+
+        Sets whose predictions fail are left out.
+        """
         found = self._sweep([(text, _WINDOWS) for text in chosen])
         misses = dict(zip(self._names(found), found["miss"].values.tolist()))
         return {text: miss for text, miss in misses.items() if text not in self.failures}

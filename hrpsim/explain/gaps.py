@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far apart runs are, and when and where the distance exceeds the noise."""
+"""Distances of runs, and the time at which the distance exceeds the noise."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ class Yardstick(NamedTuple):
 
     @staticmethod
     def of(is_free: bool, joints: Sequence[str], reference: np.ndarray) -> Yardstick:
-        """Return the sizes of a reference's motions (starts, n, channels): standard deviations."""
+        """Return a yardstick with the standard deviations of a reference's motions.
+
+        reference: motions (starts, n, channels).
+        """
         base = (*_TRAVEL, *_BASE) if is_free else ()
         groups = {"posture": slice(len(base), None)}
         if is_free:
@@ -74,8 +77,8 @@ class Yardstick(NamedTuple):
     def distances(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the distance of two motions (n, channels) at each time by groups (n, groups).
 
-        A distance is the root mean square of the differences, in sizes, but at most 1. The distance
-        is 1 while only one robot has fallen, and 0 after both have fallen.
+        A distance is the root mean square of the differences over the sizes, but at most 1. The
+        distance is 1 while only one robot has fallen, and 0 after both have fallen.
         """
         squares = ((a - b) / self.sizes) ** 2
         apart = np.sqrt([squares[:, own].mean(axis=1) for own in self.groups.values()]).T
@@ -86,7 +89,7 @@ class Yardstick(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """When and where runs part."""
+    """The time at which runs diverge, and the quantity that diverges first."""
 
     time: float  # [s]
     channel: str  # that departs first
@@ -97,8 +100,8 @@ class Parting(NamedTuple):
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
     """Return the median distance of runs of one simulator from different starts (n, groups).
 
-    A run counts until the fall, because falls at different times say nothing of the noise before.
-    The noise is 0 when fewer than two runs still stand.
+    A run counts until its fall, because the times of falls do not measure the noise before. The
+    noise is 0 when fewer than two runs still stand.
 
     Args:
         yardstick: sizes.
@@ -115,7 +118,7 @@ def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
 def parting(
     yardstick: Yardstick, times: np.ndarray, here: np.ndarray, there: np.ndarray
 ) -> Parting | None:
-    """Return when paired runs part beyond the noise of either, or None.
+    """Return when the distance of paired runs exceeds the noise of either simulator, or None.
 
     Args:
         yardstick: sizes.
@@ -144,13 +147,13 @@ def parting(
 
 
 def chance_of_falls(falls: int, others: int, starts: int, other_starts: int) -> float:
-    """Return how probable so unequal falls are if the true rates are equal (Fisher's exact test).
+    """Return the p value of Fisher's exact test: equal rates of falls in both simulators.
 
     Args:
-        falls: in hrpsim.
-        others: in the reference.
-        starts: runs in hrpsim.
-        other_starts: runs of the reference.
+        falls: number of falls in hrpsim.
+        others: number of falls in the reference.
+        starts: number of runs in hrpsim.
+        other_starts: number of runs of the reference.
     """
     total, fallen = starts + other_starts, falls + others
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a library of distances offers to the other files of this folder."""
+"""The interface of the libraries that compute distances."""
 
 from abc import ABC, abstractmethod
 from importlib import import_module

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Distances by FCL, for places without coal."""
+"""Distances by FCL, used if coal is not installed."""
 
 from typing import Any
 

@@ -34,10 +34,10 @@ WORLD = "world"
 class Nearest(NamedTuple):
     """Two links, or a link and "world/NAME", with the nearest points. distance < 0: overlap.
 
-    The distance is the distance of the two points. Between convex shapes it is too large by at most
-    `LinkDistances.error`. The depth of an overlap of convex shapes is the shortest translation that
-    separates them. For overlapping triangles that form no convex solid, the distance is at most 0,
-    and is not the depth.
+    The distance of the two points is too large by at most `LinkDistances.error` between convex
+    shapes. The depth of an overlap of convex shapes is the shortest translation that separates
+    them. For overlapping triangles that form no convex solid, the distance is at most 0, and is not
+    the depth.
     """
 
     links: Pair

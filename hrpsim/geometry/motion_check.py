@@ -43,7 +43,7 @@ class MotionCollision:
 def check_motion(
     distances: LinkDistances, times: ArrayLike, q: ArrayLike, *, tolerance: float | None = None
 ) -> list[MotionCollision]:
-    """Return every stretch of a motion in which two links come closer than a tolerance.
+    """Return every interval of a motion in which two links come closer than a tolerance.
 
     No overlap is missed. Pairs that are not listed are apart at all times. Listed pairs are apart
     before `begin` and after `end`. These times are accurate to a movement of `tolerance`, or of a
@@ -107,13 +107,13 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
 
 
 def _first_time(times, bound, along: float, time: float) -> float:
-    """Return the first time [s] at which `bound` equals `along`, if at a sample, else `time`."""
+    """Return the first time [s] of a sample at which `bound` equals `along`, or else `time`."""
     k = int(np.searchsorted(bound, along, side="left"))
     return float(times[k]) if bound[k] == along else time
 
 
 def _sample_at(times, bound, along: float) -> tuple[float, float]:
-    """Return where `bound` reaches a value: the sample with a fraction, and the time [s]."""
+    """Return the fractional sample and the time [s] at which `bound` reaches `along`."""
     k = int(np.searchsorted(bound, along, side="right")) - 1
     if k >= len(times) - 1:
         k = int(np.searchsorted(bound, bound[-1], side="left"))

@@ -26,7 +26,7 @@ from hrpsim.sweeps.framework.scenario import (
 
 
 class BoundaryScenario(Scenario):
-    """Find, for each run, where along `parameter` the outcome `bad` becomes true (not zero).
+    """Find, for each run, the value of `parameter` from which the outcome `bad` is true (not zero).
 
     between: range of the search (low, high), narrowed to an interval of `tolerance`. All runs of
     one bisection have the same seed.
@@ -74,7 +74,7 @@ class BoundaryScenario(Scenario):
 
     @property
     def runs(self) -> str:
-        """How the scenario is run."""
+        """A text that describes how runs are made."""
         return self.scenario.runs
 
     @property

@@ -91,7 +91,7 @@ def run_cells(
 
 
 def problem_of_scenario(data: bytes) -> str:
-    """Return why this process cannot read a received scenario, or ""."""
+    """Return why this process cannot unpickle a scenario, or ""."""
     try:
         pickle.loads(data)
     except Exception as error:  # of any of its parts
@@ -128,7 +128,7 @@ def _result(scenario: Scenario, cell: Cell, found: Any, took: float) -> Result:
 
 
 def cut(text: str) -> str:
-    """Return the stored part of an error's text."""
+    """Return the text of an error, shortened to the length that is stored."""
     return text if len(text) <= ERROR_LENGTH else f"{text[: ERROR_LENGTH - 4]} ..."
 
 
@@ -187,7 +187,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def fingerprint(scenario: Scenario) -> dict[str, str]:
-    """Return the properties that must be equal in all processes of a sweep, by name."""
+    """Return properties by name, such as versions, that all processes of a sweep must share."""
     return {**versions(), "arithmetic": _arithmetic(), "kernels": scenario.probe()}
 
 
@@ -204,12 +204,12 @@ def versions() -> dict[str, str]:
 
 
 def where() -> str:
-    """Return the machine and process, for messages."""
+    """Return the names of machine and process, for messages."""
     return f"process {os.getpid()} on {platform.node()}"
 
 
 def differences(here: dict[str, str], there: dict[str, str]) -> str:
-    """Return "name: this, not that" for all differences, or "" if equal."""
+    """Return "name: HERE, not THERE" for each difference of two fingerprints, or ""."""
     names = [*there, *(name for name in here if name not in there)]
     return "; ".join(
         f"{name}: {_short(here.get(name, 'none'))}, not {_short(there.get(name, 'none'))}"
@@ -235,7 +235,7 @@ def _sources() -> str:
 
 @lru_cache
 def _arithmetic() -> str:
-    """Return a hash of functions of NumPy, BLAS and the C library at fixed arguments."""
+    """Return a hash of results of NumPy, BLAS and the C library for fixed arguments."""
     x = np.linspace(-3.0, 3.0, 1001)
     square = np.sin(np.add.outer(np.arange(24.0), np.arange(24.0) ** 2)) + 24.0 * np.eye(24)
     results = [np.sin(x), np.cos(x), np.exp(x), np.tanh(x), np.arctan2(x, 1.7), np.sqrt(x + 4.0)]

@@ -34,7 +34,10 @@ class _Task(NamedTuple):
 
 
 class Driver:
-    """Do runs by executors from `make`, `in_flight` tasks of `per_task` runs at most at a time."""
+    """Submit runs to executors from `make`, and yield the results.
+
+    A task has `per_task` runs. At most `in_flight` tasks are submitted at a time.
+    """
 
     def __init__(
         self,
@@ -87,7 +90,7 @@ class Driver:
                 future.cancel()
 
     def _fill(self, fresh: Iterator[Cell]) -> None:
-        """Submit tasks. A suspect runs alone. The run that ends a process is then known."""
+        """Submit tasks. A run suspected of ending its process is submitted alone."""
         while len(self._pending) < self._in_flight:
             if self._suspects:
                 if self._pending:
@@ -118,7 +121,7 @@ class Driver:
             self._jobs.append(future)
 
     def _look_at_jobs(self) -> None:
-        """Find ended jobs among the jobs that do not notify."""
+        """Find finished jobs of executors that do not notify the driver."""
         for job in [job for job in self._jobs if job.done()]:
             self._jobs.remove(job)
             self._ended.put(job)
@@ -143,10 +146,10 @@ class Driver:
         return results
 
     def _refused(self, task: _Task, why: str, paused: bool = False) -> list[Result]:
-        """Requeue a task that a process refused, because it cannot run as the sweep began.
+        """Requeue a task that a process refused because its fingerprint differs.
 
-        paused: whether the process has waited. A process that refuses may answer at once, again and
-        again. The sweep then ends soon if no other process answers at all.
+        paused: whether the process has waited before. If only refusing processes reply, the sweep
+        ends soon.
         """
         self.refused_by.add(why)
         if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
@@ -177,7 +180,7 @@ class Driver:
         )
 
     def _lost(self, task: _Task, error: Exception, alone: bool) -> list[Result]:
-        """Requeue or fail a task whose process ended before the task."""
+        """Requeue or fail a task whose process ended before the task was done."""
         losses = task.losses + alone
         if losses >= _MOST_LOSSES:
             text = f"its process ended {losses} times: {type(error).__name__}: {error}"

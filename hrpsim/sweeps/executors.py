@@ -42,7 +42,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
     before = {name: os.environ.get(name) for name in _THREADS}
 
     def make() -> Executor:
-        """Return a new pool, after the end of the one before."""
+        """Return a new pool, after closing the previous pool."""
         close()
         pool = ProcessPoolExecutor(
             count,

@@ -40,10 +40,10 @@ _CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma", "crc32", "crc3
 
 
 class Store:
-    """Store the results of a sweep in a folder `path`, with the journal `path`.journal.
+    """The stored results of a sweep: a folder `path`, and the journal `path`.journal.
 
-    An existing store is continued, and the table gets the stored results. Raises SweepError if the
-    store has another sweep or other versions, or cannot be written.
+    An existing store is continued: the table receives the stored results. Raises SweepError if the
+    store belongs to another sweep or to other versions, or cannot be written.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Store:
         self._write_arrays()
 
     def _compare(self, there: Mapping[str, Any]) -> None:
-        """Raise SweepError for another sweep's store."""
+        """Raise SweepError if a store belongs to another sweep."""
         for name, value in self._identity.items():
             if name in ("versions", "run"):
                 continue
@@ -200,7 +200,7 @@ class Store:
 
 
 def open_store(path: str | Path) -> Any:
-    """Return the xarray.Dataset of a store, loaded. Raises SweepError for anything else.
+    """Return the xarray.Dataset of a store, loaded. Raises SweepError if the path is not a store.
 
     The dataset includes results that only the journal has.
     """
@@ -234,7 +234,7 @@ def open_store(path: str | Path) -> Any:
 
 
 def _packing() -> dict[str, Any]:
-    """Return the codecs of arrays: packed bytes with a checksum that any reader of zarr checks."""
+    """Return the codecs of arrays: compression, and a checksum that every reader of zarr checks."""
     codecs, zarr = (needed_package(name, "a store") for name in ("numcodecs", "zarr"))
     key = "compressor" if zarr.__version__.startswith("2.") else "compressors"
     return {"filters": [codecs.Zstd(), codecs.CRC32()], key: None}
@@ -268,7 +268,7 @@ def _is_not_of_zarr(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _damage_of(path: Path) -> Iterator[None]:
-    """Report any error as damage of a store or journal. The readers raise many errors."""
+    """Convert any error of a reader within the block to a SweepError about damage."""
     try:
         yield
     except SweepError:
@@ -300,7 +300,7 @@ def _refuse_programs(path: Path) -> None:
 
 
 def _flaw(found: Any) -> str:
-    """Return which part of a sweep a dataset lacks, or ""."""
+    """Return a text if a dataset lacks a variable or attribute of sweeps, or ""."""
     identity = _identity_of(found)
     for name, kind in {"scenario": dict, "versions": dict, "parameters": list}.items():
         if not isinstance(identity.get(name), kind):
@@ -354,7 +354,7 @@ def _plain(value: Any) -> Any:
 
 
 def first_difference(there: Any, here: Any, path: str = "") -> str:
-    """Return "path: this there, that here" for the first different entry, or "" if equal."""
+    """Return "path: VALUE there, VALUE here" for the first different entry, or "" if equal."""
     there, here = _plain(there), _plain(here)
     if there == here:
         return ""

@@ -111,7 +111,7 @@ def read_study(path: str | Path, instead: Mapping[str, Any] = MappingProxyType({
 
     Args:
         path: of the file.
-        instead: entries that count in place of entries of the file. Paths in these are absolute.
+        instead: entries that replace entries of the file. Paths in these entries are absolute.
     """
     path = Path(path).expanduser()
     text = read_yaml(path, SweepError, "study file")

@@ -29,7 +29,7 @@ _LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 
 
 def force_scale(world) -> float:
-    """Return the length of arrows [m/N] that draws the heaviest entity's weight 1 m long."""
+    """Return the scale of force arrows [m/N] at which the heaviest entity's weight is 1 m long."""
     weights = [entity.system.mass.sum() for entity in world.entities.values()]
     return _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))
 
@@ -150,7 +150,7 @@ class Drawing:
                 node.color = color
 
     def path_of(self, entity: str, link: str) -> str:
-        """Return the name of a link's node in the scene."""
+        """Return the path of a link's node in the scene."""
         return str(self._link(entity, link).name)
 
     def see_through(self, wanted: bool) -> None:

@@ -248,7 +248,7 @@ def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageF
 
     A page takes the option `follow` alone, and a recording takes none.
 
-    Raises HrpsimError for another suffix, or if a required package is missing.
+    Raises HrpsimError for any other suffix, or if a required package is missing.
     """
     path = Path(file)
     check_film(path)

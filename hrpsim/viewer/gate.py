@@ -195,7 +195,10 @@ def _token_in(request: Request) -> str:
 
 
 class PageFaults(logging.Filter):
-    """Count and log the faults of pages, at most one line per second. Call `install` once."""
+    """Counts errors in the connections to pages, and logs at most one line per second.
+
+    Call `install` once.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,7 +211,7 @@ class PageFaults(logging.Filter):
             logging.getLogger(name).addFilter(self)
 
     def note(self, error: BaseException) -> None:
-        """Count a fault, and log the fault unless another was logged within the last second."""
+        """Count an error, and log the error unless another was logged within the last second."""
         self.count += 1
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _PERIOD
@@ -217,7 +220,7 @@ class PageFaults(logging.Filter):
             print(line, file=sys.stderr, flush=True)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether other handlers get a record. Records about pages are logged here."""
+        """Return whether a record goes to other handlers. Records about pages are logged here."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not (record.name == _LOGGERS[0] or _is_of_viser(error)):
             return True

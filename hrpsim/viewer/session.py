@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world that a user plays, pauses, rewinds and drags, and the snapshots for that.
+"""Playing, pausing, rewinding and dragging of a world by a user, with the recorded snapshots.
 
 Independent of browsers.
 """
@@ -70,7 +70,10 @@ class Grip:
         return origin + R @ self.local_point
 
     def pull(self) -> np.ndarray:
-        """Apply the spring's force until the next step ends. Return it (3,) [N], in world axes."""
+        """Apply the spring's force during the next step.
+
+        Return the force (3,) [N], in world axes.
+        """
         point = self.point
         last = point if self._last_point is None else self._last_point
         self._last_point = point
@@ -204,7 +207,7 @@ class Session(Grabbing):
 
     @property
     def commands(self) -> bool:
-        """Whether pages may command joints: no controller does."""
+        """Whether pages may command joints, because no controller commands them."""
         return self.motion.rewinds
 
     @property
@@ -302,7 +305,10 @@ class Session(Grabbing):
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
 
     def frame(self, duration: float) -> int:
-        """Make the due steps within a part of `duration` [s, wall]. Return how many were made."""
+        """Make the steps that are due, within a fraction of `duration` [s, wall].
+
+        Return their number.
+        """
         made, end = 0, self._clock() + _SHARE_OF_FRAME * duration
         while self.playing and self._pacer.steps_due(most=1):
             self._tick()

@@ -156,7 +156,10 @@ class Viewer:
         stop_server(self.server)
 
     def _redraw(self) -> None:
-        """Draw added objects, and remove objects that left the world. Or draw another world."""
+        """Draw added objects and remove the nodes of removed objects.
+
+        Redraw all for another world.
+        """
         world, before = self.session.world, self.drawing.world
         self.drawing.remove()
         self.drawing = self.drawing.redrawn(world)

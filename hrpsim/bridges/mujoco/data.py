@@ -288,14 +288,14 @@ class MjData(metaclass=NamesOf):
         return need
 
     def _lend(self, need: int, value: Any) -> Any:
-        """Return a field of MuJoCo's, computed."""
+        """Compute a field of MuJoCo up to a level. Record that the script refers to the array."""
         self._compute(need)
         if need and isinstance(value, np.ndarray) and all(value is not a for _, a in self._lent):
             self._lent.append((need, value))
         return value
 
     def _compute(self, need: int) -> None:
-        """Compute fields of the present state, or the one before, whatever qpos and qvel are."""
+        """Compute fields of the present or the previous state, regardless of qpos and qvel."""
         if need == fields.SENSORS and self._is_sensed_before is not None:
             if not self._is_sensed_before:
                 self._sense_before()
@@ -320,9 +320,10 @@ class MjData(metaclass=NamesOf):
         self.qpos[:], self.qvel[:] = written
 
     def _sense_before(self) -> None:
-        """Compute sensordata for the state before the last step. Compute held poses again.
+        """Compute sensordata for the state before the last step, then other fields in use again.
 
-        MuJoCo's rk4 leaves the sensors of the first stage, and the poses of the last.
+        After a step with rk4, MuJoCo's sensors are of the first stage, and its poses of the last
+        stage.
         """
         with self._at(self._mapping.before):
             self._native.time = self._before_time

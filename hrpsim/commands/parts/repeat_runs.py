@@ -62,7 +62,7 @@ def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:
 
 
 def _started(study, found, cell: int):
-    """Return the run of a cell at the start, and the motion."""
+    """Return the run of a cell before its first tick, and the motion for the viewer."""
     from hrpsim.sweeps.boundary import BoundaryScenario
     from hrpsim.sweeps.sweep import cell_of
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario

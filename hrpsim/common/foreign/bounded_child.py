@@ -57,7 +57,7 @@ class _Child:
         self.process.stdin.flush()
 
     def receive(self, until: float) -> bytes | None:
-        """Return one message. None: the child has ended, or says too much, or time is over."""
+        """Return one message. None if the child has ended, is late, or sends too much."""
         head = self._read(LENGTH.size, until)
         if len(head) < LENGTH.size:
             return None
@@ -154,7 +154,7 @@ def call_bounded(
 
 
 def _ask(child: _Child, request: bytes) -> bytes | None:
-    """Return the answer of a child to a request, or None, as `receive` does."""
+    """Send a request to a child, and return the reply or None, as `receive` does."""
     try:
         with contextlib.suppress(BrokenPipeError):
             child.send(request)
@@ -165,7 +165,10 @@ def _ask(child: _Child, request: bytes) -> bytes | None:
 
 
 def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]) -> bytes:
-    """Return the child's answer. A child that has ended since the last call is replaced."""
+    """Return the child's reply to a request.
+
+    A child that has ended since the last call is replaced.
+    """
     global _child
     status = 0
     if _child is not None and _child.process.poll() is not None:

@@ -29,7 +29,7 @@ _KINDS = {
 
 
 def refuse_pointer(path: Path, head: bytes | bytearray, error: type[HrpsimError]) -> None:
-    """Raise `error` for a file that begins as what Git LFS has in place of one."""
+    """Raise `error` if a file is only a pointer of Git LFS to a file that was not downloaded."""
     if head.startswith(_POINTER):
         raise error(f"{path}: is a pointer of Git LFS, not the file itself: git lfs pull gets it")
 

@@ -74,7 +74,7 @@ def xml_root(
         label: name of the document in errors.
         error: class of the error.
         has_lines: whether the lines of the text are lines of the file named by `label`.
-        recover: pass over syntax errors.
+        recover: skip syntax errors.
         huge: allow texts of more than 10 MB within one element.
 
     Raises:
@@ -103,7 +103,7 @@ def xml_root(
 
 
 def _parsed(text: bytes, recover: bool, huge: bool) -> etree._Element | None:
-    """Return the root element. Syntax errors of `_HARMLESS` kinds are passed over."""
+    """Return the root element. With `recover`, syntax errors of `_HARMLESS` kinds are skipped."""
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,

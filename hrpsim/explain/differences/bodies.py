@@ -78,7 +78,7 @@ class Inertia(Difference):
 
 
 def _bodies(robot: Robot, other: Robot) -> dict[str, tuple[int, int]]:
-    """Return the numbers of the bodies of both robots, by a link whose frame is the body's."""
+    """Return pairs of body numbers, one of each robot, by the link that is the body's frame."""
     there = {f.name: f for f in other.model.frames.values() if f.body >= 0 and not f.p.any()}
     return {
         frame.name: (frame.body, there[frame.name].body)
@@ -100,7 +100,7 @@ class Gravity(Difference):
         return [self.change(f"{old.tolist()} -> {new.tolist()} m/s^2", vector=tuple(new.tolist()))]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: a recording was made on Earth, or says so."""
+        """Return nothing: recordings are assumed to be made under known gravity."""
         return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:

@@ -126,7 +126,7 @@ class Softness(Difference):
 
 
 class Rigidity(Difference):
-    """The rest of softness: contacts of the reference, as stiff as the time step allows."""
+    """The remaining effect of softness: makes contacts of the reference as stiff as possible."""
 
     name = "contact softness of the reference"
 
@@ -161,7 +161,7 @@ class RollingFriction(Difference):
         return []
 
     def apply_to_reference(self, model: Any) -> None:
-        """Leave sliding friction alone."""
+        """Remove rolling and spinning friction, and keep sliding friction."""
         model.geom_condim[:] = np.minimum(model.geom_condim, _SLIDING)
 
 

@@ -57,7 +57,7 @@ class JointValues(Difference):
 
 
 def _torque(here: Subject, names: list[str]) -> np.ndarray:
-    """Return a usual torque of each joint: of kp at 0.1 rad [Nm]."""
+    """Return a typical torque of each joint: kp times 0.1 rad [Nm]."""
     gains = dict(zip(here.policy.joints, here.policy.kp))
     usual = float(np.median(here.policy.kp))
     return 0.1 * np.array([gains.get(name, usual) for name in names])
@@ -97,7 +97,7 @@ class DryFriction(JointValues):
     unit = "Nm"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return shares of a usual torque, added."""
+        """Return no friction, and the present friction plus fractions of a typical torque."""
         torque = _torque(here, names)
         return [0.0 * old, *(old + share * torque for share in (0.05, 0.1, 0.2, 0.4))]
 
@@ -110,7 +110,7 @@ class TorqueLimits(JointValues):
     unit = "Nm"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return shares of the present limits, or of usual torques for joints without a limit."""
+        """Return fractions of the present limits. Without a limit a typical torque is used."""
         limit = np.where(np.isfinite(old), old, 10.0 * _torque(here, names))
         return [share * limit for share in (0.2, 0.3, 0.4, 0.5, 0.7, 0.85)]
 

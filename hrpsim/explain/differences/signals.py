@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The way of signals: delays of commands and measurements, filters, orders of histories."""
+"""Differences in signals: delays of commands and measurements, filters, orders of histories."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class SensingDelay(Difference):
     name = "delay of measurements"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: measurements in MuJoCo and in the world here are both present ones."""
+        """Return nothing: neither MuJoCo nor hrpsim's world delays measurements."""
         return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:

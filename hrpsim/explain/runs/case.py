@@ -30,12 +30,12 @@ class ExplainError(HrpsimError, ValueError):
 
 @dataclass(frozen=True)
 class Case:
-    """A policy, the world where it runs in hrpsim, and the runs to make.
+    """A policy, the world in which the policy runs in hrpsim, and the runs to make.
 
     Args:
         policy: description of the policy (YAML).
         world: world file or MJCF with the robot at the start.
-        robot: name of the robot. None: the first one.
+        robot: name of the robot. None: the first robot.
         keyframe: posture of the description in which runs start. "": the start of the world.
         commands: rows of time [s], velocities x, y [m/s] and yaw [rad/s].
         duration: of a run [s].
@@ -100,7 +100,7 @@ class Case:
 
 
 def stamp_of(path: Path) -> int:
-    """Return when a file was last written [ns]. Readers keep the contents by this time."""
+    """Return when a file was last written [ns]. Readers use this time to cache the contents."""
     return path.stat().st_mtime_ns if exists(path) else 0
 
 

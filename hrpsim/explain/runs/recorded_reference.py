@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A recording of states as the reference: of a real robot, or of any simulator."""
+"""A recording of states of a real robot, or of any simulator, as the reference."""
 
 from __future__ import annotations
 

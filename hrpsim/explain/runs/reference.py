@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""References: what the runs in hrpsim are compared with."""
+"""The interface of references, with which the runs in hrpsim are compared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy on a robot in hrpsim with everything that a difference may change, and the runs."""
+"""A policy on a robot in hrpsim, with all properties that a difference may change, and the runs."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class Subject:
     def predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
         """Return the velocities at the ends of short windows that begin in states of a reference.
 
-        The policy, with all delays, sees the states of the reference. The commands act on the robot
-        here, which returns to the state of the reference at the begin of each window.
+        The policy, with all delays, measures the states of the reference. The commands act on the
+        robot in hrpsim, which returns to the state of the reference at the start of each window.
 
         Args:
             trace: of the reference, with a sample for each control period.
@@ -138,7 +138,7 @@ def _give(robot: Robot, command: Command, names: tuple[str, ...]) -> None:
 
 
 class StateView:
-    """States of a trace as measurements for a controller of a robot."""
+    """Converts states of a trace to measurements for a controller of a robot."""
 
     def __init__(self, robot: Robot) -> None:
         self._robot, model = robot, robot.model

@@ -273,7 +273,10 @@ def _change_joints(robot, values: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def _add_tiles(world: World, roughness: float, seed: int) -> None:
-    """Lay square tiles ahead of the origin that stick out of the floor by 0 to `roughness` [m]."""
+    """Add square tiles ahead of the origin.
+
+    Each tile rises above the floor by 0 to `roughness` [m].
+    """
     ground = next(shape for shape in world.fixed_shapes if shape.name == "ground")
     rows = round((_ROUGH_TO - _ROUGH_FROM) / _TILE)
     columns = round(2.0 * _ROUGH_WIDTH / _TILE)

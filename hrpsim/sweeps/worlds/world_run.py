@@ -62,9 +62,9 @@ ENTITY_OUTCOMES = {
 class Measures:
     """Measure a world and its robot `robot` (None: no robot). `period` is the time of a tick [s].
 
-    Create the object at the beginning of a run, and call `tick` after each tick. Raises SweepError
-    for a robot that already lies: such a run would end before the first tick. measured: the
-    requested outcomes, by default all. `largest_effort` is NaN if not requested.
+    Construct the object at the beginning of a run, and call `tick` after each tick. Raises
+    SweepError for a robot that already lies: such a run would end before the first tick. measured:
+    the requested outcomes, by default all. `largest_effort` is NaN if not requested.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class Push:
     duration: float  # [s]
 
     def apply(self, world: Any, time: float, period: float) -> None:
-        """Push in the next call of `step`, `period` [s] long: by the mean, so impulses add up."""
+        """Apply the mean force of the next `period` [s], so that the impulse is exact."""
         overlap = min(self.begin + self.duration, time + period) - max(self.begin, time)
         if overlap <= 1e-9 * period or self.impulse == 0.0:
             return
@@ -224,7 +224,10 @@ class BaseWorld:
 
     @contextmanager
     def lent(self) -> Iterator[World]:
-        """Yield a copy, restored and reused after the block: restoring is faster than copying."""
+        """Yield a copy of the world.
+
+        The copy is restored and reused after the block, to save time.
+        """
         try:
             world, start = self._returned.pop()
         except IndexError:
@@ -236,7 +239,9 @@ class BaseWorld:
 
 
 class WorldRun:
-    """One run, advanced one tick at a time. `outcomes` returns the results so far.
+    """One run of a world, advanced one control period at a time.
+
+    `outcomes` returns the results so far.
 
     controller: commands the robot called `robot`. None leaves the robot without a controller.
     description: the controller's model of the robot. period: time of a tick without a controller

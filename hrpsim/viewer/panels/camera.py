@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cameras: what they follow, views from each side, and bookmarks."""
+"""Cameras of the pages: the followed entity, views from each side, and bookmarks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class Bookmark:
-    """A camera's place, the point that it looks at [m], and its upward direction."""
+    """A camera's position, the point at which the camera looks [m], and the upward direction."""
 
     position: np.ndarray
     look_at: np.ndarray

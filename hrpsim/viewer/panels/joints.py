@@ -24,8 +24,8 @@ _DIGITS, _STEP = 3, 1e-3  # of values, after the point; [rad or m]
 class JointsPanel(Panel):
     """One slider for each joint of the chosen robot.
 
-    The sliders command targets, or place the joints of a paused world. Without the right to
-    command, because a controller does, the sliders show the positions.
+    The sliders command targets, or place the joints of a paused world. If a controller commands the
+    robot, the sliders only show the positions.
     """
 
     def __init__(self, desk: Workbench) -> None:

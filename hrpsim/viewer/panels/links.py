@@ -25,8 +25,8 @@ class LinkEntry:
     """A link of the tree.
 
     `branch` names the folders of the tree: the entity, then the first link of each branch. `body`
-    is the index of the body that the link is the frame of, or -1: a fixed link has no mass of its
-    own, because its mass is a part of the body's.
+    is the index of the body whose frame is the link. For a fixed link `body` is -1, because its
+    mass belongs to the body that carries the link.
     """
 
     entity: str
@@ -87,7 +87,7 @@ class LinksPanel(Panel):
         )
 
     def rebuild(self) -> None:
-        """List the present links, and draw frames and masses again."""
+        """List the present links, and redraw frames and masses."""
         self._nodes.clear()  # removed with the links
         self._fill()
         self._use_ticks()
@@ -147,7 +147,7 @@ class LinksPanel(Panel):
         return scene.add_frame(f"{path}/axes", axes_length=length, axes_radius=radius)
 
     def _mass(self, entry: LinkEntry) -> Any:
-        """Draw the mass, if any, at its centre as a sphere of water of that mass."""
+        """Draw a link's mass, if any, as a sphere of water of equal mass at the centre of mass."""
         mass = _mass(self._desk.world, entry)
         if mass <= 0.0:
             return None

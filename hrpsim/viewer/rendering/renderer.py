@@ -204,7 +204,10 @@ class Renderer:
         return color
 
     def _links_of(self, ids: np.ndarray) -> np.ndarray:
-        """Return the link of each pixel, whose colour is the number of a geom in the scene."""
+        """Return the link of each pixel.
+
+        ids: colours that encode the numbers of geoms in the scene.
+        """
         number = ids.astype(np.int32) @ np.array([1, 1 << 8, 1 << 16], dtype=np.int32)
         geoms = self._scene.geoms[: self._scene.ngeom]
         links = np.full(self._scene.ngeom + 1, -1, dtype=np.int32)
@@ -214,9 +217,9 @@ class Renderer:
         return links[number]
 
     def _depth(self, nearness: np.ndarray) -> np.ndarray:
-        """Return metres along the optical axis. OpenGL's depth is 1 at `near` and 0 at `far`.
+        """Return distances along the optical axis [m] from OpenGL's depth.
 
-        The result is 0 for pixels without a shape.
+        OpenGL's depth is 1 at `near` and 0 at `far`. The result is 0 for pixels without a shape.
         """
         near, far = np.float32(self.lens.near), np.float32(self.lens.far)
         depth = near * far / (near + nearness * (far - near))
@@ -224,7 +227,7 @@ class Renderer:
         return depth
 
     def _compiled(self):
-        """Return MuJoCo's model: a body moved at will for the camera, and for each geometry."""
+        """Return MuJoCo's model with a mocap body for the camera and for each geometry."""
         mujoco, lens = self._mujoco, self.lens
         spec = mujoco.MjSpec()
         spec.stat.extent = 1.0
