@@ -36,7 +36,7 @@ class ContactProblem(NamedTuple):
     friction: np.ndarray  # (m,)
 
     def error(self, impulses: np.ndarray) -> float:
-        """Return how far impulses (3m,) [Ns] are from the laws [m/s]."""
+        """Return the error of impulses (3m,) [Ns] in the contact laws, as a velocity [m/s]."""
         inverse_mass = np.diag(self.W).reshape(-1, 3).copy()
         inverse_mass[:, 1:] = inverse_mass[:, 1:].max(
             axis=1, keepdims=True
@@ -50,7 +50,7 @@ class ContactProblem(NamedTuple):
         return float((np.abs(wanted - l) * inverse_mass).max())
 
     def is_independent(self) -> bool:
-        """Whether no row depends on others, so that velocities have one impulse each."""
+        """Whether the rows are linearly independent, so that the impulses are unique."""
         values = np.linalg.eigvalsh(self.W)
         return bool(values[0] > 1e-9 * values[-1])
 
@@ -107,7 +107,10 @@ class Prepared:
 def problems(
     build: Callable[[], World], first: int, stride: int, count: int, most: int
 ) -> Iterator[tuple[World, ContactProblem]]:
-    """Yield so many states with up to `most` contacts, each `stride` steps, and the problems."""
+    """Yield `count` states, `stride` steps apart, each with its contact problem.
+
+    States with more than `most` contacts are skipped.
+    """
     world = build()
     world.step(first)
     found = looked = 0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How well a fit finds bushes, tares and delays from foot forces that MuJoCo made.
+"""Accuracy of a fit of bushes, tares and delays to foot forces simulated by MuJoCo.
 
 python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
@@ -68,7 +68,7 @@ BEGIN = 0.2  # of the compared signals, after the start of the only window [s]
 
 
 class Motion(NamedTuple):
-    """What the true robot did: rows of samples."""
+    """The motion of the true robot, in rows of samples."""
 
     time: np.ndarray  # (n,) [s]
     base: np.ndarray  # (n, 7)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether intervals that `hrpsim fit --excite` forecasts agree with fits, and beat a chirp.
+"""Compare intervals forecast by `hrpsim fit --excite` with fits, and with a chirp.
 
 python -m evidence.benchmarks.fit_forecasts [ROBOT ...] prints the table of
 docs/verification/fits.md. Three robots with a held base move for 5 s by the proposed motion. 24

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How often intervals of unknowns of sensors hold the truth.
+"""Coverage of the intervals of fitted unknowns of sensors.
 
 python -m evidence.benchmarks.fit_signals [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
@@ -128,7 +128,7 @@ def _noise(random, kind: str, colour: float, count: int, columns: int = 1) -> np
 
 
 def recording(arm: Arm, seed: int, colour: float) -> Recording:
-    """Return what the sensors measured."""
+    """Return the recording of the sensors."""
     from scipy.spatial.transform import Rotation
 
     random, true = np.random.default_rng(seed), TRUTH

@@ -53,7 +53,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the measurement is to show: `value` within `bound`, from above or below."""
+    """A claim that the measurement tests: `value` at most `bound`, or at least `bound`."""
 
     text: str
     value: float
@@ -62,7 +62,7 @@ class Claim:
 
     @property
     def met(self) -> bool:
-        """Whether the claim was shown."""
+        """Whether the measurement confirms the claim."""
         return bool(self.value >= self.bound if self.at_least else self.value <= self.bound)
 
 
@@ -129,7 +129,7 @@ class CaseResult:
 
 
 def exponent(sizes, times) -> float:
-    """Return the slope of log time over log size by least squares, in hundredths."""
+    """Return the slope of log time over log size by least squares, rounded to 0.01."""
     return round(float(np.polyfit(np.log(sizes), np.log(times), 1)[0]), 2)
 
 

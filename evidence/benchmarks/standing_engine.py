@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every engine with a standing robot offers, and how exact the contacts are."""
+"""The interface of engines with a standing robot, and measures of the accuracy of contacts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StandingEngine(Protocol):
     model: Model  # ours, whose layout the states have
 
     def step(self, count: int) -> None:
-        """Do so many steps of 1 ms."""
+        """Make `count` steps of 1 ms."""
 
     def aim(self, q: np.ndarray) -> None:
         """Hold configuration q (nq,) by the servos of all joints with gains."""

@@ -36,7 +36,7 @@ from hrpsim.sweeps.sweep import planned
 
 
 def nothing(number: int = 0, seed: int = 0) -> dict[str, float]:
-    """Return a number of outcomes, as a walk has."""
+    """Return the outcomes of a walk, all equal to `number`."""
     return {name: float(number) for name in nothing.outcomes}
 
 
@@ -49,13 +49,13 @@ def scenario() -> FunctionScenario:
 
 
 def processor_time(pid: int) -> float:
-    """Return what a process has used [s]."""
+    """Return the processor time of a process so far [s]."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(cells: int, per_task: int, folder: str, **options) -> float:
-    """Return the driver's processor time for a cell [ms]."""
+    """Run a sweep of empty cells. Return the driver's processor time for a cell [ms]."""
     design = Design({"number": {"integers": [0, cells - 1]}})
     begin = time.process_time()
     store = Path(folder, f"{time.monotonic_ns()}.zarr")
@@ -73,7 +73,7 @@ class Cluster(NamedTuple):
 
 @contextmanager
 def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
-    """Run a scheduler and so many workers of one thread, with the documented settings."""
+    """Run a Dask scheduler and workers of one thread each, with the documented settings."""
     file = Path(folder, "scheduler.json")
     file.unlink(missing_ok=True)
     variables = {**os.environ, **ONE_THREAD}
@@ -126,7 +126,7 @@ def beside_a_walk(cells: int = 60) -> float:
 
 
 def main() -> None:
-    """Print both."""
+    """Print the overhead of the engines and of a run."""
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     with tempfile.TemporaryDirectory() as folder:
         print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")

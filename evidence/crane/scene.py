@@ -45,7 +45,7 @@ class Load(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """Measurements of a load while it was held.
+    """Measurements of a load in the grip.
 
     times: since the grip (n,) [s]. slips: in the claws since the grip (n,) [m]. forces: of the pads
     (n, 2) [N].

@@ -52,8 +52,8 @@ class Jerk:
 def fetching(bodies, goal, grip: float) -> list:
     """Return the moves that bring bodies one by one to places on a fixed shape.
 
-    The crane grips each body at the middle, across the world's y axis. The weaker the grip, the
-    slower the claws close, and the longer the move.
+    The crane grips each body at the middle, across the world's y axis. With a weaker grip the claws
+    close more slowly, and the move takes longer.
 
     Args:
         bodies: in order.

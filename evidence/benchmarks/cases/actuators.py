@@ -71,7 +71,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars of all."""
+    """Draw the times as bars."""
     draw_bars(result, figure.subplots(), ["step"])
 
 

@@ -48,14 +48,14 @@ class Variation(NamedTuple):
 
 
 def variation(worlds: int) -> Variation:
-    """Return how so many worlds differ, the same for every engine."""
+    """Return the variation of a number of worlds. The variation is the same for every engine."""
     random = np.random.default_rng(2)
     ranges = (0.9, 1.1), (0.9, 1.1), (0.5, 1.0)
     return Variation(*(random.uniform(low, high, worlds) for low, high in ranges))
 
 
 def our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
-    """Return our batch, which takes so many steps a call."""
+    """Return our batch as a subject. One call makes `steps` steps."""
     batch = Batch(engine.world, len(varied.masses), threads=threads)
     name, (kp, kd) = engine.robot.name, engine.robot.gains
     batch.scale_inertias(name, varied.masses)
@@ -71,7 +71,7 @@ def our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
 
 
 def rollout_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, steps) -> Subject:
-    """Return mujoco.rollout over the same worlds, with so many steps a call."""
+    """Return mujoco.rollout over the same worlds as a subject. One call makes `steps` steps."""
     from mujoco.rollout import Rollout
 
     count = len(varied.masses)

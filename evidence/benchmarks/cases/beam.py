@@ -37,7 +37,7 @@ class Ride:
         self.step(count * beam.STEPS)
 
     def exact(self) -> dict:
-        """Return the source's error and the tip's sag after a ride."""
+        """Return the distance error of the source, and the sag of the tip, after a ride."""
         self.begin()
         self.step(beam.STEPS)
         places = self.positions()

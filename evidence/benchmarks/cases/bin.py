@@ -55,7 +55,10 @@ class Fall:
         self.begin = kinetic + potential
 
     def turn(self, overlap, effort: Effort) -> None:
-        """Time steps and look at each state, and now and then at the overlaps if requested."""
+        """Time steps and measure each state.
+
+        Measure overlaps of some states if `overlap` is given.
+        """
         spent = 0.0
         for k in range(TURN):
             begin = effort.clock()
@@ -98,7 +101,7 @@ class Fall:
 
     @property
     def regained(self) -> float:
-        """Sum of what the energy rose by in single steps after the last impact [J]."""
+        """Sum of the rises of energy in single steps after the last impact [J]."""
         return float(np.maximum(np.diff(self.total[self.last_impact :]), 0.0).sum())
 
     @property
@@ -132,7 +135,10 @@ HEAD = [
 
 
 def engines(scene: BinScene, cut: bool) -> list:
-    """Return the bins of every installed engine. cut: with concave solids in parts too."""
+    """Return the bins of every installed engine.
+
+    cut: whether to add bins in which concave solids are divided into convex parts.
+    """
     found = [HrpsimBin(scene, False), HrpsimBin(scene, True)]
     ways = (False, True) if cut else (False,)
     if (mujoco := mujoco_module()) is not None:

@@ -76,7 +76,7 @@ DEPTH = 1e-4
 
 
 class Pair:
-    """Two shapes that overlap by DEPTH. `place`: of the first shape, found by moving out."""
+    """Two shapes that overlap by DEPTH. `place` is the position of the first shape."""
 
     def __init__(self, a, R_a, height, b, R_b) -> None:
         self.shapes, self.rotations = (a, b), (np.ascontiguousarray(R_a), np.ascontiguousarray(R_b))

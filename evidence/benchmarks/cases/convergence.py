@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which solver converges where, and what a step costs: heaps that fall, towers, heavy on light."""
+"""Convergence and cost of the solvers: falling heaps, towers, and heavy bodies on light bodies."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ SCENES = (
 
 
 def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
-    """Return our world with the bodies. `motion` (n, 6) is linear, then angular, 0 by default."""
+    """Return our world with the bodies.
+
+    motion: linear and angular velocities (n, 6) of the bodies, 0 by default.
+    """
     world = World(1e-3, solver=solver, sleeping=False, **options)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether every step of a scene converges, with no choice of a solver made by hand."""
+"""Check whether every step of a scene converges with the default choice of solvers."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def loaded_chain(count: int = 100, load: float = 1000.0) -> World:
 
 
 def swaying(points: int) -> Running:
-    """Return hrp2_like that sways on so many points."""
+    """Return hrp2_like that sways on a number of contact points."""
     found = engines(points)
     for engine in found[1:]:
         if isinstance(engine, BulletStanding):

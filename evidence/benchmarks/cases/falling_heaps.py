@@ -60,7 +60,7 @@ class Fall:
 
 
 def falls(count: int) -> list[Fall]:
-    """Return the fall of so many cubes in each engine, before the first step."""
+    """Return the fall of `count` cubes in each engine, before the first step."""
     start, found = let_go(count), []
     for name, tolerance in TOLERANCES.items():
         world = our_cubes(*start, TIME_STEP, tolerance=tolerance)

@@ -42,15 +42,15 @@ class Ours:
         robot.q = q
 
     def advance(self, duration: float) -> None:
-        """Simulate so long [s]."""
+        """Simulate for `duration` [s]."""
         self.world.step(round(duration / self.world.time_step))
 
     def contacts(self) -> int:
-        """Return how many contact points the last step had."""
+        """Return the number of contact points of the last step."""
         return self.world.stats.contact_count
 
     def subject(self) -> Subject:
-        """Return steps from the present state on, again and again."""
+        """Return a subject that repeats steps from the present state."""
         state, world = self.world.snapshot(), self.world
         return Subject("hrpsim", world.step, True, lambda: world.restore(state), STEPS)
 
@@ -70,15 +70,15 @@ class Theirs:
         self.data.qpos[2] += HIGHER
 
     def advance(self, duration: float) -> None:
-        """Simulate so long [s]."""
+        """Simulate for `duration` [s]."""
         self.engine.mj_step(self.model, self.data, round(duration / self.model.opt.timestep))
 
     def contacts(self) -> int:
-        """Return how many contact points the last step had."""
+        """Return the number of contact points of the last step."""
         return int(self.data.ncon)
 
     def subject(self) -> Subject:
-        """Return steps from the present state on, again and again."""
+        """Return a subject that repeats steps from the present state."""
         step, model, data, set_state = (
             self.engine.mj_step, self.model, self.data, self.engine.mj_setState,
         )  # fmt: skip

@@ -58,7 +58,7 @@ def balls(count: int = 20) -> World:
 
 
 def collapsing(world: World) -> World:
-    """Return a world that friction no longer holds."""
+    """Return a tower of cubes that friction no longer holds."""
     world.set_friction("default", "default", static=0.15)
     return world
 
@@ -89,7 +89,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def compare(result: CaseResult, count: int) -> None:
-    """Solve so many problems by our solvers and Pinocchio's. Note which solutions obey the laws."""
+    """Solve `count` problems by our solvers and Pinocchio's. Note which solutions obey the laws."""
     pin = pinocchio_module()
     each = -(-count // len(scenes()))
     rows, worst, different, unique, total = [], 0.0, 0.0, 0, 0
@@ -121,7 +121,7 @@ def compare(result: CaseResult, count: int) -> None:
 
 
 def one(pin, world: World, problem: ContactProblem) -> dict:
-    """Return each solver's error [m/s], and by how much our forces differ from an oracle's."""
+    """Return each solver's error [m/s], and the relative error of our forces to an oracle."""
     impulses, error = {}, {}
     for solver in ("auto", "newton", "direct"):
         prepared = Prepared(world, solver)
@@ -142,7 +142,7 @@ def one(pin, world: World, problem: ContactProblem) -> dict:
 
 
 def curve_scenes() -> dict[str, tuple[Callable[[], World], int]]:
-    """Return six scenes, and the step whose problem is looked at.
+    """Return six scenes, and the step whose contact problem is solved.
 
     Pinocchio's PGS crashes on more than some 300 contacts.
     """
@@ -170,7 +170,7 @@ def curves(quick: bool) -> list[list[str]]:
 
 
 def efforts(pin, world: World, problem: ContactProblem):
-    """Yield (solver, error [m/s], seconds) from the least effort to the largest."""
+    """Yield (solver, error [m/s], seconds) for each solver, from few iterations to many."""
     every = {
         "iterative": [(1e-14, count) for count in SWEEPS],
         "auto": [(tolerance,) for tolerance in TOLERANCES],
@@ -191,7 +191,7 @@ def efforts(pin, world: World, problem: ContactProblem):
 
 
 def best(problem: ContactProblem, solve, *effort) -> tuple[float, float]:
-    """Return the error and the time of a solution, the least of three times if short."""
+    """Return error and time of a solution. A short time is the minimum of three measurements."""
     impulses, seconds = solve(*effort)
     if seconds < SHORT:
         seconds = min(seconds, *(solve(*effort)[1] for _ in range(2)))
@@ -199,7 +199,7 @@ def best(problem: ContactProblem, solve, *effort) -> tuple[float, float]:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Error against time, a scene each."""
+    """Draw error against time, one plot for each scene."""
     rows = result.extra[-1][1]
     names = list(dict.fromkeys(row[0] for row in rows))
     places = figure.subplots(2 if len(names) > 3 else 1, min(len(names), 3), sharey=True)
@@ -221,7 +221,7 @@ CASE = Case("Contact problems beside Pinocchio's solvers", run, draw)
 
 
 def main() -> None:
-    """Compare so many problems, and draw the curves if asked to."""
+    """Compare problems of all scenes, and draw the curves if requested."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=COUNT, help="problems to compare")
     parser.add_argument("--figure", type=Path, help="draw error against time to this file")

@@ -56,7 +56,7 @@ def scattered(count: int):
 
 
 def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> World:
-    """Return our world with the cubes at rest, with these other options of `World`."""
+    """Return our world with the cubes at rest. options: further arguments of `World`."""
     world = World(time_step, sleeping=False, **options)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()
@@ -66,7 +66,7 @@ def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> Wor
 
 
 def mujoco_cubes(mujoco, positions, quaternions, solver: str):
-    """Return (step(n), deepest(), places()) of the cubes in MuJoCo, elliptic cone."""
+    """Return (step(n), deepest(), places()) of the cubes in MuJoCo with an elliptic cone."""
 
     def numbers(values) -> str:
         return " ".join(f"{value:.17g}" for value in values)
@@ -95,7 +95,7 @@ def mujoco_cubes(mujoco, positions, quaternions, solver: str):
 
 
 class Cubes:
-    """Cubes in an engine, warmed up by so many steps."""
+    """Cubes in an engine, after some steps of warm-up."""
 
     def __init__(self, name: str, step, deepest, places, warm: int, effort: Effort) -> None:
         self.name, self.step, self.deepest, self.places = name, step, deepest, places
@@ -106,7 +106,10 @@ class Cubes:
                 break
 
     def exact(self) -> dict:
-        """Return the deepest penetration, and the speed that a step leaves. At rest both are 0."""
+        """Return the deepest penetration, and the remaining speed after a step.
+
+        Both are 0 at rest.
+        """
         before = self.places()
         self.step(1)
         moved = np.linalg.norm(self.places() - before, axis=1)

@@ -46,14 +46,14 @@ class Swaying:
         self.engine.aim(q)
 
     def exactness(self) -> dict:
-        """Return the worst of so many steps in motion."""
+        """Return the largest errors over the steps of a control period in motion."""
         self.aim()
         self.engine.step(SWING // 8)
         return exactness(self.engine, at_rest=False, steps=CONTROL_PERIOD)
 
 
 class SwayingSubject(Subject):
-    """Whole swings of `run`, a Swaying. Only the steps are timed, not moving the targets."""
+    """A subject that makes whole swings of a Swaying. The changes of targets are not timed."""
 
     def timed(self, count: int, clock=time.process_time) -> float:
         """Return the seconds of a step, over `count` swings."""

@@ -16,7 +16,10 @@ from hrpsim import Box
 
 
 class BulletBin:
-    """A moving mesh is a convex hull for Bullet. With `parts` the mesh is the convex parts."""
+    """The bin in Bullet.
+
+    Bullet uses the convex hull of a moving mesh, or with `parts` convex parts.
+    """
 
     def __init__(self, pybullet, scene: BinScene, parts: bool) -> None:
         self.name = "bullet, convex parts" if parts else "bullet"
@@ -78,7 +81,7 @@ class BulletBin:
         )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self._pb.stepSimulation(physicsClientId=self._client)
 
@@ -91,5 +94,5 @@ class BulletBin:
         return positions, quaternions, velocities, spins
 
     def close(self) -> None:
-        """Leave the server, of which there can be few."""
+        """Disconnect from the physics server. Bullet allows only a few servers."""
         self._pb.disconnect(physicsClientId=self._client)

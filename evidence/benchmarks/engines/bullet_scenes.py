@@ -63,7 +63,10 @@ def _rub(pb, client: int, body: int, link: int, friction: float) -> None:
 
 
 class BulletStanding:
-    """Rigid feet, for Bullet has no joint springs. Servos are position motors (constraints)."""
+    """The standing robot in Bullet, on rigid feet, because Bullet has no joint springs.
+
+    Servos are position motors (constraints).
+    """
 
     def __init__(self, pybullet, model, q) -> None:
         self.name, self.model, self.pb = NAME, model, pybullet
@@ -104,7 +107,7 @@ class BulletStanding:
         )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self.pb.stepSimulation(physicsClientId=self.client)
 
@@ -146,7 +149,7 @@ class BulletStanding:
         )
 
     def close(self) -> None:
-        """Leave the server, of which there can be few."""
+        """Disconnect from the physics server. Bullet allows only a few servers."""
         self.pb.disconnect(physicsClientId=self.client)
 
 

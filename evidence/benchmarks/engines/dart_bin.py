@@ -76,7 +76,7 @@ class DartBin:
         return body
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self._world.step()
 
@@ -90,7 +90,7 @@ class DartBin:
         return positions, turns, velocities, spins
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because no resource is open."""
 
 
 def _mesh_urdf(solid: Solid, path: Path) -> str:

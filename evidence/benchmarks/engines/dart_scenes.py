@@ -70,7 +70,7 @@ def state_of(robot, joints, model):
 
 
 class DartStanding:
-    """Rigid feet. Servos are dart's joint springs, which dart integrates implicitly."""
+    """The standing robot in dart, on rigid feet. Servos are dart's joint springs (implicit)."""
 
     def __init__(self, dart, model, q) -> None:
         self.name, self.model = NAME, model
@@ -100,7 +100,7 @@ class DartStanding:
         self.world.addSkeleton(self.robot)
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self.world.step()
 

@@ -26,7 +26,7 @@ class HrpsimBin:
         ]
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self.world.step()
 
@@ -38,4 +38,4 @@ class HrpsimBin:
         return q[:, :3], q[:, 3:], v[:, 3:], v[:, :3]
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because no resource is open."""

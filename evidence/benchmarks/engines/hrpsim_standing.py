@@ -15,7 +15,10 @@ SWEEPS = 120
 
 
 class HrpsimStanding:
-    """At rest at half-sitting, with options of World. `sweeps` forces so many, converged or not."""
+    """Our standing robot, at rest at half-sitting, with options of World.
+
+    sweeps: number of sweeps in every step, converged or not.
+    """
 
     def __init__(self, model, name: str = CONVERGED, sweeps: int | None = None, **options) -> None:
         self.name, self.model = name, model
@@ -27,7 +30,7 @@ class HrpsimStanding:
         self._at = [model.joint(name).q_index for name in self.gained]
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.world.step(count)
 
     def aim(self, q) -> None:

@@ -41,7 +41,7 @@ class MjbatchWorlds:
         self._read()
 
     def step(self, count: int) -> None:
-        """Step every world so many times."""
+        """Make `count` steps in every world."""
         self._process.stdin.write(f"{count}\n")
         self._read()
 

@@ -24,7 +24,7 @@ def _numbers(values) -> str:
 
 
 class MujocoBin:
-    """A mesh is a convex hull for MuJoCo. With `parts` the mesh is the convex parts."""
+    """The bin in MuJoCo. MuJoCo uses the convex hull of a mesh, or with `parts` convex parts."""
 
     def __init__(self, mujoco, scene: BinScene, parts: bool) -> None:
         self.name = "mujoco, convex parts" if parts else "mujoco"
@@ -50,7 +50,7 @@ class MujocoBin:
         self._data = mujoco.MjData(self._model)
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self._mujoco.mj_step(self._model, self._data)
 
@@ -62,7 +62,7 @@ class MujocoBin:
         return q[:, :3].copy(), quaternions, v[:, :3].copy(), spins
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because no resource is open."""
 
 
 def _geoms(solid: Solid, parts: bool, assets: dict[str, str]) -> str:

@@ -118,7 +118,7 @@ class PinocchioAlgorithms:
         return {key: float(values.min()) for key, values in times.items()}
 
     def difference(self, algorithm: str, numbers: np.ndarray) -> float:
-        """Return how far our `numbers` for the last state are off, over the largest of them."""
+        """Return the largest error of our `numbers` for the last state, relative to the largest."""
         pin, model, data, q, v = self.pin, self.model, self.data, self.q[-1], self.v[-1]
         if algorithm == "kinematics":
             pin.forwardKinematics(model, data, q, v)

@@ -90,7 +90,7 @@ class OursServoed(Servoed):
         self.robot.command(positions=targets, names=self.names)
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.world.step(count)
 
     def height(self) -> float:
@@ -98,7 +98,7 @@ class OursServoed(Servoed):
         return float(self.robot.q[2])
 
     def counts(self) -> tuple[int, int, int]:
-        """Return the last step's sweeps, factorisations and points."""
+        """Return sweeps, factorisations and contact points of the last step."""
         return counts_of(self.world)
 
 
@@ -120,7 +120,7 @@ class MujocoServoed(Servoed):
         self.data.ctrl[:] = targets
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.mujoco.mj_step(self.mj, self.data, nstep=count)
 
     def height(self) -> float:
@@ -128,7 +128,7 @@ class MujocoServoed(Servoed):
         return float(self.data.qpos[2])
 
     def counts(self) -> int:
-        """Return the last step's points."""
+        """Return the number of contact points of the last step."""
         return self.data.ncon
 
 
@@ -152,7 +152,7 @@ class OurWalk(ControlLoop):
         return self.steps.seconds / (self.steps.calls * self.steps_per_period)
 
     def counts(self) -> tuple[int, int, int]:
-        """Return the last step's sweeps, factorisations and points."""
+        """Return sweeps, factorisations and contact points of the last step."""
         return counts_of(self.robot.world)
 
 
@@ -169,7 +169,7 @@ class MujocoWalk(MujocoLoop):
         return self.watched.seconds / self.watched.calls
 
     def counts(self) -> int:
-        """Return the last step's points."""
+        """Return the number of contact points of the last step."""
         return self.robot.data.ncon
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller for `hrpsim_controller` that does next to nothing, every millisecond."""
+"""A minimal controller for `hrpsim_controller` with a period of 1 ms."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hears one topic until a signal. Prints how many messages came and what is missing."""
+"""Subscribes to one topic until a signal. Prints the numbers of received and missing messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LATCHED = ("/tf_static", "/robot_description")
 
 
 def listen(topic: str, type_name: str, stop: StopSignal) -> int:
-    """Hear `topic` until a signal."""
+    """Count the messages of `topic` until a signal."""
     package, _, name = type_name.split("/")
     kind = getattr(importlib.import_module(f"{package}.msg"), name)
     transient = topic in LATCHED

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim_node`, which prints at the end what lockstep counted."""
+"""`hrpsim_node`, which prints the counters of lockstep at the end."""
 
 from __future__ import annotations
 

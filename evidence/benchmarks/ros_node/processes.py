@@ -41,7 +41,7 @@ class Processes:
         self._folder.cleanup()
 
     def program(self, name: str, *arguments) -> ChildProcess:
-        """Start a program of this folder and wait for the line that says ready."""
+        """Start a program of this folder and wait for the line that begins with ready."""
         return self.start(name, HERE / f"{name.partition(' ')[0]}.py", *arguments)
 
     def start(self, name: str, *arguments) -> ChildProcess:
@@ -96,7 +96,7 @@ class Graph:
         self._context.try_shutdown()
 
     def topics(self) -> dict[str, str]:
-        """Return what the simulation node publishes, by name."""
+        """Return the topics that the simulation node publishes, by name."""
         deadline = time.monotonic() + 10.0
         while time.monotonic() < deadline:
             names = self._node.get_node_names()

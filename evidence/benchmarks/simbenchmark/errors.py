@@ -43,7 +43,7 @@ def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None
 
 
 def record(found: dict, task: ErrorTask) -> dict:
-    """Return the stored part of an answer. A lost state has the error None."""
+    """Return a measurement for the store, with limit and date. A lost state has the error None."""
     today = datetime.date.today().isoformat()
     kept = {**found, "limit": task.limit, "date": today}
     if not math.isfinite(kept.get("error", 0.0)):
@@ -52,14 +52,14 @@ def record(found: dict, task: ErrorTask) -> dict:
 
 
 def whole(found: dict) -> bool:
-    """Whether a run came to the end with a number."""
+    """Whether a run reached the end of the scene with a finite error."""
     if "unable" in found or found["error"] is None:
         return False
     return found["reached"] >= 0.999 * found["seconds"]
 
 
 def cell(found: dict | None) -> str:
-    """Return an error for a table, with the reached time if the run stopped early."""
+    """Return the text of an error for a table, with the reached time if the run stopped early."""
     if found is None:
         return ""
     if "unable" in found:
@@ -72,7 +72,7 @@ def cell(found: dict | None) -> str:
 
 
 def stood(found: dict | None) -> str:
-    """Return how long the tower of Kapla stood."""
+    """Return a text with the time for which the tower of Kapla stood."""
     if found is None:
         return ""
     if "unable" in found:

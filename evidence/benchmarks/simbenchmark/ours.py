@@ -55,7 +55,7 @@ class OurBodies:
         self._v = np.array([body.first_v for body in bodies])[:, None] + np.arange(6)
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         if self.force is not None:
             self._first.apply_wrench(self.force)
         self.world.step(count)
@@ -91,7 +91,7 @@ class OurRobots:
         self.base = scene.model.base_link
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         if lift:
             self.robot.apply_wrench(self.base, force=(0.0, 0.0, lift))
         self.world.step(count)

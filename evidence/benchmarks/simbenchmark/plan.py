@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the suite measures: scenes, step sizes, counts of robots, and limits of computing time."""
+"""The tasks of the suite: scenes, step sizes, counts of robots, and limits of computing time."""
 
 from __future__ import annotations
 

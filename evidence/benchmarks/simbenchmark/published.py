@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What SimBenchmark published for the engines, on an i7-7700HQ, 2018 to 2021.
+"""The results that SimBenchmark published for the engines, on an i7-7700HQ, 2018 to 2021.
 
 Source: data/*/sample.csv of leggedrobotics/SimBenchmark. The table has the
 settings of the least error at a step size, without error reduction (erp) if both were run. The

@@ -66,7 +66,7 @@ class RobotScene:
     apart: float = 2.0
 
     def many(self, count: int) -> RobotScene:
-        """Return the same with so many robots."""
+        """Return the same scene with another number of robots."""
         return replace(self, count=count)
 
     def places(self) -> list[tuple[float, float]]:

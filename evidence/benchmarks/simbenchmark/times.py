@@ -147,7 +147,7 @@ def _record(times: np.ndarray, walls: np.ndarray, one: Ride, slices: int) -> dic
 
 
 def busy(engines: dict) -> str:
-    """Return the sign that other programs used the machine, or ""."""
+    """Return a text with the evidence that other programs used the machine, or ""."""
     if not engines:
         return ""
     share = min(one["share"] for one in engines.values())
@@ -161,7 +161,7 @@ def busy(engines: dict) -> str:
 
 
 def mean(one: dict) -> float:
-    """Return the mean time of a step [s] over what an engine did of the scene."""
+    """Return the mean time of a step [s] of an engine over the measured slices."""
     return float(np.mean(one["slices"]))
 
 

@@ -124,7 +124,7 @@ class BulletBodies(_Client):
         )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             if self.scene.force is not None:
                 place, _ = self.pb.getBasePositionAndOrientation(self.bodies[0], self.client)
@@ -134,7 +134,7 @@ class BulletBodies(_Client):
             self.pb.stepSimulation(self.client)
 
     def state(self) -> State:
-        """Return where the bodies are."""
+        """Return positions and velocities of the bodies."""
         pb, client = self.pb, self.client
         places = [pb.getBasePositionAndOrientation(b, client)[0] for b in self.bodies]
         motion = np.array([pb.getBaseVelocity(b, client) for b in self.bodies])
@@ -198,7 +198,7 @@ class BulletRobots(_Client):
         pb.resetBaseVelocity(self.ball, ball.velocity, physicsClientId=client)
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps, each a call, after one that sets the torques of PD."""
+        """Make `count` steps, one call each. Before each step a call sets the torques of PD."""
         pb, client = self.pb, self.client
         for _ in range(count):
             if self.scene.gains:

@@ -100,14 +100,14 @@ class DartBodies:
             )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             if self.scene.force is not None:
                 self.bodies[0].addExtForce(self.scene.force, [0.0, 0.0, 0.0], False, True)
             self.world.step()
 
     def state(self) -> State:
-        """Return where the bodies are."""
+        """Return positions and velocities of the bodies."""
         places = [body.getWorldTransform().translation() for body in self.bodies]
         velocities = [body.getLinearVelocity() for body in self.bodies]
         spins = [body.getAngularVelocity() for body in self.bodies]
@@ -170,7 +170,7 @@ class DartRobots:
             self._joints = joints
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             if lift:
                 base = self.robot.getBodyNode(0)

@@ -128,11 +128,11 @@ class DrakeBodies(_Plant):
             self.push(self.bodies[0], scene.force)
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.run(count)
 
     def state(self) -> State:
-        """Return where the bodies are."""
+        """Return positions and velocities of the bodies."""
         plant, context = self.plant, self.context
         places = [plant.EvalBodyPoseInWorld(context, b).translation() for b in self.bodies]
         motion = [plant.EvalBodySpatialVelocityInWorld(context, b) for b in self.bodies]
@@ -206,7 +206,7 @@ class DrakeRobots(_Plant):
         self._lifted = 0.0
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         if lift != self._lifted:
             self.push(self.base, (0.0, 0.0, lift))
             self._lifted = lift

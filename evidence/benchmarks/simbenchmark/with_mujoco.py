@@ -71,7 +71,7 @@ class MujocoBodies:
             self.data.xfrc_applied[1, :3] = scene.force
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def state(self) -> State:

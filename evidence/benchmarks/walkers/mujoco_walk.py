@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A walk in MuJoCo with hrpsim's walking controller, seen as `walk_trial` sees one."""
+"""A walk in MuJoCo with hrpsim's walking controller, recorded as by `walk_trial`."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _add_inertias(root, model: Model) -> None:
 
 
 def put_on_floor(mujoco: ModuleType, spec, solref: float) -> None:
-    """Add a level floor, the only thing that the geoms of a robot that collide still touch."""
+    """Add a level floor. The colliding geoms of a robot then touch only the floor."""
     for geom in spec.geoms:
         geom.conaffinity = 1 if geom.contype or geom.conaffinity else 0
         geom.contype, geom.condim, geom.density = 0, 3, 0.0

@@ -141,7 +141,7 @@ def profile(
 def undecided(
     best: float, values: np.ndarray, extra: np.ndarray, error: np.ndarray
 ) -> tuple[float, float]:
-    """Return the least and the largest of `best` and a profile's values that are as good."""
+    """Return the range of values in a profile that fit as well as `best`, including `best`."""
     good = [best, *values[extra <= 2.0 * error]]
     return float(min(good)), float(max(good))
 

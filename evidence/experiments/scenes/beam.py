@@ -104,10 +104,11 @@ class DenseBeam:
     def system(self):
         """Return the matrix and the right side of eq. 15, whose unknowns are v+ and lambda.
 
-        The rows hold in the middle of the step, half a step from both velocities: half a step's
-        bend is taken off the new one. The old one's, and what the errors bend until there, cancel,
-        but for the damper. AGX's damper acts at the new velocity. Here a part `weight` of the
-        damper does, and the rest at the old one, by the inverse masses of the rows.
+        The rows hold in the middle of the step, half a step from the old and the new velocity. The
+        curvature d2g/dt2 over half a step is subtracted for the new velocity. The curvature for the
+        old velocity, and the curvature of the errors up to there, cancel except for the damper.
+        AGX's damper acts at the new velocity. Here a fraction `weight` of the damper acts at the
+        new velocity, and the rest at the old velocity, by the inverse masses of the rows.
         """
         G, g, bends = self.rows()
         h, tau, count = self.time_step, self.damping_time, len(self.mass)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10's concave solids: a girder that hangs on the pads, a heart gripped at notch and tip.
+"""The concave solids of E10: a girder that hangs on the pads, a heart gripped at notch and tip.
 
 A girder as a closed triangle mesh: an upright H, concave on both sides.
 

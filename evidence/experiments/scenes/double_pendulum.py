@@ -93,7 +93,7 @@ class Lagrange:
         raise ArithmeticError(f"no consistent friction at {state}")
 
     def angles(self, times: np.ndarray) -> np.ndarray:
-        """Return the angles (len(times), n) [rad] by DOP853 at 1e-12, stop by stop."""
+        """Return the angles (len(times), n) [rad] by DOP853 at 1e-12, from stop to stop."""
         n, now, end = self.count, 0.0, float(times[-1])
         state = np.concatenate([self.start, np.zeros(n)])
         found = np.zeros((len(times), n))
@@ -168,7 +168,7 @@ class Tree:
         self.robot = self.world.add_robot(model, q=np.array(start))
 
     def look(self) -> np.ndarray:
-        """Return the angles [rad]."""
+        """Return the present angles [rad]."""
         return np.array(self.robot.joint_positions)
 
 
@@ -198,7 +198,7 @@ class Boxes:
         raise NotImplementedError
 
     def look(self) -> np.ndarray:
-        """Return the angles [rad], each below half a turn."""
+        """Return the present angles [rad], each below half a turn."""
         total = np.array([2.0 * math.atan2(b.orientation[0], b.orientation[3]) for b in self.boxes])
         relative = np.diff(total, prepend=0.0)
         return (relative + math.pi) % (2.0 * math.pi) - math.pi

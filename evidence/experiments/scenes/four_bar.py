@@ -171,7 +171,7 @@ class Tree:
         self.world.connect((self.robot, "coupler"), (self.robot, "rocker"), axes=CLOSURE, point=end)
 
     def look(self) -> np.ndarray:
-        """Return angles and angular rates (2, 3) of the bars in the plane."""
+        """Return present angles and angular rates (2, 3) of the bars in the plane."""
         state = np.array([self.robot.joint_positions, self.robot.joint_velocities])
         state[:, 1] += state[:, 0]
         return state
@@ -212,7 +212,7 @@ class Bars:
         self._turns = angles.copy()
 
     def look(self) -> np.ndarray:
-        """Return angles, unwrapped if called often enough, and rates (2, 3)."""
+        """Return present angles and rates (2, 3). Frequent calls keep the angles unwrapped."""
         new = np.array([-2.0 * math.atan2(b.orientation[1], b.orientation[3]) for b in self.bars])
         self._turns += np.remainder(new - self._turns + math.pi, 2.0 * math.pi) - math.pi
         return np.array([self._turns, [-b.angular_velocity[1] for b in self.bars]])

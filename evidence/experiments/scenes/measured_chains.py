@@ -52,7 +52,7 @@ def window_numbers(recordings: Sequence[Recording], length: float) -> np.ndarray
 
 
 class HrpsimChain:
-    """A robot of a world file. window [s]: length of the windows."""
+    """Simulates a robot of a world file. window [s]: length of the windows."""
 
     def __init__(self, world: Path, robot: str, window: float) -> None:
         self._scenario = WorldScenario(world, duration=1.0)

@@ -100,7 +100,7 @@ class Sway:
         return np.linalg.eigvals(self.system()).astype(complex)
 
     def stepped_poles(self, time_step: float) -> np.ndarray:
-        """Return what the poles (2n,) [1/s] become in semi-implicit steps of `time_step` [s].
+        """Return the equivalent poles (2n,) [1/s] of semi-implicit steps of `time_step` [s].
 
         A step drifts to the middle, phi_m = phi + dt/2 v, where gravity acts. A spring acts at the
         mean of both ends, phi_m + dt/4 (v' - v), a damper at v + s (v' - v), s as `_late_share`:

@@ -48,7 +48,7 @@ def standing_on(bush_set: str) -> Model:
 
 
 def tilt_of(model: Model) -> float:
-    """Return the pitch [rad] that the bushes answer with a moment of PRESSURE times the weight."""
+    """Return the pitch [rad] at which the bushes exert a moment of PRESSURE times the weight."""
     stiffness = model.system.stiffness[model.joint("LLEG_BUSH_PITCH").v_index]
     return PRESSURE * model.mass * three_mass.GRAVITY / (2.0 * stiffness)
 

@@ -138,7 +138,7 @@ def jerked(time_step: float, axis: int, acceleration: float, duration: float = J
 
 
 def threshold(time_step: float, axis: int, critical: float) -> float:
-    """Return the acceleration [m/s^2] from which on a jerk makes the box slip, by bisection."""
+    """Return the least acceleration [m/s^2] of a jerk at which the box slips, by bisection."""
     low, high = 0.8 * critical, 1.2 * critical
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)

@@ -49,7 +49,7 @@ class Run:
             self.done = k + 1
 
     def look(self, k: int) -> None:
-        """Note the largest displacement of a corner of the box since the grip."""
+        """Store the largest displacement of a corner of the box since the grip."""
         if self.time[k] < self.held_from:
             return
         corners = self.scene.corners()
@@ -73,9 +73,9 @@ class Run:
 
 
 class OurRun(Run):
-    """A run of ours that also notes the coupled system's `residual` [m/s] and what did not end.
+    """A run in hrpsim that also stores the coupled system's `residual` [m/s].
 
-    `standing` marks steps in which the gripped box is on the floor.
+    `unfinished` counts the steps in which the direct solver did not come to an end.
     """
 
     def __init__(self, scene: gripper.Scene, steps: int, held_from: float = gripper.CLOSED) -> None:
@@ -85,7 +85,7 @@ class OurRun(Run):
         self.unfinished = 0
 
     def look(self, k: int) -> None:
-        """Note slip, residual and whether the solvers came to an end."""
+        """Store slip, residual, and whether the solvers came to an end."""
         super().look(k)
         stats = self.scene.world.stats
         self.residual[k], self.met[k] = stats.residual, stats.converged

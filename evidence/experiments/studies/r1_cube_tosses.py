@@ -193,7 +193,7 @@ def lowest_corner(poses: np.ndarray) -> np.ndarray:
 
 
 def flight(toss: np.ndarray) -> int:
-    """Return how many frames pass before the lowest corner is 4 mm above the table."""
+    """Return the number of frames before the lowest corner is 4 mm above the table."""
     return int(np.argmax(lowest_corner(toss) < 0.004))
 
 

@@ -84,7 +84,7 @@ class JointDamping(JointValues):
     unit = "Nms/rad"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return shares of a usual torque at 1 rad/s, added."""
+        """Return no damping, and the present damping plus fractions of a typical torque."""
         torque = _torque(here, names)
         return [0.0 * old, *(old + share * torque for share in (0.05, 0.1, 0.2, 0.5, 1.0))]
 
