@@ -43,7 +43,7 @@ def stacks(count: int, sleeping: bool, robot: bool = False) -> hrpsim.World:
 
 
 def cost(world: hrpsim.World, steps: int, turns: int = 7) -> float:
-    """Return the processor time of a step [us]: the least of `turns` of one call."""
+    """Return the processor time of a step [us], the least of `turns` timed calls."""
     times = []
     for _ in range(turns):
         start = time.process_time()

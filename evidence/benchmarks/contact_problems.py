@@ -66,7 +66,10 @@ def _solve(scene):
 
 
 class Prepared:
-    """A copy of a world just before the solution of the next step, all by one solver."""
+    """A copy of a world just before the solution of its next step.
+
+    One solver has all constraints.
+    """
 
     def __init__(self, world: World, solver: str) -> None:
         self._world = world.copy()
@@ -74,7 +77,7 @@ class Prepared:
         self._free = prepared(self._world).constrained.velocity.copy()
 
     def problem(self) -> ContactProblem | None:
-        """Return the problem of the contacts. None without contacts, or with other rows."""
+        """Return the contact problem. None without contacts, or with rows other than contacts."""
         scene = self._world.scene
         counts = scene.counts[0]
         count = int(counts["row_count"])

@@ -97,7 +97,7 @@ class BushedRobot(MujocoRobot):
         super()._start()
 
     def wrenches(self) -> np.ndarray:
-        """Return what each tared foot sensor reads (2, 6), in and about the sole's frame."""
+        """Return the readings (2, 6) of the tared foot sensors, in and about the sole's frame."""
         mj, data, found = self.mj, self.data, []
         self.mujoco.mj_rnePostConstraint(mj, data)
         for link in ("LLEG_SOLE", "RLEG_SOLE"):

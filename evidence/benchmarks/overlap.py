@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How deep solids are in each other, found by coal from the poses alone."""
+"""Depth of overlaps between solids, computed by coal from the poses."""
 
 from __future__ import annotations
 

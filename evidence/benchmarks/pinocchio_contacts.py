@@ -24,7 +24,10 @@ def pinocchio_module():
 
 
 class PinocchioContacts:
-    """One problem in a solver of Pinocchio, with Coulomb's law exact, from no impulses."""
+    """One problem in a solver of Pinocchio, with exact Coulomb friction.
+
+    Every solution starts without impulses.
+    """
 
     def __init__(self, pin, problem: ContactProblem, solver: str) -> None:
         self._pin, self._solver = pin, solver

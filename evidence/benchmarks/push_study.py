@@ -48,7 +48,7 @@ def feet_of(found: Any) -> np.ndarray:
 
 
 def table_of_feet(found: Any, survived: np.ndarray, largest: float) -> list[str]:
-    """Return rows of the kinds of feet, which all walked the same points, against the first one."""
+    """Return rows that compare each kind of foot with the first kind, over equal points."""
     feet = feet_of(found)
     names = list(dict.fromkeys(feet.tolist()))
     lines = [

@@ -24,7 +24,7 @@ def quartiles(values) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Times of one subject at one quantity, such as "8 points", [s] of an operation.
+    """Times of an operation [s] of one subject at one quantity, such as "8 points".
 
     ratio: quartiles of the time over the time of `reference` in the same rounds.
     """
@@ -83,7 +83,7 @@ class CaseResult:
     seconds: float = 0.0
 
     def of(self, quantity: str, subject: str) -> Measurement | None:
-        """Return the measurement of a subject at a quantity, None where there is none."""
+        """Return the measurement of a subject at a quantity, or None if not measured."""
         for one in self.measurements:
             if (one.quantity, one.subject) == (quantity, subject):
                 return one

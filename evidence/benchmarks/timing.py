@@ -30,7 +30,7 @@ class Subject:
     each: int = 1
 
     def timed(self, count: int, clock: Callable[[], float] = time.process_time) -> float:
-        """Return the seconds of one operation, of run(count)."""
+        """Return the time of one operation [s] in a call of run(count)."""
         if self.reset is not None:
             self.reset()
         begin = clock()

@@ -55,7 +55,10 @@ class Crane(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Read the parameters. ControllerError for an unknown one, a bad value or another robot."""
+        """Read the parameters.
+
+        Raises ControllerError for an unknown parameter, an invalid value or another robot.
+        """
         values = PARAMETERS | checked("crane", self.parameter_kinds, parameters)
         missing = [name for name in (*JOINTS, _WRIST) if name not in model.joint_names]
         if missing or model.base != "fixed":
@@ -84,7 +87,7 @@ class Crane(Controller):
         return self._lowest, self._highest
 
     def initialize(self, state: State) -> None:
-        """Rest where the crane is, with open claws."""
+        """Start at rest at the present position, with open claws."""
         self.position = state.joint_positions[:4].copy()
         self.velocity = np.zeros(4)
         self.request = Request()

@@ -38,12 +38,15 @@ class PlayedCrane(Crane):
         self._let_go()
 
     def initialize(self, state: State) -> None:
-        """Rest where the crane is, with open claws."""
+        """Start at rest at the present position, with open claws."""
         super().initialize(state)
         self._let_go()
 
     def press(self, direction: str, duration: float = 0.2) -> None:
-        """Move in one of DIRECTIONS for `duration` [s]. ControllerError for another direction."""
+        """Move in one of DIRECTIONS for `duration` [s].
+
+        Raises ControllerError for another direction.
+        """
         if direction not in DIRECTIONS:
             raise ControllerError(f"crane: {unknown_name('direction', direction, DIRECTIONS)}")
         self.target = None
@@ -59,7 +62,7 @@ class PlayedCrane(Crane):
         self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # nan is clipped, too
 
     def control(self, state: State) -> Command:
-        """Turn what is pressed into a request, and advance."""
+        """Convert the pressed buttons, or the target, to a request, and advance."""
         self.request = Request(*self._motion(), self.close)
         self._left = {k: t - self.period for k, t in self._left.items() if t > self.period}
         self._stick_left -= self.period

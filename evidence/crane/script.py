@@ -20,7 +20,7 @@ _ARRIVED = 1e-9  # [m, rad and their rates]
 
 @dataclass(frozen=True)
 class Go:
-    """Move to the position (x, y, z) [m], turned to `yaw` [rad]. Done at rest there."""
+    """A move to the position (x, y, z) [m], turned to `yaw` [rad]. The move ends at rest."""
 
     position: tuple[float, float, float]
     yaw: float = 0.0
@@ -28,7 +28,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Grip:
-    """Close or open the claws for `duration` [s]."""
+    """A move that closes or opens the claws for `duration` [s]."""
 
     close: bool
     duration: float = 1.0
@@ -36,14 +36,14 @@ class Grip:
 
 @dataclass(frozen=True)
 class Wait:
-    """Stay for `duration` [s]."""
+    """A pause of `duration` [s]."""
 
     duration: float
 
 
 @dataclass(frozen=True)
 class Jerk:
-    """Accelerate by `acceleration` (3,) [m/s^2] for `duration` [s], beyond the crane's bounds."""
+    """An acceleration (3,) [m/s^2] for `duration` [s], beyond the crane's bounds."""
 
     acceleration: tuple[float, float, float]
     duration: float

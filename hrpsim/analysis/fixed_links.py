@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The fixed links over time: as given, checked against the motion, or detected from the soles."""
+"""Parse the fixed links over time, check them against the motion, or detect them from the soles."""
 
 import itertools
 import math
@@ -84,7 +84,7 @@ def starting_pose(model: Model, sole: Sole, motion: Motion):
 
 
 class _Clearance(NamedTuple):
-    """Heights of soles above the plane of another, which is taken as the ground."""
+    """Heights of soles above the plane of a reference sole."""
 
     lowest: np.ndarray  # (T, s) height of each sole's lowest corner [m]
     rests: np.ndarray  # (T, s) whether all of it touches and does not move, bool
@@ -134,7 +134,7 @@ def detect_fixed_links(
 
 
 def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles, progress) -> list[np.ndarray]:
-    """Return the corners of each sole (T, k, 3) [m] in the frame of one sole."""
+    """Return the corners of each sole (T, k, 3) [m] in the frame of the sole `seen_from`."""
     held = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
     rest = np.zeros_like(motion.v)
     seen = analyser.analyse(motion.q, rest, rest, [held], progress=progress)

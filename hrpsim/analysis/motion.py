@@ -71,7 +71,10 @@ def _fitted(times, values, smoothing: float):
 
 
 class FixedFrom(NamedTuple):
-    """Links that are fixed to the world from `time` [s] on. The first gives the base's motion."""
+    """Links that are fixed to the world from `time` [s] on.
+
+    The first link determines the base's motion.
+    """
 
     time: float
     links: tuple[str, ...]

@@ -264,7 +264,10 @@ def interpolated(times, values, interpolation: str) -> PPoly:
 
 
 def _fixed_from(path, frames: list[dict], lines: np.ndarray) -> list[FixedFrom]:
-    """Return the links that keyframes fix. Raises SequenceError if the first one is missing."""
+    """Return the links that keyframes fix.
+
+    Raises SequenceError if the first keyframe fixes none.
+    """
     fixed = [
         FixedFrom(float(frame["time"]), frame["fixed_link"], int(line))
         for frame, line in zip(frames, lines)

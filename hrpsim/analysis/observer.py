@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Analyse one sample at a time, within a control loop: no array is allocated."""
+"""Analyse one sample at a time within a control loop, without allocating arrays."""
 
 import math
 from collections.abc import Sequence
@@ -60,7 +60,7 @@ class Observer(Closed):
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """The fixed links. The first one gives the base's motion."""
+        """The fixed links. The first link determines the base's motion."""
         first = int(self._phases[0]["reference"])
         others = [int(k) for k in np.flatnonzero(self._mask[0]) if k != first]
         return tuple(self.links[k] for k in (first, *others))
@@ -95,7 +95,7 @@ class Observer(Closed):
         return self._space.kinematics[0]["R"]
 
     def fix(self, links: Sequence[str]) -> None:
-        """Fix these links from the next `update` on. The first gives the base's motion.
+        """Fix links from the next `update` on. The first link determines the base's motion.
 
         Each link is fixed at its pose in the last update.
         """

@@ -108,7 +108,7 @@ class Results(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Memory of one thread."""
+    """The work memory of one thread."""
 
     kinematics: np.ndarray = work("n", dtype=KINEMATICS)
     articulated: np.ndarray = work("n", dtype=ARTICULATED)

@@ -255,7 +255,7 @@ def _by_axis(name: str, vectors: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def write_csv(result: AnalysedMotion, file: TextIO) -> None:
-    """Write one line a sample: time, centre of mass, ZMP, margins, wrenches, torques."""
+    """Write one line for each sample: time, centre of mass, ZMP, margins, wrenches, torques."""
     found, times = result.found, result.motion.times
     named = {"time": times}
     for name in _VECTORS:

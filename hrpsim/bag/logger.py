@@ -133,7 +133,7 @@ class Logger(Closed):
         return max(self._next, now)
 
     def update(self, now: int) -> None:
-        """Take a sample if one is due. A sample of the same time is taken again."""
+        """Take a sample if one is due. A sample at the same time replaces the last sample."""
         self._forget_future(now)
         if now < self._next and now != self._last:
             return

@@ -90,7 +90,7 @@ def _with_numbers(topic: TopicSignals) -> TopicSignals:
 
 
 class _Template:
-    """A serialised message of one topic, in which stamp and numbers are replaced."""
+    """A serialised message of one topic. Stamp and numbers are overwritten for each message."""
 
     def __init__(self, store, topic: TopicSignals) -> None:
         columns = {(f, label): k for k, (f, label) in enumerate(_columns(topic))}

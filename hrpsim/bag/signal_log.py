@@ -41,7 +41,7 @@ class TopicSignals:
         return None
 
     def part(self, wanted: Collection[str]) -> TopicSignals | None:
-        """Return the wanted columns, or None if there is none."""
+        """Return a topic with only the wanted columns, or None without such columns."""
         fields, indices, first = [], [], 0
         for field in self.fields:
             kept = [k for k, c in enumerate(field.columns(self.topic)) if c in wanted]

@@ -116,7 +116,7 @@ class SqliteFile:
             self.damage = str(error)
 
     def _opened(self) -> sqlite3.Connection:
-        """Return a connection that also sees the journal of a killed recorder."""
+        """Return a connection that reads the database with the journal of a killed recorder."""
         database = sqlite3.connect(self._address(), uri=True)
         try:
             database.execute("PRAGMA trusted_schema = OFF")

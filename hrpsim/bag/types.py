@@ -167,7 +167,7 @@ def decode(types: Types, name: str, data: bytes) -> Any:
 
 
 class _Decoder:
-    """Reads values one after another, each aligned to a multiple of the value's size."""
+    """Reads values in sequence. Each value is aligned to a multiple of its size."""
 
     def __init__(self, types: Types, data: bytes, order: str) -> None:
         self._types, self._data, self._order = types, data, order

@@ -84,7 +84,7 @@ def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
 
 
 def entries_of(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Return the entries of a description that the metadata of a network give."""
+    """Return the entries of a description that are in the metadata of a network."""
     found: dict[str, Any] = {}
     for entry, keys in {"joints": NAMES, **ENTRIES}.items():
         values = next((list_in(metadata[key]) for key in keys if key in metadata), [])

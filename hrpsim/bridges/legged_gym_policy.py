@@ -103,7 +103,7 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
 
 
 class _Config:
-    """The attributes of one configuration."""
+    """The attributes of one configuration class."""
 
     def __init__(self, file: Path, name: Any, text: YamlText) -> None:
         self.file = file

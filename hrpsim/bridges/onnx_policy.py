@@ -102,7 +102,7 @@ class OnnxPolicy(Controller):
         self._modes[np.setdiff1d(others, self._at).astype(int)] = POSITION
 
     def _find_readings(self, policy: PolicyDescription, model: Model) -> None:
-        """Find the IMU, and ask for the base if the policy observes more than the IMU reads."""
+        """Find the IMU. Require the base if the policy observes more than the IMU measures."""
         self._imu = _imu_of(model, policy)
         if policy.has("acceleration") and self._imu is None:
             raise ControllerError(f"{policy.source}: acceleration needs an IMU, the robot has none")

@@ -79,7 +79,7 @@ class ActuatorModel:
 
 
 def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> ActuatorModel:
-    """Return the model of a checked entry for joints (k,).
+    """Return the actuator model that a checked entry describes, for joints (k,).
 
     Paths of networks are relative to `folder`.
     """

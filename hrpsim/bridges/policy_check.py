@@ -95,7 +95,10 @@ def differing_columns(
 
 
 def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
-    """Return the relative difference from each column here (k, n), and the better sign."""
+    """Return the relative difference of each column `there` from each column `here` (n, n).
+
+    Also return the sign of the column `here` with the smaller difference.
+    """
     squares = np.mean(there**2, axis=0)[:, None] + np.mean(here**2, axis=0)
     products = there.T @ here / len(here)
     left = np.sqrt(np.maximum(squares - 2.0 * np.abs(products), 0.0)) / size
@@ -103,7 +106,7 @@ def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
-    """Return correlation and slope there/here of each column there with each here (k, n)."""
+    """Return correlation and slope of each column `there` over each column `here`, (n, n) each."""
     a, b = here - here.mean(axis=0), there - there.mean(axis=0)
     products = b.T @ a / len(here)
     squares, lengths = np.mean(a**2, axis=0), np.sqrt(np.mean(b**2, axis=0))[:, None]

@@ -159,7 +159,7 @@ class _Joints(NamedTuple):
     text: YamlText
 
     def vector(self, keys: Sequence[str], given: Any) -> np.ndarray:
-        """Return one number for each joint."""
+        """Return one number for each joint, given a number or a list of numbers."""
         if not isinstance(given, list):
             return np.full(len(self.names), float(given))
         if len(given) != len(self.names):
@@ -247,7 +247,7 @@ def _actuators(
 
 
 def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np.ndarray:
-    """Return one end of the range of the network's outputs (n,): `clip` bounds both ends."""
+    """Return the lower or upper bound of the network's outputs (n,). `clip` gives both bounds."""
     clip = sign * joints.vector(["action", "clip"], action.get("clip", math.inf))
     return joints.vector(["action", key], action[key]) if key in action else clip
 

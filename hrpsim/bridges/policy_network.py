@@ -16,7 +16,7 @@ from hrpsim.control.framework.controller import ControllerError
 
 
 class Question(NamedTuple):
-    """Inputs of a network at one time."""
+    """The inputs of a network for one evaluation."""
 
     observation: np.ndarray  # (n,)
     memory: Sequence[np.ndarray] = ()  # of a recurrent network, in the order of its inputs
@@ -24,7 +24,7 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Outputs of a network at one time."""
+    """The outputs of a network from one evaluation."""
 
     action: np.ndarray  # (m,)
     memory: Sequence[np.ndarray] = ()  # for the next evaluation

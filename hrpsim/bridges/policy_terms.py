@@ -80,7 +80,7 @@ def _rotation(readings: Readings) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Term:
-    """One part of the observation of a policy."""
+    """One term of the observation of a policy."""
 
     term: str  # one of TERMS
     scale: np.ndarray  # by which its values are multiplied

@@ -137,7 +137,7 @@ def _self_collisions(options: argparse.Namespace, model) -> dict:
 
 
 def _closest(model, touching) -> dict[str, str] | str:
-    """Return the closest pairs without overlap, or the reason why no pairs are known."""
+    """Return the closest pairs of links, or the reason why no distances are known."""
     from hrpsim.geometry.link_distances import LinkDistances
 
     try:

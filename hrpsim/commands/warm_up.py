@@ -146,7 +146,7 @@ def parts() -> list[str]:
 
 
 def compile_part(part: str) -> None:
-    """Compile one of `parts`, unless a process has already compiled the part."""
+    """Compile a group of kernels, unless a process has already compiled the group."""
     if part == WALKING:
         _compile_walk()
         return

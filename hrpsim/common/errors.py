@@ -44,7 +44,7 @@ def one_line(message: object, longest: int = MESSAGE_LENGTH) -> str:
 
 
 class HrpsimError(Exception):
-    """Base of every error that hrpsim raises on purpose. The text is one line of limited length."""
+    """Base class of all errors of hrpsim. The text is one line of limited length."""
 
     def __str__(self) -> str:
         return one_line(Exception.__str__(self))  # that of KeyError adds quotes

@@ -19,7 +19,7 @@ def new_figure(width: float, height: float, dpi: float = 100.0):
 
 
 def style(axes) -> None:
-    """Give axes a faint grid behind what is drawn, and no box."""
+    """Draw a faint grid behind the curves, and remove the upper and right border of the axes."""
     axes.grid(color="#e3e5e8", lw=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

@@ -57,7 +57,7 @@ class Progress:
         self._show(f"{bar(share)} {count} of {whole:g}{self._unit}{behind}")
 
     def say(self, text: str) -> None:
-        """Show a text in place of a bar, for a task of unknown length, if due."""
+        """Show a text in place of the bar, for a task of unknown length."""
         if self._is_due():
             self._show(text)
 

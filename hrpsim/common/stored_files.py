@@ -39,7 +39,7 @@ def cache_home() -> Path:
 
 
 def trusted(folder: Path) -> Path:
-    """Return a folder, or NOWHERE after a line on stderr if others may write there."""
+    """Return a folder, or NOWHERE, with a line on stderr, if others may write there."""
     if folder.is_relative_to(NOWHERE):
         return NOWHERE
     if folder not in _judged:
@@ -122,7 +122,7 @@ def read_used(path: Path) -> bytes | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above, that others may not write to. Raises OSError."""
+    """Make a folder and its parents, without write permission for others. Raises OSError."""
     for path in (*reversed(folder.parents), folder):
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o755)
@@ -168,7 +168,10 @@ def keep_among(path: Path, content: bytes, kept: int) -> None:
 
 
 def remove_beyond(folder: Path, pattern: str, most: int) -> None:
-    """Remove files of a pattern, those unused for longest, beyond `most` bytes. Raises OSError."""
+    """Remove the least recently used files of a pattern, until at most `most` bytes are left.
+
+    Raises OSError.
+    """
     used = [(path.stat(), path) for path in folder.glob(pattern)]
     total = 0
     for status, path in sorted(used, key=lambda one: one[0].st_mtime, reverse=True):

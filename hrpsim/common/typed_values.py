@@ -35,7 +35,7 @@ _Result = TypeVar("_Result")
 
 
 class CheckedSettings:
-    """Base of settings, which are frozen dataclasses: each field is checked when it is given.
+    """Base class of settings. The constructor checks each field of the frozen dataclass.
 
     Raises:
         StateError: a field is not of the annotated kind. The error names class and field.

@@ -111,7 +111,7 @@ def flag(name: str, value) -> bool:
 
 
 def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
-    """Return the names in an argument that is one name or several.
+    """Return an argument, which is one name or several names, as a list of names.
 
     Raises StateError for other values.
     """
@@ -189,7 +189,10 @@ def finite_vector(name: str, values, length: int, bounds: Range | None = None) -
 
 
 def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarray:
-    """Return `count` numbers >= 0 from `count` numbers or one. Allow inf unless `finite`."""
+    """Return `count` numbers >= 0, given one number or `count` numbers.
+
+    Allow inf unless `finite`.
+    """
     try:
         values = np.array(np.broadcast_to(as_numbers(what, value), count))
     except ValueError as error:  # StateError is one

@@ -216,7 +216,7 @@ class ControllerGroup(Controller):
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints that members command, in the order of `Member.mine`."""
+        """Names of the joints. The indices in `Member.mine` refer to these names."""
         return self._names
 
     def active_rivals(self, name: str) -> list[str]:
@@ -288,7 +288,7 @@ class ControllerGroup(Controller):
                 )
 
     def _rivals(self, member: Member, among: Iterable[Member] | None = None) -> list[Member]:
-        """Return the members, by default the active ones, that share joints with a member."""
+        """Return the active members, or the members in `among`, that share joints with a member."""
         if among is None:
             among = [one for one in self.members.values() if one.active]
         others = (one for one in among if one is not member)

@@ -167,7 +167,7 @@ def step_ends(sequence: MotionSequence) -> np.ndarray:
 
 
 def _touching(robot: Robot, controller: Controller) -> set[str]:
-    """Return the links other than soles that touch something."""
+    """Return the links, except soles, that are in contact."""
     frames = robot.model.frames
     standing = {frames[sole].body for sole in getattr(controller, "soles", SOLES) if sole in frames}
     contacts = robot.contact_arrays()

@@ -135,7 +135,7 @@ def fit(  # many parameters: keywords, passed by name
 def _check_options(
     recordings: Sequence[Recording], window: float, start: str, derivatives: str
 ) -> None:
-    """Raise FitError for options that do not exist, and for recordings of one name."""
+    """Raise FitError for unknown options, and for recordings with equal names."""
     require_name("start", start, STARTS, FitError)
     require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
     if not window > 0.0:
@@ -263,7 +263,7 @@ class _Problem:
         return x
 
     def weigh(self, x: np.ndarray, noise: Mapping[str, float]) -> None:
-        """Weigh each kind by its deviation, given or computed from the differences at x."""
+        """Set the weights of each kind from its standard deviation, given or computed at x."""
         found, free = self._differences_at(x), np.ones(len(self._rows.kind))
         if self._starts is not None:
             found, free = self._starts.remainder(found, self._weights)

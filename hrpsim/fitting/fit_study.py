@@ -108,7 +108,10 @@ class FitStudy:
         return fit(self.world, self.recordings, self.parameters, report=report, **self.options)
 
     def cross_validate(self, report=None) -> dict[str, tuple[float, float]]:
-        """Return errors by kind before and after, with each recording left out of its own fit."""
+        """Return errors by kind before and after fits.
+
+        A fit without a recording's fold predicts the recording.
+        """
         return cross_validate(
             self.world,
             self.recordings,
@@ -126,7 +129,7 @@ def cross_validate(
     folds: int,
     **options: Any,
 ) -> dict[str, tuple[float, float]]:
-    """Return errors by kind before and after. Each fold is predicted by a fit without the fold.
+    """Return errors by kind before and after fits. A fit without a fold predicts this fold.
 
     Args:
         world: as for `fit`.

@@ -28,7 +28,7 @@ class Window(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Compared samples of the states or of one signal of a recording."""
+    """Predicted minus measured samples of the states or of one signal of a recording."""
 
     time: np.ndarray  # (samples,) [s]
     window: np.ndarray  # (samples,)
@@ -338,7 +338,7 @@ def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -
 
 
 def turned(measured: np.ndarray, found: np.ndarray):
-    """Return the rotations from quaternions measured (n, 4) to those found."""
+    """Return the rotations from measured quaternions (n, 4) to quaternions `found` (n, 4)."""
     from scipy.spatial.transform import Rotation
 
     return Rotation.from_quat(measured).inv() * Rotation.from_quat(found)

@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list[Window]:
-    """Return windows of `length` [s], or windows of one sample if samples are rarer.
+    """Return windows of `length` [s], with at least one sample each.
 
     If the starts are fitted, the first sample of a window is compared too. Otherwise the first
     sample is the start, and the window ends with the start of the next.

@@ -88,7 +88,7 @@ def _of_part(
 
 
 class _Tangent:
-    """One world that carries the derivatives S of its state, and steps as a `Batch` does."""
+    """One world that propagates the derivatives S of its state, with the `step` of a `Batch`."""
 
     def __init__(self, world, shares: Mapping[str, np.ndarray], width: int) -> None:
         self.worlds, self._paths = [world], list(shares)

@@ -170,7 +170,7 @@ class Slopes:
         offsets: Offsets,
         base: np.ndarray,
     ) -> np.ndarray:
-        """Return the derivatives by `wanted` unknowns from worlds side by side."""
+        """Return the derivatives by `wanted` unknowns, by finite differences of parallel worlds."""
         if not wanted.any():
             return np.zeros((len(base), 0))
         top = self._unknowns.to_u(self._unknowns.high)

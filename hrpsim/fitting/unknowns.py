@@ -140,9 +140,9 @@ class Unknowns:
 
 
 def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """Return paths with the patterns replaced by the known paths that fit.
+    """Return paths with each pattern replaced by the known paths that fit.
 
-    Raises FitError for none.
+    Raises FitError if no path fits.
     """
     found: dict[str, None] = {}
     for path in paths:

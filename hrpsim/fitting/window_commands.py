@@ -88,7 +88,7 @@ def _commands(
 
 
 def _step_means(time: np.ndarray, values: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the means, over steps that begin and end at `ends`, of values held until the next.
+    """Return the mean of each step of a piecewise constant command. ends: limits of the steps [s].
 
     A delay that is not a multiple of the step therefore has an effect, and a derivative.
     """

@@ -139,7 +139,7 @@ class LinkDistances(Closed):
         self._move(finite_vector("q", q, self.model.nq))
 
     def _move(self, q: np.ndarray) -> None:
-        """Place all shapes for q."""
+        """Move all shapes to their poses at q."""
         if np.array_equal(q, self._q):
             return
         self._q[:] = q

@@ -31,7 +31,7 @@ _ENTITIES = "asset_cfg", "sensor_cfg"
 
 
 class OwnTermError(StateError):
-    """A term that only the other simulator has. The message is the name of its function."""
+    """Raised for a term that only the other simulator has. The message is the function's name."""
 
 
 def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGroupCfg:

@@ -46,7 +46,7 @@ def _spaces(tasks: TaskBatch) -> tuple[spaces.Space, spaces.Box]:
 
 
 def _given(observed: Observed) -> Any:
-    """Return observations in single precision: one array, or a mapping of groups."""
+    """Convert observations to single precision: one array, or a mapping of several groups."""
     narrow = {group: values.astype(np.float32) for group, values in observed.items()}
     return narrow if len(narrow) > 1 else next(iter(narrow.values()))
 

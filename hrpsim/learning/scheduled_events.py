@@ -66,7 +66,7 @@ class ScheduledEvents:
             self._state.write_changes()
 
     def push(self) -> None:
-        """Apply the pushes of the next control period."""
+        """Apply the forces and torques of active pushes in the next control period."""
         state = self._state
         for link, push in state.pushes.items():
             on = (push.left > 0)[:, None]

@@ -55,7 +55,10 @@ class RolloutMeasures:
         self._sum = dict.fromkeys(COURSES, 0.0)
 
     def add(self, commanded: np.ndarray) -> None:
-        """Measure the end of one more period. commanded: velocities x, y, yaw (3,)."""
+        """Measure the state at the end of a period.
+
+        commanded: commanded velocities x, y, yaw (3,).
+        """
         robot = self._robot
         v = robot.v
         power = float(np.maximum(robot.joint_efforts * v[self._at], 0.0).sum())

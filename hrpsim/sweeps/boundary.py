@@ -89,7 +89,7 @@ class BoundaryScenario(Scenario):
         return known
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise the scenario's errors at either end of the search."""
+        """Raise the errors of the scenario for values at both ends of the search."""
         for end in self._between:
             try:
                 self.scenario.check({**values, self.parameter: end})

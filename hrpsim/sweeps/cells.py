@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Execution of the runs of a sweep, in this process or in another one.
+"""Execution of the runs of a sweep, in this process or in another process.
 
 The module has the values and the result of a run, the fingerprint of versions, and a table of all
 runs.
@@ -46,7 +46,7 @@ _RESERVED = ("cell", "seed", "status", "error")
 
 
 class Cell(NamedTuple):
-    """One run of a design."""
+    """One run of a design, with its number, values and seed."""
 
     number: int
     values: dict[str, Any]
@@ -337,7 +337,7 @@ def _column(name: str, values: Sequence[Any]) -> np.ndarray:
 
 
 def column_array(values: Sequence[Any]) -> np.ndarray:
-    """Return values of one parameter as an array of numbers, truth values or texts."""
+    """Return the values of one parameter as an array of numbers, truth values or texts."""
     kinds = {type(value) for value in values}
     if kinds <= {bool}:
         return np.array(values, dtype=bool)

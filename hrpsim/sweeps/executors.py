@@ -32,7 +32,7 @@ def processors() -> int:
 
 @contextmanager
 def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
-    """Yield a function that makes a pool of spawned processes, by default one per processor.
+    """Yield a function that makes a pool of processes, by default one for each processor.
 
     A pool is unusable after the death of a process. A new pool then replaces the old one. The
     processes end with this process, however this process ends.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Dask on this machine, for one sweep: scheduler and workers, with the settings for walks."""
+"""A Dask cluster on this machine for one sweep, with scheduler and workers."""
 
 from __future__ import annotations
 

@@ -89,12 +89,12 @@ class Controls:
 
     @property
     def arrows(self) -> dict[str, Any]:
-        """The check boxes of contact forces, sensor forces and sensor torques, and of links."""
+        """The check boxes of arrows: contact forces, sensor forces and torques, and links."""
         return self.links.shows
 
     @property
     def followed(self) -> str:
-        """The entity that cameras follow, or ""."""
+        """The name of the entity that cameras follow, or ""."""
         return self.desk.followed
 
     def process_requests(self) -> None:

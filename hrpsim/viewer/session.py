@@ -269,7 +269,7 @@ class Session(Grabbing):
         self.recording.forget_after(self.world.time)
 
     def edit(self, action: Callable[[], None]) -> None:
-        """Carry out an action that adds, moves or removes something, in the present.
+        """Add, move or remove robots or bodies by calling `action`, in the present state.
 
         If something was added or removed, the recording begins again: earlier snapshots no longer
         fit the world.

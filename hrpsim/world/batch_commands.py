@@ -147,7 +147,10 @@ class BatchCommands(FollowedEntities):
     """The actuators of the robots of one name, one robot in each world."""
 
     def accepts(self, values: Mapping[str, np.ndarray], joints: int) -> bool:
-        """Return whether the robots are alike and take these values (count, joints)."""
+        """Return whether the fast kernel can write these values (count, joints).
+
+        The robots must have the same joints.
+        """
         self.follow()
         return (
             self._alike

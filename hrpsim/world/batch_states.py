@@ -155,7 +155,10 @@ class BatchLinks(FollowedEntities):
         return found
 
     def _array(self, width: int, worlds: list[int] | None) -> np.ndarray:
-        """Return a new array (count, links, width) after a look at the worlds."""
+        """Return a new array (count, links, width).
+
+        Raises StateError if links differ between worlds.
+        """
         self.follow()
         if len({len(one.frames) for one in self.entities}) > 1:
             raise StateError(

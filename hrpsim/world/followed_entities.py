@@ -72,7 +72,7 @@ class FollowedEntities:
         raise NotImplementedError
 
     def _compare(self) -> None:
-        """Find out whether all entities are alike, after changes of some entities."""
+        """Compare all entities again after changes, and store whether all have the same joints."""
 
 
 def alike(one: Entity, other: Entity) -> bool:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`World.linearize`: take a step, differentiate the step, return to its start."""
+"""`World.linearize`: make a step, differentiate the step, and restore the state."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class _Known(NamedTuple):
 
 
 class Linearizing(Part):
-    """Takes and differentiates steps of a world."""
+    """Makes steps of a world and differentiates the steps."""
 
     def __init__(self, core: Core, stepping: Stepping) -> None:
         super().__init__(core)
@@ -96,7 +96,7 @@ class Linearizing(Part):
         return self.__dict__ | {"_known": None, "_parameters": None}
 
     def parameters(self) -> Mapping[str, Entry]:
-        """Return the known parameters by path, refreshed after a new layout of the scene."""
+        """Return the differentiable parameters by path, refreshed after a change of the arrays."""
         scene, contents = self._scenes.scene, self._contents
         materials, last = contents.materials.index, self._parameters
         if last is None or last[0] is not scene or last[1] != len(materials):

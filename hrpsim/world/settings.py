@@ -100,7 +100,7 @@ def _threshold(name: str, gained: float, is_staged: bool) -> float:
 
 
 def _names_a_file(given: object) -> bool:
-    """Return whether a file was given in place of a number: a path, or a text with a suffix."""
+    """Return whether a path, or a text with a file suffix, was passed instead of a number."""
     return isinstance(given, os.PathLike) or (isinstance(given, str) and given[-1:].isalpha())
 
 
@@ -113,7 +113,7 @@ def checked_gravity(values: ArrayLike, stacklevel: int) -> np.ndarray:
 
 
 def _tolerance(options: dict) -> float:
-    """Return the tolerance, given as a number or as a level of accuracy."""
+    """Return the tolerance of the solver from `tolerance` or `accuracy`."""
     tolerance, accuracy = options["tolerance"], options["accuracy"]
     if accuracy is None:
         return setting("tolerance", ACCURACIES["standard"] if tolerance is None else tolerance)

@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 class Shard:
-    """Some worlds of a batch. Each world takes the same steps as alone.
+    """Some worlds of a batch. Each world makes the same steps as outside of a batch.
 
     The steps of the worlds share working memory for most results. The working memory
     therefore stays in the processor's cache.

@@ -54,7 +54,7 @@ class Started(WorldState, Protocol):
 def warn_of_start(
     world: Started, placed: Collection[Entity], reported: set[tuple[str, str]], stacklevel: int
 ) -> None:
-    """Warn of robots and bodies inside a plane, beyond limits, or in other units.
+    """Warn of robots and bodies inside a plane, beyond limits, or in wrong units.
 
     Each robot or body with a problem gets a ModelWarning with the amount and the remedy.
 

@@ -200,7 +200,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
 
     @property
     def differentiable_parameters(self) -> tuple[str, ...]:
-        """Paths that `linearize` takes as parameters."""
+        """Paths of the parameters that `linearize` accepts."""
         return tuple(self._linearizing.parameters())
 
     @property
@@ -258,7 +258,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         return self._contents.integrator
 
     def rebuild_scene(self) -> None:
-        """Lay out the arrays again at the next use. The state of present entities is kept."""
+        """Rebuild the arrays at the next use. The state of present entities does not change."""
         self._scenes.rebuild()
 
     # -- what sleeps ----------------------------------------------------------------------------
@@ -326,7 +326,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         self._contents.watchers = tuple(others)
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that a user has placed an entity. `check_placed` checks such entities."""
+        """Record that a user has placed an entity. `check_placed` checks such entities."""
         self._contents.placed.add(entity)
 
     def lift_to_floor(self, entity: Entity) -> float:
@@ -378,7 +378,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         self._choose_solvers(None if removed is None and not added else added)
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
-        """Bring everything to rest under the present commands. Time does not pass.
+        """Bring everything to rest under the present commands. Simulated time does not advance.
 
         `reset` returns to the state of rest from then on. A ModelWarning names the faults of the
         start, which are shapes inside the ground and joints beyond their limits, and the robots

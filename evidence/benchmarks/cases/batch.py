@@ -144,7 +144,7 @@ def _processor_time_with(others: list[MjbatchWorlds]) -> Callable[[], float]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time calls of one thread, then of two, each in turn with the others'."""
+    """Time calls with one thread, then with two threads. The engines take turns."""
     model = humanoid(8)
     ours = [HrpsimStanding(model, OURS), HrpsimStanding(model, SWEPT, solver="iterative")]
     mujoco, throughput, names = mujoco_module(), {}, []

@@ -112,7 +112,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars, on a logarithmic axis."""
+    """Draw the times as bars on a logarithmic axis."""
     axes = figure.subplots()
     draw_bars(result, axes, ["2 s"])
     axes.set(yscale="log", ylim=(1.0, None))

@@ -87,7 +87,7 @@ class Fall:
 
     @property
     def rest(self) -> float:
-        """Time after which nothing was faster than REST, infinite if something was to the end."""
+        """Time after which all solids were slower than REST, infinite if this never happened."""
         moving = np.flatnonzero(~(np.array(self.fastest) < REST))
         if moving.size and moving[-1] == len(self.fastest) - 1:
             return np.inf
@@ -151,7 +151,7 @@ def engines(scene: BinScene, cut: bool) -> list:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Drop the same objects in all engines in turn, and time the engines again at rest."""
+    """Drop equal objects in all engines in turn. Time the engines again at rest."""
     counts = (12, 6) if effort.quick else (200, 50)
     seconds = 0.3 if effort.quick else SECONDS
     scenes = {f"{counts[0]} boxes": boxes(counts[0]), f"{counts[1]} meshes": meshes(counts[1])}
@@ -234,7 +234,7 @@ def _notes() -> list[str]:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars, boxes and meshes apart."""
+    """Draw the times as bars, with separate plots for boxes and meshes."""
     for axes, kind in zip(figure.subplots(1, 2), ("boxes", "meshes")):
         found = [m.quantity for m in result.measurements if kind in m.quantity]
         draw_bars(result, axes, list(dict.fromkeys(found)))

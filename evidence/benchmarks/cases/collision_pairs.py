@@ -25,7 +25,10 @@ def repeat(
     calls, kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
     p_b: Vec3, margin: Metres, out,
 ):  # fmt: skip
-    """Collide one pair `calls` times, with a moved by rounding errors. Return the contact count."""
+    """Collide one pair `calls` times, each time with a tiny displacement of shape a.
+
+    Return the contact count.
+    """
     total = 0
     for k in range(calls):
         p_a[0] += 1e-15 if k % 2 else -1e-15

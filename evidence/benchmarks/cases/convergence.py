@@ -213,7 +213,7 @@ def _solve(bodies: Bodies, motion, solver: str, sweeps: int | None) -> tuple[str
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Error against time of one problem of each scene."""
+    """Draw the error against time for one problem of each scene."""
     rows = result.extra[1][1]
     scenes = list(dict.fromkeys(row[0] for row in rows))
     for axes, scene in zip(np.atleast_1d(figure.subplots(1, len(scenes))), scenes):

@@ -76,7 +76,7 @@ def upright_prism(outline, half: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_house(lean: float = 0.25) -> World:
-    """Return two pairs of cards that lean on each other, a card across, and a pair on this card."""
+    """Return two pairs of leaning cards, a card across, and a pair of cards on top."""
     world = World(sleeping=False)
     world.set_friction("default", "default", static=0.9)
     world.add_ground()
@@ -150,7 +150,7 @@ def walking(name: str, rubble: bool) -> Running:
 
 
 def scenes(quick: bool) -> list[Callable[[], Running]]:
-    """Return what builds each scene."""
+    """Return functions that build the scenes, by name."""
 
     def cubes(bodies):
         return Running(bodies.name, world_of(bodies, None), bodies.steps // 25, 25)

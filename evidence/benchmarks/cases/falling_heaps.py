@@ -114,7 +114,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Time of a step over the number of cubes."""
+    """Draw the time of a step against the number of cubes."""
     sizes = {f"heap of {count}": float(count) for count in COUNTS}
     draw_against_size(result, figure.subplots(), sizes, "cubes that fall")
 

@@ -64,7 +64,7 @@ def found_robots(folder: Path) -> dict[str, Path]:
 
 @dataclass
 class Line:
-    """A robot in one motion: times of a step by engine [s], means over our and MuJoCo's steps."""
+    """The results of one robot in one motion: times of a step by engine [s], mean counts."""
 
     times: dict[str, float]
     counts: np.ndarray  # sweeps, factorisations, points
@@ -88,7 +88,7 @@ class Line:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time each robot that is there."""
+    """Time each robot whose file is in the folder."""
     files, mujoco = found_robots(Path(os.environ.get(FOLDER, ""))), mujoco_module()
     effort = replace(effort, rounds=min(effort.rounds, ROUNDS))
     lines: dict[tuple[str, str], Line] = {}

@@ -35,7 +35,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars of both."""
+    """Draw the times with and without friction as bars."""
     draw_bars(result, figure.subplots(), ["sway"])
 
 

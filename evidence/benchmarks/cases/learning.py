@@ -66,7 +66,7 @@ def tracking(description: str) -> Task:
 
 
 class Ours:
-    """The worlds here, with observations, rewards and resets, or only targets and steps."""
+    """The task in hrpsim: with observations, rewards and resets, or with targets and steps only."""
 
     def __init__(self, task: Task, actions: np.ndarray) -> None:
         from hrpsim.learning import TaskVectorEnv
@@ -178,7 +178,7 @@ def _steps(decimation: int) -> int:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time 25 control periods of 64 worlds, in turn with the others'."""
+    """Time 25 control periods of 64 worlds. The engines take turns."""
     description = described()
     if description is None or find_spec("gymnasium") is None:
         result.notes.append(f"needs gymnasium, and the Go2's URDF in the variable {VARIABLE}")

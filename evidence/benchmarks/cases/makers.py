@@ -109,7 +109,7 @@ def files() -> list[Path]:
 
 
 def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:
-    """Return a file in both engines, or nothing and a note if one engine refuses the file."""
+    """Return a file in both engines, or None and a note if one engine refuses the file."""
     made: list[Callable[[Path], Ours | Theirs]] = [Theirs, Ours]
     try:
         with warnings.catch_warnings():

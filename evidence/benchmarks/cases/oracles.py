@@ -41,13 +41,13 @@ CURVES = {"sweeps": "-o", "auto": "-s", "newton": "-^", "direct": "D", ADMM: "--
 
 
 def scattered_tower(count: int) -> World:
-    """Return a tower whose cubes move a little, each in another way."""
+    """Return a tower of cubes with small random displacements."""
     random = np.random.default_rng(count)
     return world_of(tower("", [1.0] * count), "auto", random.normal(scale=0.2, size=(count, 6)))
 
 
 def balls(count: int = 20) -> World:
-    """Return balls that fall upon each other, whose contacts are independent more often."""
+    """Return balls that fall onto each other. Their contacts are often linearly independent."""
     world, random = World(1e-3, sleeping=False), np.random.default_rng(3)
     world.set_friction("default", "default", static=0.5)
     world.add_ground()
@@ -64,7 +64,7 @@ def collapsing(world: World) -> World:
 
 
 def scenes() -> dict[str, tuple[Callable[[], World], int, int]]:
-    """Return what builds each scene, the first step to look at, and steps between looks."""
+    """Return functions that build the scenes, each with the first compared step and the stride."""
     heavy = tower("", [1.0, 1.0, 1.0, 1.0, 1000.0])
     return {
         "heap of 10": (lambda: world_of(falling(10), "auto"), 120, 2),

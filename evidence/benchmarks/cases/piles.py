@@ -204,7 +204,7 @@ def _our_row(scene: str, world, seconds: float) -> list[str]:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Heaps on the left, scattered cubes on the right."""
+    """Draw times for heaps on the left, and for scattered cubes on the right."""
     for axes, scene in zip(figure.subplots(1, 2, sharey=True), ("heap", "scattered")):
         sizes = {f"{scene} of {count}": float(count) for count in COUNTS}
         draw_against_size(result, axes, sizes, f"cubes, {scene}")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays: a height scan and a lidar over a height field and 90 boxes, beside MuJoCo's rays."""
+"""Rays: a height scan and a lidar over a height field and 90 boxes, compared with MuJoCo's rays."""
 
 from __future__ import annotations
 

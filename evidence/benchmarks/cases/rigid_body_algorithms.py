@@ -27,7 +27,7 @@ ALGORITHMS = ("kinematics", "ABA", "RNEA", "CRBA", "ABA derivatives", "RNEA deri
 
 
 class Ours:
-    """Our loops over random states of one model."""
+    """Compiled loops of hrpsim's algorithms over random states of one model."""
 
     def __init__(self, model) -> None:
         self.model, self.space = model, new_workspace(model.system)
@@ -45,7 +45,7 @@ class Ours:
         self.columns = new_columns(model.nv)
 
     def subject(self, algorithm: str) -> Subject:
-        """Return the loop of an algorithm."""
+        """Return a subject that runs the loop of an algorithm."""
         s, q, v, d, columns = self.space, self.q, self.v, self.derivatives, self.columns
         run = {
             "kinematics": lambda n: kernels.run_kinematics(s, q, v, n),
@@ -60,7 +60,7 @@ class Ours:
         return Subject(OURS, run, ours=True)
 
     def numbers(self, algorithm: str) -> np.ndarray:
-        """Return what the algorithm finds for the last state, in the public layout."""
+        """Return the result of an algorithm for the last state, in the public layout."""
         self.subject(algorithm).run(STATES)
         if algorithm == "kinematics":
             here = self.space.kinematics
@@ -142,7 +142,7 @@ def _measure(result, quantity, algorithm, subjects, exact, overhead, effort) -> 
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars of every robot and algorithm."""
+    """Draw the times of every robot and algorithm as bars."""
     axes = figure.subplots()
     draw_bars(result, axes, list(dict.fromkeys(m.quantity for m in result.measurements)))
 

@@ -108,7 +108,7 @@ def _claims(result: CaseResult, times: dict) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Times over contact points."""
+    """Draw times against the number of contact points."""
     sizes = {f"{p} points": float(p) for p in GRIDS}
     draw_against_size(result, figure.subplots(), sizes, "contact points")
 

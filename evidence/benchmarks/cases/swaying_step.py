@@ -97,7 +97,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars at every number of contact points."""
+    """Draw times at every number of contact points as bars."""
     quantities = list(dict.fromkeys(m.quantity for m in result.measurements))
     draw_bars(result, figure.subplots(), quantities)
 

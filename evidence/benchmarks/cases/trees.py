@@ -117,7 +117,7 @@ def _mujoco_step(mujoco, model, q) -> Subject:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Chains on the left, trees on the right."""
+    """Draw times of chains on the left, and of trees on the right."""
     for axes, shape in zip(figure.subplots(1, 2, sharey=True), SHAPES):
         sizes = {
             f"{shape} of {size} joints, {what}": float(size)

@@ -24,7 +24,7 @@ LARGEST = 64  # contact points: a link of 16 boxes it cannot load
 
 @contextlib.contextmanager
 def silence():
-    """Keep Bullet's lines about every link from the terminal."""
+    """Suppress the lines that Bullet prints about every link."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -105,7 +105,7 @@ class PinocchioAlgorithms:
         }[algorithm]
 
     def overhead(self, effort: Effort) -> dict[tuple[str, str], float]:
-        """Return the seconds of calls with a model of one joint, by subject and algorithm."""
+        """Return the times of calls for a model of one joint [s], by subject and algorithm."""
         small = self.pin.Model()
         joint = small.addJoint(0, self.pin.JointModelRZ(), self.pin.SE3.Identity(), "joint")
         small.appendBodyToJoint(joint, self.pin.Inertia.Random(), self.pin.SE3.Identity())

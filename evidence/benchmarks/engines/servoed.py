@@ -81,7 +81,7 @@ class OursServoed(Servoed):
         self._saved = world.snapshot()
 
     def restart(self) -> None:
-        """Return to the state at rest."""
+        """Return to the initial state of rest."""
         self.world.restore(self._saved)
         self.k = 0
 
@@ -111,7 +111,7 @@ class MujocoServoed(Servoed):
         self._saved = copy.copy(data)
 
     def restart(self) -> None:
-        """Return to the state at rest."""
+        """Return to the initial state of rest."""
         self.mujoco.mj_copyData(self.data, self.mj, self._saved)
         self.k = 0
 

@@ -9,7 +9,7 @@ from hrpsim.control import Command, Controller, State
 
 
 class Hold(Controller):
-    """Holds the first received positions."""
+    """A controller that holds the first received positions."""
 
     period = 0.001
 

@@ -45,7 +45,7 @@ class Processes:
         return self.start(name, HERE / f"{name.partition(' ')[0]}.py", *arguments)
 
     def start(self, name: str, *arguments) -> ChildProcess:
-        """Start Python with `arguments` and wait for the line that says ready."""
+        """Start Python with `arguments`, and wait for the line that begins with ready."""
         child = self.begin(name, *arguments)
         if not child.wait_for_line("ready", START_LIMIT):
             raise SystemExit("\n".join([f"{name} did not start", *child.lines]))
@@ -73,7 +73,7 @@ class Processes:
 
 
 class Graph:
-    """A node that asks which topics there are and pauses and resumes the simulation."""
+    """A node that lists topics, and that pauses and resumes the simulation."""
 
     def __init__(self, domain_id: int) -> None:
         import rclpy

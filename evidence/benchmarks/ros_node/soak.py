@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""All topics at 1 kHz, heard by a process each or by the recorder: losses, cost and jitter."""
+"""Losses, cost and jitter of all topics at 1 kHz, with a listener for each or a recorder."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from evidence.benchmarks.simbenchmark.measure import Ride, error
 
 
 def main(name: str) -> None:
-    """Answer requests until there are no more."""
+    """Serve requests until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # engines print greetings of their own
     engine, ride = make(name), None

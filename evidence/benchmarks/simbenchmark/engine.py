@@ -14,7 +14,7 @@ from evidence.benchmarks.simbenchmark.scenes import Scene, State
 
 
 class Unable(Exception):
-    """An engine cannot do what a scene requires. The message names the requirement."""
+    """Raised if an engine cannot do what a scene requires. The message names the requirement."""
 
 
 class LooseEngine(Protocol):

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part `errors` of the suite: one engine in one process at a time, each figure kept at once."""
+"""The part `errors` of the suite: one engine in one process at a time.
+
+Each result is stored at once.
+"""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Child:
         self.name, self._process = name, None
 
     def ask(self, patience: float = _START, **request) -> dict:
-        """Return the answer to a request, or {"unable": why}."""
+        """Return the reply to a request, or {"unable": why}."""
         if self._process is None:
             self._begin()
         try:
@@ -92,7 +92,7 @@ class Ride:
         self.settings, self.steps = answer["settings"], answer["steps"]
 
     def restart(self) -> None:
-        """Put the scene back to the start."""
+        """Restart the scene."""
         self._asked(self._begin)
 
     def run(self, steps: int) -> tuple[float, float]:

@@ -58,7 +58,7 @@ class TimeTask:
 
 
 def error_tasks(scenes, engines, limit: float | None = None, quick: bool = False):
-    """Return the ErrorTasks, ours before the others in each scene."""
+    """Return the ErrorTasks. In each scene hrpsim comes first."""
     tasks = []
     for scene in (s for s in ERROR_STEPS if s in scenes):
         usual = KAPLA_LIMIT if scene == "kapla" else LIMIT

@@ -82,7 +82,7 @@ KAPLA = {
 
 
 def error(scene: str, engine: str, time_step: float) -> float | None:
-    """Return the published error, None where there is none."""
+    """Return the published error, or None if there is none."""
     values = _ERRORS.get(scene, {}).get(engine, ())
     if time_step not in _STEPS or _STEPS.index(time_step) >= len(values):
         return None
@@ -90,5 +90,5 @@ def error(scene: str, engine: str, time_step: float) -> float | None:
 
 
 def seconds(scene: str, engine: str) -> float | None:
-    """Return the published seconds of a run at 1 ms, None where there are none."""
+    """Return the published time of a run at 1 ms [s], or None if there is none."""
     return _TIMES.get(scene, {}).get(engine)

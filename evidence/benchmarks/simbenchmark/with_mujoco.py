@@ -75,7 +75,10 @@ class MujocoBodies:
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def state(self) -> State:
-        """Return the state of the bodies. Spins are about the bodies' own axes, of balls too."""
+        """Return the state of the bodies.
+
+        Angular velocities are in the bodies' frames, also for balls.
+        """
         v = self.data.qvel.reshape(-1, 6)
         return State(self.data.qpos.reshape(-1, 7)[:, :3].copy(), v[:, :3].copy(), v[:, 3:].copy())
 

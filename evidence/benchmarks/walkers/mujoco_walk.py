@@ -174,7 +174,7 @@ class MujocoRobot:
         return q
 
     def state(self) -> State:
-        """Return what the controller measures."""
+        """Return the measurements for the controller."""
         self.mujoco.mj_forward(self.mj, self.data)
         data, q = self.data, self.q()
         positions, velocities = data.qpos[self._q_index], data.qvel[self._v_index]

@@ -81,7 +81,7 @@ def fit(
 
 
 def held_out(count: int, folds: int) -> list[np.ndarray]:
-    """Return which of `count` trials each fold holds out: every `folds`-th, each trial once."""
+    """Return the trials that each fold holds out: every `folds`-th of `count` trials."""
     return [np.arange(fold, count, folds) for fold in range(folds)]
 
 
@@ -219,7 +219,9 @@ def add_difference(
 def add_profiles(
     result: Result, contestants: Sequence[Contestant], found: Mapping[str, list[Values]], count: int
 ) -> None:
-    """Add rows with the values of each parameter that are as good as the best, others unchanged.
+    """Add rows with the range of each parameter that fits as well as the best value.
+
+    All other parameters keep their best values.
 
     The best values are from the first fold. The loss is over all trials.
     """

@@ -235,5 +235,5 @@ def twice(omega: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the dot products of rows."""
+    """Return the dot products of rows of two arrays."""
     return (a * b).sum(axis=1)

@@ -48,12 +48,7 @@ RESULTS = ("joints", "base", "turning")
 
 @dataclass(frozen=True)
 class Landing:
-    """One landing in hrpsim's order of numbers.
-
-    q (n, 23) and v (n, 22) of the model, torques (n, 10) of MOTORS [Nm]. `impact` is the sample
-    at which the first foot has stopped. `ground` is the height of the foot at that sample [m],
-    because the height of the ground is not measured.
-    """
+    """The data of one landing, in hrpsim's order of coordinates."""
 
     q: np.ndarray
     v: np.ndarray

@@ -48,13 +48,7 @@ _SLANTED = 0.1  # least part along x of that of a contact with a wall of the not
 
 @dataclass
 class Hooked:
-    """The result for a solid that was gripped, lifted and held.
-
-    lifted: rise of the solid [m]. below: height of the pads' middle over the solid's middle [m].
-    lift_slip: slip in the claws on the way up [m]. carried: force of the pads under level faces
-    [N]. walls: number of sides of the left pad on which slanted faces press.
-    posture: configurations of crane and load at the end.
-    """
+    """The result of gripping, lifting and holding a solid."""
 
     lifted: float
     below: float
@@ -110,7 +104,7 @@ def girder_load() -> Load:
 
 
 def block_load() -> Load:
-    """Return the box of the girder's outline."""
+    """Return a box with the outer dimensions of the girder."""
     lengths = (GIRDER_LENGTH, FLANGE, HEIGHT)
     return Load("box", Box(lengths), MASS, (0.0, 0.0, 0.5 * HEIGHT))
 

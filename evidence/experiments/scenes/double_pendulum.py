@@ -173,7 +173,7 @@ class Tree:
 
 
 class Boxes:
-    """The pendulum as free boxes. `_join` hangs one box on another."""
+    """The pendulum as free boxes. `_join` connects two boxes."""
 
     def __init__(
         self, time_step, integrator="semi_implicit", start=START, friction=FRICTION

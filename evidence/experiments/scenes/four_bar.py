@@ -116,7 +116,7 @@ def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def exact_motion(duration: float):
-    """Return theta(t) [rad], a function of times (n,) [s], from rest at START to `duration`.
+    """Return a function that gives theta [rad] at times (n,) [s], from rest at START.
 
     Hamilton's equations, DOP853 at a tolerance of 1e-12.
     """

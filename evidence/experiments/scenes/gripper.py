@@ -107,7 +107,7 @@ def _joint(name, parent, child, axis, origin, mimics: str = "") -> str:
 
 @dataclass(frozen=True)
 class Thing:
-    """An object on the floor: shape, mass [kg] and initial pose [m, quaternion xyzw]."""
+    """The description of an object on the floor: shape, mass [kg], initial pose [m, xyzw]."""
 
     shape: object
     mass: float

@@ -29,7 +29,7 @@ _OF_RECORDINGS = ("zero.", "gain.")
 
 
 def adjusted(one: Recording, values: Values) -> Recording:
-    """Return a recording with other zeros of encoders and gains of torques."""
+    """Return a recording with changed zeros of encoders and gains of torques."""
     assert one.positions is not None
     zeros = [values.get(f"zero.{one.name}.{joint}", 0.0) for joint in one.joints]
     changes: dict[str, Any] = {"positions": one.positions + np.array(zeros)}

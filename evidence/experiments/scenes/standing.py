@@ -199,7 +199,10 @@ def _with_mass(model: Model, factor: float) -> Model:
 
 
 def pushing(robot: Robot, push: Push | None) -> Callable[[float], None]:
-    """Return a function of the time that applies the push, to be called before each period."""
+    """Return a function apply(time) that applies the push.
+
+    Call the function before each period.
+    """
     if push is None:
         return lambda time: None
     force = push.impulse / PUSH_TIME * np.array([math.cos(push.heading), math.sin(push.heading), 0])

@@ -48,7 +48,7 @@ SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
 class Boxes(NamedTuple):
-    """The state of boxes at one time, or at first: everything in world axes, SI units."""
+    """The state of boxes at one time, in world axes and SI units."""
 
     lengths: np.ndarray  # (n, 3)
     positions: np.ndarray  # (n, 3)
@@ -265,7 +265,7 @@ def _add_rows(result: Result, name: str, duration: float, ours: Drop, other: Dro
 
 
 def draw(result: Result, figure) -> None:
-    """The final heap in side view on the left, kinetic energy over time on the right."""
+    """Draw the final heap from the side on the left, kinetic energy over time on the right."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     drops = result.data["drops"]
     name, first = next(iter(drops.items()))

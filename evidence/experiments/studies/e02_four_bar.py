@@ -187,7 +187,7 @@ def _notes(duration: float, exact) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """The linkage on the first swing, the loop's error, and the energy."""
+    """Draw the linkage on the first swing, the loop's error, and the energy."""
     left, middle, right = figure.subplots(1, 3, gridspec_kw={"width_ratios": (1.3, 1.0, 1.0)})
     _draw_linkage(left, result.data["exact"])
     motions = result.data["motions"]

@@ -197,7 +197,7 @@ def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """Vertical force and roll moment of the left foot: the run, and some steps enlarged."""
+    """Draw force and roll moment of the left foot: the whole run, and some steps enlarged."""
     changes, runs = result.data["changes"], result.data["runs"]
     axes = figure.subplots(2, 2, sharex="col", gridspec_kw={"width_ratios": (1.6, 1.0)})
     shown = list(runs.items())[:2]

@@ -260,7 +260,7 @@ def _notes(mujoco) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """The left foot's pitch moment against time, with the three masses' curve."""
+    """Draw the left foot's pitch moment against time, with the curve of three masses."""
     swings = result.data["swings"]
     axes = figure.subplots(2, 2, squeeze=False).ravel() if len(swings) > 1 else [figure.subplots()]
     for ax, (bush_set, both) in zip(axes, swings.items(), strict=True):

@@ -132,7 +132,7 @@ def _add_plain(result: Result, pattern: WalkingPattern, name: str, gains) -> Non
 
 
 def draw(result: Result, figure) -> None:
-    """Inclination and ZMP of the three runs, and a film strip of the fall."""
+    """Draw inclination and ZMP of the three runs, and a film strip of the fall."""
     figure.set_size_inches(9.0, 10.0)
     top, middle, bottom = figure.subplots(3, 1, gridspec_kw={"height_ratios": (1.0, 1.6, 1.5)})
     pattern, trials = result.data["pattern"], result.data["trials"]

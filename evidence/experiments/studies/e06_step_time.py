@@ -40,7 +40,7 @@ MUJOCO_SOLVERS = ("Newton", "CG", "PGS")
 
 
 def force_sweeps(world, sweeps: int) -> None:
-    """Make every step of `world` do exactly so many sweeps, converged or not.
+    """Make every step of `world` do exactly `sweeps` sweeps, converged or not.
 
     World stops early, so this sets the settings that only the compiled step reads.
     """
@@ -79,7 +79,7 @@ def timed(step, steps: int) -> float:
 
 
 def measure(cases: dict, rounds: int) -> dict:
-    """Return the times (rounds,) [us] of each case, taken in turn so that ratios are fair."""
+    """Return the times (rounds,) [us] of each case. The cases take turns, to make ratios fair."""
     turn = {name: max(int(2e4 / timed(step, 20)), 20) for name, step in cases.items()}  # 20 ms
     times = {name: np.zeros(rounds) for name in cases}
     for k in range(rounds):
@@ -176,7 +176,7 @@ def _notes(worlds: dict) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """Times over contact points on the left, the parts of a step on the right."""
+    """Draw times over contact points on the left, the phases of a step on the right."""
     left, right = figure.subplots(1, 2)
     times, phases = result.data["times"], result.data["phases"]
     styles = {"converged": ("hrpsim, converged", "C0o-"), "forced": ("hrpsim, 120 sweeps", "C0o--")}

@@ -180,7 +180,7 @@ def _path(engine: OurPush | MujocoPush, force: float) -> np.ndarray:
 
 
 def run(options: Options) -> Result:
-    """Push at every dt of the thesis, find the thresholds, look for creep and for favourites."""
+    """Push at every dt of the thesis. Find thresholds, creep, and preferred directions."""
     mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     rates = (50, 400) if options.quick else RATES
     ours = {(rate, name): OurPush(rate, name) for name in scene.MODELS for rate in rates}
@@ -219,7 +219,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Creep at 3.92 N on the left (the thesis's Fig. 8.6), thresholds by heading on the right."""
+    """Draw creep at 3.92 N on the left (the thesis's Fig. 8.6), thresholds on the right."""
     left = figure.add_subplot(1, 2, 1)
     for engine, color in {"hrpsim": "C0", "hrpsim penalty": "C2", "mujoco": "C1"}.items():
         for k, (rate, path) in enumerate(result.data["paths"].get(engine, {}).items()):

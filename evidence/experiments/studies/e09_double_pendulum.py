@@ -159,7 +159,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
+    """Draw angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
     left, right = figure.subplots(1, 2)
     seen, truth = result.data["truth"]
     paths = result.data["paths"]

@@ -40,7 +40,7 @@ _CARRY = 0.14  # height of the pads on the way to the goal [m]
 
 
 def draw(result: Result, figure) -> None:
-    """Five moments of the box above. Below the girder, the heart, and the slips of all three."""
+    """Draw moments of the box above. Draw the girder, the heart, and all slips below."""
     figure.set_size_inches(9.0, 6.6)
     grid = figure.add_gridspec(2, 3, height_ratios=(1.25, 1.0), width_ratios=(1.0, 1.0, 2.2))
     parts = Parts(result.data["model"])

@@ -179,7 +179,7 @@ class _Oracle:
 
 
 def draw(result: Result, figure) -> None:
-    """Snapshots above, centre of mass and ZMP against time below."""
+    """Draw snapshots above, centre of mass and ZMP against time below."""
     analysed = result.data["analysed"]
     top, bottom = figure.subfigures(2, 1, height_ratios=(1.1, 1.0))
     shown = np.linspace(0, SAMPLES - 1, 7).astype(int)

@@ -67,7 +67,7 @@ def mujoco_ride(mujoco, load: str, solver: str = "Newton", iterations: int = 100
 
 
 def bend_name(load: str) -> str:
-    """Return what `beam.bend` measures under a load."""
+    """Return the name of the quantity that `beam.bend` measures under a load."""
     return "tip sag" if load == "cantilever" else "farthest from straight"
 
 
@@ -242,7 +242,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Shapes of the cantilever on the left, error over time needed on the right."""
+    """Draw shapes of the cantilever on the left, error over the needed time on the right."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     rides = result.data["rides"]
     shapes = ("direct", "direct, compliant", "120 sweeps", f"{MANY_SWEEPS} sweeps")

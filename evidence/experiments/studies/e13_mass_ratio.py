@@ -239,7 +239,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Chains at some moments on the left, the largest gap over time on the right."""
+    """Draw chains at some times on the left, the largest gap over time on the right."""
     left, right = figure.subplots(1, 2)
     for k, (key, motion) in enumerate(result.data["motions"].items()):
         name = ", ".join(key[:2])

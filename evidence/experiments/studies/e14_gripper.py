@@ -198,7 +198,7 @@ def _notes(runs: dict) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """The scene at the end seen along x, and how the box moved in the grip."""
+    """Draw the final scene seen along x, and the motion of the box in the grip."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (1.3, 1.0)})
     runs = result.data["runs"]
     _draw_scene(left, runs["hybrid"].scene)

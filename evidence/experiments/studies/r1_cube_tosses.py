@@ -225,7 +225,7 @@ def cubes(mujoco=None) -> dict[str, Callable[..., Any]]:
 
 
 def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
-    """Return the cubes with the fitted parameters, the bounds and the first values."""
+    """Return the contestants: each cube with its parameters, bounds and first values."""
 
     def simulated(make, values, trials):
         chosen = [tosses[trial] for trial in trials]
@@ -240,7 +240,10 @@ def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
 
 
 def run(options: Options) -> Result:
-    """Evaluate each contestant on held-out tosses, and report what the data decide."""
+    """Evaluate each contestant on held-out tosses.
+
+    Report the ranges of parameters that fit equally well.
+    """
     (path,) = measurements(options.data, ("cube_tosses.npz",), SOURCE)
     tosses = read_tosses(path)[: 32 if options.quick else None]
     mujoco, result = against_mujoco("elliptic cone, solref and impratio fitted")
@@ -305,7 +308,7 @@ def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:
 
 
 def draw(result: Result, figure) -> None:
-    """Errors by time since the first contact on the left, what the data decide on the right."""
+    """Draw errors by time since the first contact on the left, profiles on the right."""
     left, right = figure.subplots(1, 2)
     for name, growth in result.data["growth"].items():
         left.plot(np.arange(len(growth)) / FRAME_RATE, growth, label=name)

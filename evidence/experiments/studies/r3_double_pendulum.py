@@ -107,7 +107,7 @@ def mjcf() -> str:
 
 
 def read_recordings(path: Path) -> list[Recording]:
-    """Return the recordings of double_pendulum.npz. A torque holds until the next sample."""
+    """Return the recordings of double_pendulum.npz. A torque is constant until the next sample."""
     with np.load(path) as stored:
         return [
             Recording(
@@ -124,7 +124,7 @@ def read_recordings(path: Path) -> list[Recording]:
 
 
 def followers(folder: Path, mujoco=None) -> list[Follower]:
-    """Return hrpsim, and MuJoCo if given. Files of the world are written to `folder`."""
+    """Return the followers of hrpsim and, if given, MuJoCo. World files are written to `folder`."""
     (folder / "pendulum.urdf").write_text(urdf())
     world = folder / "pendulum.yaml"
     robot = "{name: pendulum, urdf: pendulum.urdf, base: fixed, gains: {'*': [0, 0]}}"
@@ -240,7 +240,7 @@ def _held_out_rows(
 
 
 def draw(result: Result, figure) -> None:
-    """Errors by sample of the last third on the left, by model on the right."""
+    """Draw errors by sample of the last third on the left, by model on the right."""
     left, right = figure.subplots(1, 2)
     for name in ("published values", "friction", CHOSEN):
         errors = np.sort(np.abs(result.data[name][:, :2]).ravel())

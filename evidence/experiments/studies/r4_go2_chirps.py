@@ -111,7 +111,7 @@ def read_recording(path: Path) -> Recording:
 
 
 def followers(folder: Path, model: Path, mujoco=None) -> list[Follower]:
-    """Return hrpsim, and MuJoCo if given. Files of the world are written to `folder`."""
+    """Return the followers of hrpsim and, if given, MuJoCo. World files are written to `folder`."""
     held = held_model(model)
     (folder / "go2.xml").write_text(etree.tostring(held, encoding="unicode"))
     world = folder / "go2.yaml"
@@ -243,7 +243,7 @@ def _held_out_rows(
 
 
 def draw(result: Result, figure) -> None:
-    """Errors of each joint on the left, the distribution on the right."""
+    """Draw errors of each joint on the left, the distribution of errors on the right."""
     left, right = figure.subplots(1, 2)
     for label, errors in result.data.items():
         sizes = 1e3 * np.sqrt(np.mean(errors**2, axis=0))

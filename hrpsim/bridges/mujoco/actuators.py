@@ -82,7 +82,10 @@ def _is_affine(m, k: int) -> bool:
 
 
 def _is_damper(m, servo: int, k: int) -> bool:
-    """Return whether actuator k is a velocity servo of gear 1 beside an undamped position servo."""
+    """Return whether actuator k is a velocity servo of gear 1 that damps the position servo.
+
+    servo: an undamped position servo at the same joint.
+    """
     kp, no_kd = _plain_gains(m, servo)
     no_kp, kd = _plain_gains(m, k)
     is_pair = min(kp, kd) > 0.0 and no_kp == no_kd == 0.0

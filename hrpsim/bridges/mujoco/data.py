@@ -193,7 +193,10 @@ class MjData(metaclass=NamesOf):
         return self.__copy__()
 
     def _make_world(self) -> None:
-        """Make the world of the present model. Only the first world warns of what is missing."""
+        """Make the world of the present model.
+
+        Only the first world warns of elements that are not simulated.
+        """
         model, native = self.model, self._native
         read, taken, unlisted = read_model(model, native.eq_active)
         is_first = "_mapping" not in vars(self)
@@ -474,5 +477,5 @@ _FIELDS_OF_OBJECTS = _fields_of_objects()
 
 
 def _references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
-    """Return the number of references to each array. Each view of an array holds a reference."""
+    """Return the number of references to each array. A view counts as a reference to its array."""
     return [sys.getrefcount(array) + getweakrefcount(array) for _, array in lent]

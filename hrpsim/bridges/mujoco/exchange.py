@@ -105,7 +105,7 @@ def read_controls(s: Exchange) -> int:
 
 @inlined_kernel
 def _add_inputs(s: Exchange) -> bool:
-    """Add the inputs of all actuators to the commands. Returns False if one is not finite."""
+    """Add the inputs of all actuators to the commands. Return False for a non-finite input."""
     commands = s.commands
     for k in range(s.actuators.shape[0]):
         a = s.actuators[k]

@@ -225,7 +225,10 @@ class Element:
 
 
 def model_for_data(model: Any) -> MjModel:
-    """Return a model of the facade, also of a mujoco.MjModel, as MjSpec.compile() returns one."""
+    """Return the facade's model of a model.
+
+    A mujoco.MjModel, as from MjSpec.compile(), is wrapped.
+    """
     if isinstance(model, MjModel):
         return model
     if isinstance(model, package().MjModel):

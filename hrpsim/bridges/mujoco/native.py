@@ -66,12 +66,12 @@ def is_passed_on(name: str) -> bool:
 
 
 def native_of(value: Any) -> Any:
-    """Return MuJoCo's object of a model or data of the facade, other values unchanged."""
+    """Return MuJoCo's object behind a model or data of the facade. Other values are unchanged."""
     return value.for_mujoco() if hasattr(value, "for_mujoco") else value
 
 
 def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of MuJoCo that also takes the facade's models and data."""
+    """Return a function of MuJoCo that also accepts the facade's models and data."""
 
     @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
     def call(*arguments, **named):
@@ -84,7 +84,7 @@ def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def with_natives(name: str) -> type:
-    """Return a class of MuJoCo whose methods also take the facade's models and data."""
+    """Return a class of MuJoCo whose methods also accept the facade's models and data."""
     return type(name, (getattr(package(), name),), _taking_natives(getattr(package(), name)))
 
 
@@ -129,7 +129,7 @@ class RefusedArray(np.ndarray):
     """An array that hrpsim does not compute. Everything but shape and type raises."""
 
     def __getattribute__(self, name: str) -> Any:
-        """Return shape and type."""
+        """Return the attributes `shape` and `dtype`. All other attributes raise an error."""
         if name in _OF_SHAPE:
             return super().__getattribute__(name)
         raise missing(_REFUSED_ARRAY, _ASK)

@@ -63,7 +63,7 @@ class Handle:
             self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which nothing is shown, because there is only one thread."""
+        """Return a context in which nothing is drawn. All calls are in one thread."""
         return contextlib.nullcontext()
 
     def close(self) -> None:

@@ -1,11 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Notice writes to a model, by comparing the model's memory with the last known values.
-
-Scripts hold arrays that are MuJoCo's own memory, so a write is not seen at once. The
-followed fields lie in few blocks of memory, which one compiled call compares.
-"""
+"""Detect writes to a model, by comparing the model's memory with the last known values."""
 
 from __future__ import annotations
 
@@ -49,7 +45,7 @@ _COUNT = len(Blocks._fields) // 2
 
 @kernel
 def differs(s: Blocks) -> bool:
-    """Return whether any word is not the known one."""
+    """Return whether any word differs from the known word."""
     return (
         _differing(s.now_0, s.known_0)
         | _differing(s.now_1, s.known_1)
@@ -139,7 +135,7 @@ def _watched(native: Any) -> dict[str, np.ndarray]:
 
 
 def _options_of(native: Any) -> dict[str, float]:
-    """Return the followed scalars among the options, and what mj_setConst decides."""
+    """Return the followed scalar options, and the flag that mj_setConst sets."""
     names = fields.OPTION[fields.Use.FOLLOWED].split()
     values = {name: getattr(native.opt, name) for name in names}
     values["flg_gravcomp"] = getattr(native, "flg_gravcomp", 0)

@@ -41,7 +41,7 @@ class ImuValues(NamedTuple):
 
 
 class LowStates:
-    """Makes the LowStates of one robot."""
+    """Makes the LowState messages of one robot."""
 
     def __init__(self, motors: Motors) -> None:
         self._motors = motors

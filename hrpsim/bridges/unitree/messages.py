@@ -14,7 +14,7 @@ from hrpsim.bridges.unitree.wire_layout import Field, Layout
 
 
 class Messages(NamedTuple):
-    """The messages of one package."""
+    """The layouts of the messages of one package."""
 
     package: str
     command: Layout

@@ -30,7 +30,7 @@ class Field(NamedTuple):
 
 
 class Layout:
-    """The two forms of one message.
+    """The layout of one message in memory and on the wire.
 
     Args:
         name: type of the message, for errors.

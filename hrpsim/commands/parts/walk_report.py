@@ -181,7 +181,7 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
 
 
 def draw_moments(trial: Trial, robot: Robot, sequence: MotionSequence, picture: Path) -> Path:
-    """Draw moments of a walk, from the side, to the PNG file `picture` and return `picture`.
+    """Draw the robot at some times of a walk, from the side, to the PNG file `picture`.
 
     The moments are late in the swings of evenly chosen steps, and at the end. For a walk without
     steps, or a walk that ends in a fall, the moments are at equal intervals. The robot is left at

@@ -91,7 +91,7 @@ def ready(
     parameters: Mapping[str, Any],
     report: Callable[[list[Finding]], None],
 ) -> Robot:
-    """Return the robot at rest in a world. Plan the walk in the same way as the controller.
+    """Return the robot at rest in a world, after checks. The walk is planned as by the controller.
 
     `report` is called once, also before an error is raised. The last of its findings says whether
     the robot can walk.

@@ -87,7 +87,7 @@ def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlT
 
 
 def _problem_of(cause: yaml.MarkedYAMLError) -> str:
-    """Return the place and the text of an error of PyYAML, ":line:column: problem"."""
+    """Return location and text of an error of PyYAML as ":line:column: problem"."""
     mark = cause.problem_mark or cause.context_mark
     at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
     problem = f"not YAML: {cause.problem or cause.context}"
@@ -172,7 +172,7 @@ class _Loader(_Base):
         return node
 
     def compose_mapping_node(self, anchor) -> yaml.MappingNode:
-        """Return a mapping whose keys are single values, each given once."""
+        """Return a mapping node. Keys must be single values and must not repeat."""
         node = super().compose_mapping_node(anchor)
         names = set()
         for key, _ in node.value:

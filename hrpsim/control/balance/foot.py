@@ -144,7 +144,10 @@ def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str])
 
 
 def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
-    """Return how the ankle's joints turn the sole about x and y of the sole, springs at rest."""
+    """Return the turn of the sole about its x and y axes by unit angles of the ankle joints (2, 2).
+
+    The springs are at rest.
+    """
     axes = [model.system.placement_R[last].T[:, 2], np.array([0.0, 0.0, 1.0])]
     return np.stack([sole_R[:, :2].T @ axis for axis in axes], axis=-1)
 

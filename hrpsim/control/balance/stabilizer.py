@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The stabiliser: keep a robot on its reference motion by the forces of its feet.
+"""The stabiliser, which keeps a robot on its reference motion by the forces on its feet.
 
 The module `stabilizing` has the computations of one period.
 """
@@ -45,7 +45,7 @@ _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin"
 
 @dataclass(frozen=True)
 class Gains:
-    """Settings of the stabiliser. config/walk_controller.yaml says how the values were chosen."""
+    """Settings of the stabiliser. config/walk_controller.yaml explains the choice of the values."""
 
     dcm_rate: float  # errors of the divergent component decay at this rate [1/s]
     servo_lag: float  # from the end of a control period until the floor's ZMP is there [s]
@@ -65,7 +65,7 @@ GAIN_KINDS = {
 
 
 class Stabilizer:
-    """Turn measurements into joint positions, one control period ahead.
+    """Computes joint positions for the end of a control period from measurements.
 
     signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
     list).
@@ -155,7 +155,7 @@ class Stabilizer:
 
 
 def _estimation_of(model: Model, reference: WalkReference | RollingReference) -> Estimation:
-    """Return estimation arrays for one stabiliser to write to."""
+    """Return new estimation arrays for one stabiliser."""
     known = _estimations.get(reference)
     if known is None or known[0]() is not model:
         known = weakref.ref(model), new_estimation(model, reference.feet)

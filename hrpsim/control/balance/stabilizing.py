@@ -57,7 +57,7 @@ _INDICES: dict[str, int | slice] = {  # of each signal among the numbers of a re
 
 
 class Signals(Mapping):
-    """The signals of one tick: a mapping from names to numbers, or to tuples of numbers.
+    """The signals of one control period: a mapping from names to numbers or tuples of numbers.
 
     Each value is read from a record of SIGNALS on access, because most values are never read.
     """
@@ -345,7 +345,7 @@ def divide_force(
 
 
 def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a copy of signals, independent of the controller's own."""
+    """Return a copy of signals that later control periods do not change."""
     if isinstance(signals, Signals):
         return signals
     return {name: np.array(value) for name, value in signals.items()}

@@ -298,7 +298,7 @@ class RollingReference:
         return self._arrays
 
     def write(self, section: WalkSection) -> None:
-        """Put a section in place of the one before."""
+        """Write a section over the previous section."""
         n = self.count = len(section.motion)
         to = self._arrays
         to.joint_positions[:n] = section.motion[:, self._q_index]

@@ -24,7 +24,7 @@ _LONGER = 1.2  # least ratio of a sole's lengths before and behind the ankle
 
 
 class BipedLeg(NamedTuple):
-    """One leg, all joints at zero."""
+    """The properties of one leg, with all joints at zero."""
 
     side: str  # "left" or "right"
     joints: tuple[str, ...]  # three of the hip, the knee, two of the ankle
@@ -189,7 +189,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
 
 
 def _longer_side(model: Model, poses, legs, bodies, way: np.ndarray) -> np.ndarray:
-    """Return the direction, along `way` or against it, in which the soles are longer."""
+    """Return `way` or its opposite: the direction in which the soles are longer."""
     ahead = sum(_reach(model, poses, *of, way) for of in zip(legs, bodies))
     behind = sum(_reach(model, poses, *of, -way) for of in zip(legs, bodies))
     if max(ahead, behind) <= _LONGER * min(ahead, behind):
@@ -209,7 +209,7 @@ def _knee_way(poses, leg: list[Joint]) -> np.ndarray:
 
 
 def _reach(model: Model, poses, leg: list[Joint], body: int, way: np.ndarray) -> float:
-    """Return how far a sole reaches from the last ankle joint along a way (2,) [m]."""
+    """Return the extent of a sole from the last ankle joint along a direction `way` (2,) [m]."""
     p, R = poses[body]
     points = lowest_points(model, body, R[2]) @ R.T + p - poses[leg[-1].body][0]
     return max(float((points[:, :2] @ way).max(initial=0.0)), 0.0)

@@ -111,7 +111,9 @@ def prepare_biped(
     package_paths: PackagePaths | None = None,
     xacro_arguments=None,
 ) -> PreparedBiped:
-    """Return a robot that is ready to walk, from any format that `load_model` reads.
+    """Complete the description of a robot for walking.
+
+    `load_model` must be able to read the format.
 
     Args:
         source: path or text of the description.
@@ -175,7 +177,7 @@ def _hold_followers(root, model: Model, biped: Biped) -> list[Finding]:
 
 
 def _add_servos(root, base: str, model: Model, biped: Biped, soles: tuple[str, str]) -> Finding:
-    """Add half-sitting, and gains that hold the robot in this posture."""
+    """Add the posture of half-sitting, and gains of servos that hold the robot in this posture."""
     outlines, heights = zip(*((leg.outline, leg.ankle_height) for leg in biped.legs))
     q = half_sitting(model, soles, outlines, heights)
     _add_posture(root, base, model, q)

@@ -105,7 +105,7 @@ def _derivatives(function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarr
 
 
 def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
-    """Return the deflection of the servos that hold posture `q` (nq,), in linear statics.
+    """Return the deflection of servos that hold posture `q` (nq,) under gravity, by linear statics.
 
     The soles are fixed, and all joints except the legs' joints are rigid. The angles a (12,) of the
     legs and the height z of the centre of mass are functions of the base's displacement x (6,).
@@ -149,7 +149,7 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
 
 
 def check_hold(model: Model, hold: StaticHold) -> None:
-    """Raise ModelError, with the gains and the cure, if the legs do not hold the weight."""
+    """Raise ModelError, with the gains and a remedy, if the legs do not hold the weight."""
     if hold.deflection <= MOST_DEFLECTION:
         return
     kp = {name: model.gains.get(name, (0.0,))[0] for name in hold.joints}

@@ -127,7 +127,7 @@ class BaseEstimator:
         )
 
     def _begin(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Put the soles that bear load on the floor, or the lowest sole if none bears load."""
+        """Start the estimate with the loaded soles on the floor, or else with the lowest sole."""
         height = -float(weights @ soles[:, 2]) if weights.any() else -float(soles[:, 2].min())
         self._position = np.array([0.0, 0.0, height])
         self._anchors = self._position + soles

@@ -157,7 +157,10 @@ class ControlLoop(Closed):
                 made += 1
 
     def tick(self) -> State:
-        """Control the robot and step the world by one period. Return the controller's input."""
+        """Control the robot and step the world by one period.
+
+        Return the state given to the controller.
+        """
         state = self.control()
         self.robot.world.step(self.steps_per_period)
         return state

@@ -155,7 +155,7 @@ class Controller(ABC):
 
     @classmethod
     def _refuse_misspelt(cls, name: str, value: Any) -> None:
-        """Raise UnknownAttributeError for a name that nobody reads, but that resembles one."""
+        """Raise UnknownAttributeError for a name that resembles a known attribute."""
         if name.startswith("_") or hasattr(Controller, name):
             return
         declared = {key for base in cls.__mro__ for key in get_annotations(base)}
@@ -169,7 +169,9 @@ class Controller(ABC):
             )
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:  # noqa: B027
-        """Prepare the controller with the robot's model and the parameters. May take long.
+        """Prepare the controller with the robot's model and the parameters.
+
+        This call may take long.
 
         Args:
             model: of the robot.

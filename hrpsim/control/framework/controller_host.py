@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The life of one controller, the same in the simulator's process and behind ROS topics.
+"""Configures, calls and stops one controller, in the simulator's process and over ROS alike.
 
 `Controller.needs` lists the readings that a controller requires besides encoders and sensors:
 

@@ -57,7 +57,7 @@ Leg = NewType("Leg", Record)
 
 
 class UnreachableError(HrpsimError, ValueError):
-    """The leg cannot reach a foot pose. The message says by how much."""
+    """Raised if the leg cannot reach a foot pose. The message states the missing distance."""
 
 
 class LegKinematics:

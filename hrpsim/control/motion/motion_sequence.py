@@ -79,7 +79,10 @@ class Channel:
     __hash__ = None  # type: ignore[assignment]  # as Python's data model requires it
 
     def at(self, times) -> np.ndarray:
-        """Return the values at `times` (k,) [s], (k, width). Values are held beyond the ends."""
+        """Return the values at `times` (k,) [s], (k, width).
+
+        Before the first and after the last sample values are constant.
+        """
         if len(self.times) == 1:
             return self.values[np.zeros(np.shape(times), dtype=np.intp)]
         i, s, h, rise = self._within(times)

@@ -40,7 +40,10 @@ _REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
 
 
 class Legs(NamedTuple):
-    """The n legs of a robot. Of the last four fields, only those of the leg's kind are used."""
+    """The n legs of a robot.
+
+    Legs with a closed form use `forms`. Other legs use `searches`, `links` and `work`.
+    """
 
     closed: np.ndarray  # (n,) whether the inverse has a closed form
     forms: np.ndarray  # (n,) LEG

@@ -47,7 +47,7 @@ class Stance(NamedTuple):
 
 
 class PostureSolver:
-    """Find postures one after another, each search starting from the previous posture.
+    """Finds a series of postures. Each search starts at the previous posture.
 
     The free base must be the waist. soles: links of the left and the right sole. Joints without
     gains that have a stiffness are springs. Joints that are in no leg stay at zero.

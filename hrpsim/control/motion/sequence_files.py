@@ -73,7 +73,7 @@ def read_sequence(
 
 
 def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> list[Path]:
-    """Write the files of a sequence and return their paths. Reading them gives the same bits.
+    """Write the files of a sequence, and return the paths. Reading the files gives equal bits.
 
     Files of an older set with this name are removed if the sequence has no channel for them. An old
     .hip would otherwise have priority over the new .waist.
@@ -142,7 +142,10 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
 
 
 def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Channel:
-    """Return the samples in a file. labels: names of the columns after the time, if known."""
+    """Return the samples in a file.
+
+    labels: names of the columns after the time, if known.
+    """
     text = read_text(path, SequenceError, "SEQUENCE_SIZE")
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]

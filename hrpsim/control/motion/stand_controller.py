@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Keyframe:
-    """The keyframe at the end of a part of the motion that takes `duration` [s]."""
+    """The keyframe at the end of a phase of the motion of `duration` [s]."""
 
     phase: str
     duration: float

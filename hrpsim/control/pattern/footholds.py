@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps on perceived ground: the flattest foothold near the planned one, at its height."""
+"""Choose footsteps on measured ground: the flattest foothold near the planned foothold."""
 
 import numpy as np
 

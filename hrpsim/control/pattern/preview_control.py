@@ -31,7 +31,9 @@ ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
 
 
 class PreviewControl:
-    """Optimal tracking of a ZMP reference known `horizon` [s] ahead and constant afterwards.
+    """Optimal tracking of a ZMP reference.
+
+    The reference is known `horizon` [s] ahead, then constant.
 
     The tracking minimises the sum of  e^2 + jerk_weight du^2  over all time. e is the ZMP error,
     and du is the change of the jerk from one period to the next (Kajita 2003, eq. 10). A larger

@@ -195,7 +195,10 @@ class ReplannedWalk:
         return Phase("both", 0.0, self.gait.end, **self.stance)
 
     def _planned(self, footsteps: Sequence[Footstep], phases: list[Phase]) -> WalkSection:
-        """Return the section of a plan up to its first touch-down, and continue from there."""
+        """Return the section of a plan up to the first touch-down.
+
+        The next plan continues there.
+        """
         made = next((p for p in phases[1:] if p.target is not None), None)
         count = round((made or phases[-1]).end / self.period)
         found = self._motion(phases, count)

@@ -57,7 +57,7 @@ def velocity_limits(size: float, step_time: float) -> VelocityLimits:
 
 
 def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: float) -> Footstep:
-    """Return where the other foot lands after `time` [s] next to `standing`, at the same height.
+    """Return the footstep of the other foot after `time` [s], at the height of `standing`.
 
     The point midway between the feet, `width` [m] apart, moves along the arc of the velocity. If
     the velocity has a sideways part, the foot on that side steps out twice as far. The other foot
@@ -76,7 +76,10 @@ def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: fl
 
 
 class VelocityCommands:
-    """Velocities with the times at which they take effect; zero `timeout` [s] after the last."""
+    """Velocity commands with start times.
+
+    The velocity is zero from `timeout` [s] after the last.
+    """
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout

@@ -88,7 +88,7 @@ class WalkingBody:
 
 
 def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return v and dv (n, nv) of configurations `motion` (n, nq), `period` [s] apart.
+    """Return velocities and accelerations (n, nv) of configurations (n, nq), `period` [s] apart.
 
     The method is central differences. The robot rests before the first and after the last
     configuration. The base must stay level: it may travel and turn about the vertical.

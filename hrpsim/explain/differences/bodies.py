@@ -41,7 +41,7 @@ class Inertia(Difference):
         return [self.change(f"of {shown}: {old:.4g} -> {new:.4g} kg in all", like="reference")]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return other masses of the whole robot, and other masses and centres of the base."""
+        """Return guesses of the mass of the whole robot, and of mass and centre of the base."""
         found = [
             self.change(f"all masses times {factor:g}", factor=factor) for factor in (0.85, 1.15)
         ]

@@ -105,7 +105,7 @@ class Softness(Difference):
         return [self._to(here, feet, old, soft)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return springs in which the robot on one point sinks by 0.5 to 10 mm."""
+        """Return compliances at which the robot, standing on one point, sinks by 0.5 to 10 mm."""
         found = surfaces(here.world, here.robot, feet)
         if not found:
             return []
@@ -141,7 +141,7 @@ class Rigidity(Difference):
         return []
 
     def apply_to_reference(self, model: Any) -> None:
-        """Give all contacts the least time constant and the least softness."""
+        """Set the smallest time constant and the smallest softness for all contacts."""
         harden(model)
 
 
@@ -151,7 +151,7 @@ class RollingFriction(Difference):
     name = "rolling and spinning friction"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change of the reference to sliding friction alone, if there is more."""
+        """Return a change that removes other friction than sliding friction, if there is any."""
         if not feet or (there.mujoco.geom_condim <= _SLIDING).all():
             return []
         return [Change(self.name, "none in the reference", of_reference=True)]
@@ -178,7 +178,7 @@ class Cone(Difference):
         return [one for one in self.guesses(here, feet) if one.values["model"] == model]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other bound."""
+        """Return the other kind of bound: pyramid for a cone, cone for a pyramid."""
         old = int(here.world.scene.settings["friction_model"][0])
         return [
             self.change(f"-> {model}", model=model)
@@ -275,7 +275,7 @@ class SelfCollision(Difference):
         return [] if same else self.guesses(here, feet)
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other choice."""
+        """Return the opposite setting of self-collision."""
         new = not here.robot.self_collision
         return [self.change("on" if new else "off", on=new)]
 

@@ -87,7 +87,7 @@ class Difference(ABC):
 
     @abstractmethod
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change that gives hrpsim the reference's value, [] if the values are equal."""
+        """Return the change that sets hrpsim to the reference's value, [] if already equal."""
 
     @abstractmethod
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:

@@ -35,7 +35,7 @@ class JointValues(Difference):
         return [self._to(names, old, new) for new in tried if not are_alike(old, new)]
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return guesses, by default shares of the present values."""
+        """Return guesses of the values. The default is fractions of the present values."""
         return [share * old for share in (0.3, 0.5, 0.7, 1.5)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
@@ -64,14 +64,14 @@ def _torque(here: Subject, names: list[str]) -> np.ndarray:
 
 
 class Armature(JointValues):
-    """Inertia of rotors, as seen at the joints."""
+    """Rotor inertia reflected to the joints (armature)."""
 
     name = "armature"
     array = "rotor_inertia"
     unit = "kg m^2"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return other amounts of rotor inertia."""
+        """Return other rotor inertias."""
         added = [old + more for more in (0.005, 0.01, 0.02, 0.05, 0.1)]
         return [0.0 * old, 0.5 * old, 2.0 * old, *added]
 

@@ -64,7 +64,7 @@ class ActuatorModel(Difference):
         return [self.change(f"none on {len(fitted)} joints", joints=fitted)] if fitted else []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: limits, friction and delays have guesses of their own."""
+        """Return nothing, because limits, friction and delays have separate guesses."""
         return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
@@ -75,7 +75,7 @@ class ActuatorModel(Difference):
 
 
 class SensingDelay(Difference):
-    """Age of the measurements that the policy sees."""
+    """Delay of the measurements that the policy receives."""
 
     name = "delay of measurements"
 
@@ -125,7 +125,7 @@ class HistoryOrder(Difference):
         return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other orders, if there are histories."""
+        """Return the other orders of histories, if the policy has histories."""
         observation = here.policy.observation
         lengths = {term.history for term in observation.terms}
         if max(lengths) == 1:
@@ -143,5 +143,5 @@ class HistoryOrder(Difference):
         ]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Give the histories this order."""
+        """Use another order of the histories."""
         subject.history |= values

@@ -58,7 +58,7 @@ class Integrator(Difference):
         return [one for one in self.guesses(here, feet) if one.values["integrator"] == wanted]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other integrators that the robot's actuators allow."""
+        """Return the other integrators that support the robot's actuators."""
         now = here.world.integrator
         return [
             self.change(f"{now} -> {name}", integrator=name)

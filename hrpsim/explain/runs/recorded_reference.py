@@ -82,5 +82,5 @@ class RecordedReference(Reference):
 
 
 def _between(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return columns (n, k) at other times, by linear interpolation."""
+    """Return columns (n, k) at other times, by linear interpolation between known times."""
     return np.column_stack([np.interp(times, known, column) for column in values.T])

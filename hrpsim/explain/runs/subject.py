@@ -179,13 +179,13 @@ def joint_order(robot: Robot) -> np.ndarray:
 
 
 class _VariedPolicy(OnnxPolicy):
-    """The policy, with other orders of the histories if given."""
+    """The policy with other orders of histories."""
 
     def __init__(self, history: Mapping[str, bool]) -> None:
         self._history = dict(history)
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
-        """Return the description with the given entries."""
+        """Return the description with changed orders of histories."""
         policy = super().described(parameters)
         if not self._history:
             return policy

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions of joints within limits: finite Fourier series that begin and end at rest, and chirps.
+"""Motions of joints within limits: finite Fourier series from rest to rest, and chirps.
 
 A series is q(t) = q0 + s sum_k [a_k sin(w_k t) + b_k (cos(w_k t) - 1)] / w_k with frequencies w_k
 that are multiples of 2 pi / duration (Swevers et al. 1997). sum_k a_k = 0 and sum_k b_k w_k = 0 let

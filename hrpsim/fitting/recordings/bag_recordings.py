@@ -95,7 +95,7 @@ def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
 
 
 def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str]) -> _Rows:
-    """Return the states that have all joints. Add a note for each kind of state left out."""
+    """Return the states that have all joints. Add notes about states that are left out."""
     name = full_name(bag, topic, _STATES)
     names = list(joints or ())
     lacking: list[str] = []

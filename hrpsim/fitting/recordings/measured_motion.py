@@ -209,7 +209,7 @@ class Recording:
             )
 
     def part(self, begin: float = -np.inf, end: float = np.inf, **changes) -> Recording:
-        """Return the samples of a span of time, with changes of other fields.
+        """Return the recording of a span of time, with changes of other fields.
 
         Args:
             begin: first time [s].

@@ -44,7 +44,7 @@ def _place(name: str) -> tuple[str, str]:
 def signals_of_columns(
     time: np.ndarray, columns: Mapping[str, np.ndarray], described: Mapping[str, Any]
 ) -> tuple[tuple[Signal, ...], dict[str, np.ndarray]]:
-    """Return the signals in the columns of a table, and the other columns.
+    """Return the signals in the columns of a table, and the columns that are no signals.
 
     A column is KIND.JOINT, or KIND.NAME.COLUMN such as `wrench.lfsensor.fx`, or `contact.NAME`.
     NaN means that the sensor has no sample.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Edits of the text of a URDF or an MJCF that give joints and links other values."""
+"""Edits of the text of a URDF or an MJCF that change values of joints and links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _number(value: float) -> str:
 
 
 class DescriptionEdits:
-    """A robot's description, and its edits. given: values by path."""
+    """A robot's description with edits. given: new values by path."""
 
     def __init__(
         self,

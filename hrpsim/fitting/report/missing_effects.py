@@ -290,7 +290,10 @@ def _labels(one: BoundRecording) -> list[str]:
 
 
 def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
-    """Return the joints with the largest sums of squares. squares: of each label (signals,)."""
+    """Return the joints with the largest sums of squared residuals.
+
+    labels: joint of each column. squares: of each column.
+    """
     sums: dict[str, float] = {}
     for joint, own in zip(labels, squares):
         if joint:
@@ -299,7 +302,7 @@ def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
 
 
 def _commanded_effort(one: Recording, joint: str, kp: float, q: np.ndarray) -> float:
-    """Return the root mean square of the effort that the commands ask of a joint."""
+    """Return the root mean square of the effort that the commands demand at a joint."""
     if one.command_time is None or joint not in (one.command_joints or ()):
         return 1.0
     column = (one.command_joints or ()).index(joint)

@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')", re.DOTALL)
 
 
 class Edit(NamedTuple):
-    """A piece of text to put in place of the characters from `begin` to `end`."""
+    """Replaces the characters from `begin` to `end` by a text."""
 
     begin: int
     end: int
@@ -45,14 +45,14 @@ class Element(NamedTuple):
         return self.attributes[name][0] if name in self.attributes else None
 
     def set(self, name: str, value: str) -> Edit:
-        """Return the edit that gives an attribute a value. A new attribute comes first."""
+        """Return the edit that sets an attribute. A new attribute becomes the first."""
         if name in self.attributes:
             _, begin, end = self.attributes[name]
             return Edit(begin, end, value)
         return Edit(self.name_end, self.name_end, f" {name}={quoteattr(value)}")
 
     def add(self, text: str, child: str) -> Edit:
-        """Return the edit that puts a child first into the element."""
+        """Return the edit that adds a child as the first child of the element."""
         if not self.empty:
             return Edit(self.end, self.end, child)
         slash = text.rindex("/", self.begin, self.end)

@@ -32,7 +32,10 @@ class Imu(SignalKind):
         check_sensor(thing, self.name, of, "imu")
 
     def phase(self, world: World) -> float:
-        """Return half a step with semi_implicit, and a whole step with the other integrators."""
+        """Return half a step with semi_implicit, and a whole step with other integrators.
+
+        See `SignalKind.phase`.
+        """
         return MIDDLE if world.integrator == "semi_implicit" else 1.0
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:

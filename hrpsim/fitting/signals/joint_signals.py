@@ -105,7 +105,7 @@ class MotorPosition(JointSignal):
         return {f"{joint}.offset": Setting(0.0, unit="rad or m") for joint in columns}
 
     def phase(self, world: Any) -> float:
-        """Return 0: positions are those at the end of the step."""
+        """Return 0, because positions belong to the end of the step."""
         return 0.0
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:

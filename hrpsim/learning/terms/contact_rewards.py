@@ -179,7 +179,7 @@ class FeetAirTime(_StepReward):
 
 
 class FeetAirTimeOfBiped(_StepReward):
-    """Single support: the time [s] for which one foot stands and the other swings, at most a bound.
+    """The time [s] in single support, up to a bound: one foot stands, the other foot swings.
 
     Args:
         state: state of the worlds.

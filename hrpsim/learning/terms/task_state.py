@@ -111,7 +111,7 @@ class TaskState:
         self._forget()
 
     def write_changes(self) -> None:
-        """Place the robots whose rows events have changed, and read the state of all worlds."""
+        """Write the rows that events have changed to the worlds, and read all states."""
         moved, only_sped = np.flatnonzero(self._moved), np.flatnonzero(self._sped & ~self._moved)
         if len(moved):
             self.batch.place(self.robot_name, self.q, self.v, worlds=moved)
@@ -277,7 +277,7 @@ class TaskState:
 
 
 def _narrowed(limits: np.ndarray, factor: float) -> np.ndarray:
-    """Return limits (joints, 2) narrowed about their middle. Joints without limits keep none."""
+    """Return limits (joints, 2) narrowed about the middle. Infinite limits stay infinite."""
     lower, upper = limits.T
     cut = 0.5 * (1.0 - factor) * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
     return np.column_stack([lower + cut, upper - cut])

@@ -143,7 +143,10 @@ class Processes:
         return self.start(name, sys.executable, "-m", module, *arguments)
 
     def stop(self, timeout: float) -> list[tuple[ChildProcess, int]]:
-        """End the programs, the last one first. Return exit codes (see ChildProcess.stop)."""
+        """End the programs in reverse order of their starts.
+
+        Return exit codes (see ChildProcess.stop).
+        """
         used = set().union(*(mapped_shared_memory(child.pid) for child in self.all))
         ended = [(child, child.stop(timeout)) for child in reversed(self.all)]
         remove_abandoned_memory(used)  # of a process that was killed

@@ -26,7 +26,7 @@ _LONGEST = 2000  # letters of a message that quotes a request
 
 
 def noted(found: Any, response):
-    """Return the response of a service, given the result `found` of the callback.
+    """Complete the response of a service, given the result `found` of the callback.
 
     `found` is the response, the message of a success, None for no message, or a Refusal. A Refusal
     is added to the filled response.
@@ -227,7 +227,10 @@ class Rejections:
         self.report(topic, consequence, self._faults.explain(error, topic))
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
-        """Count one message on `topic`. `kind` identifies the cause. The default is the text."""
+        """Count one rejected message on `topic`, and warn.
+
+        `kind` identifies the cause, by default the text of the cause.
+        """
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
         if self._filters[topic].passes(kind or cause):

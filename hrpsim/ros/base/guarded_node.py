@@ -121,7 +121,7 @@ class GuardedNode(AnsweringNode):
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that answers errors of `callback`.
+        """Make a service that replies with the error if `callback` fails.
 
         Other callbacks run while the service waits.
         """
@@ -141,7 +141,7 @@ class GuardedNode(AnsweringNode):
         return super().create_publisher(msg_type, topic, qos_profile, **options)
 
     def create_action_server(self, action_type, action_name, **options) -> DeferringActionServer:
-        """Make an action server, after the end of a withdrawn server of the same name."""
+        """Make an action server. Destroy a withdrawn server of the same name first."""
         name = self.resolve_topic_name(action_name)
         if before := self._withdrawn.pop(name, None):
             before.destroy()
@@ -186,19 +186,19 @@ class NodePart:
         return getattr(self._node, name)
 
     def create_publisher(self, *arguments, **options):
-        """Make a publisher on the node."""
+        """Make a publisher on the node, which `destroy` removes."""
         publisher = self._node.create_publisher(*arguments, **options)
         self._undo.append(partial(self._node.destroy_publisher, publisher))
         return publisher
 
     def create_subscription(self, *arguments, **options):
-        """Make a subscription on the node."""
+        """Make a subscription on the node, which `destroy` removes."""
         subscription = self._node.create_subscription(*arguments, **options)
         self._undo.append(partial(self._node.destroy_subscription, subscription))
         return subscription
 
     def create_action_server(self, action_type, action_name, **options) -> DeferringActionServer:
-        """Make an action server on the node."""
+        """Make an action server on the node, which `destroy` withdraws."""
         server = self._node.create_action_server(action_type, action_name, **options)
         self._undo.append(partial(self._node.withdraw, server, action_name))
         return server

@@ -28,7 +28,7 @@ _SHOWN = 5  # nodes of a file of parameters, in a warning
 
 @dataclass(frozen=True)
 class Specification:
-    """A parameter. The default gives the type. A range applies to numbers."""
+    """The specification of a parameter. The type is the type of the default."""
 
     default: Any
     description: str

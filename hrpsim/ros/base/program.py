@@ -186,5 +186,5 @@ def _leave_no_memory() -> None:
 
 
 def _one_line(error: Exception) -> str:
-    """Return the message of an error in one line, without positions in the sources of rcl."""
+    """Return the message of an error in one line, without file positions in rcl's sources."""
     return re.sub(r", at \S+:\d+", "", one_line(error)) or type(error).__name__

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Messages of fixed layout, serialised once. Publishing patches stamps and numbers in place.
+"""Messages of fixed layout, serialised once. Each publication overwrites stamps and numbers.
 
 A typed TFMessage of 37 transforms takes about 200 us to publish from Python, because every field is
 converted. The serialised form always has the same layout, so the offsets of the stamps and of the

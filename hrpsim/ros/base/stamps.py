@@ -90,14 +90,14 @@ class MessageQueue:
         return [message for message, _ in self._source.take_all()]
 
     def accepted(self) -> None:
-        """Note that the last returned message has been accepted."""
+        """Record that the last returned message was accepted."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return the number of steps, at most `most`, before a held message is due."""
+        """Return the number of steps, at most `most`, before the next waiting message is due."""
         return most
 
     def discard(self) -> None:
-        """Drop all arrived and held messages, which were meant for the time before a reset."""
+        """Drop all waiting messages, which belong to the time before a reset."""
         for _ in self._source.take_all():
             pass
 
@@ -116,7 +116,7 @@ class StampedQueue(MessageQueue):
         self._last_number: int | None = None
 
     def take_due(self) -> list[Any]:
-        """Return the messages that are due now: first new messages, then held messages."""
+        """Return the messages that are due now: new messages, then waiting messages."""
         due = []
         for message, info in self._source.take_all():
             self._count_lost(info.get("publication_sequence_number"))
@@ -132,11 +132,11 @@ class StampedQueue(MessageQueue):
         return due
 
     def steps_to_next(self, most: int) -> int:
-        """Return the number of steps, at most `most`, before a held message is due."""
+        """Return the number of steps, at most `most`, before the next waiting message is due."""
         return min(most, self._held[0][0] - self._clock.steps) if self._held else most
 
     def discard(self) -> None:
-        """Drop all arrived and held messages, which were meant for the time before a reset."""
+        """Drop all waiting messages, which belong to the time before a reset."""
         super().discard()
         self._held.clear()
         self._last_number = None

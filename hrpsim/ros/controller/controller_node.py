@@ -82,7 +82,7 @@ PARAMETERS = dict(
 
 
 class ControllerNode:
-    """Answers the states of a robot with the commands of a controller.
+    """Runs a controller on the states of a robot, and publishes the commands.
 
     Raises HrpsimError for invalid parameters.
     """
@@ -141,7 +141,10 @@ class ControllerNode:
         return of_states + (self._velocities.rejections.count if self._velocities else 0)
 
     def spin_once(self) -> bool:
-        """Wait briefly for the next event and handle it. Return whether there was one."""
+        """Wait briefly for the next event and handle the event.
+
+        Return whether there was an event.
+        """
         if self.host is None:
             return self._configure(self._description.wait(_WAIT))
         if self.is_asking:

@@ -301,7 +301,7 @@ class WantedPeriod:
         return f"waiting for {_PARAMETER} of {', '.join(silent)}, {_TIMEOUT:g} s at most"
 
     def _ask(self) -> None:
-        """Send a request to each node that has not had one."""
+        """Send a request for the period to each new publisher of the topic."""
         for info in self._node.get_publishers_info_by_topic(self._topic):
             name = f"{info.node_namespace.rstrip('/')}/{info.node_name}"
             if name not in self._clients and info.node_name != "_NODE_NAME_UNKNOWN_":

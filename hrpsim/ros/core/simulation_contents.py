@@ -33,7 +33,7 @@ _LONGEST_NAME = 200  # [letters]
 
 
 class LoadedWorld(NamedTuple):
-    """Notes on a world, and the source of the world: `uri`, or `text`."""
+    """Notes on a loaded world, and its source: `uri` or `text`."""
 
     notes: WorldNotes = WorldNotes()
     uri: str = ""
@@ -184,7 +184,7 @@ class SavedStates:
         return tuple(self._states)
 
     def save(self, name: str, world) -> None:
-        """Save the present state, in place of one of that name."""
+        """Save the present state under a name. An earlier state of this name is replaced."""
         if not 0 < len(name) <= _LONGEST_NAME:
             raise WorldError(f"the name of a state has 1 to {_LONGEST_NAME} letters")
         if name not in self._states and len(self._states) >= self.limit:

@@ -32,7 +32,7 @@ class SolverSettings:
         self.accuracy = ""  # a level of ACCURACIES, in place of the tolerance
 
     def problem(self, name: str, value) -> str:
-        """Return why one of the settings cannot have a value, or ""."""
+        """Return why a setting cannot have a value, or ""."""
         given = {"tolerance": self.tolerance, "accuracy": self.accuracy, name: value}
         if given["tolerance"] and given["accuracy"]:
             return "only one of solver_tolerance and solver_accuracy may be given"

@@ -91,7 +91,10 @@ class DemoMonitor:
         return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
     def resume(self, timeout: float, check: Callable[[], object]) -> bool:
-        """Call ~/resume, and `check` meanwhile. Return whether an answer came in `timeout` [s]."""
+        """Call ~/resume. Call `check` while waiting.
+
+        Return whether a response came within `timeout` [s].
+        """
         end = time.monotonic() + timeout
         client = self._node.create_client(Trigger, "hrpsim/resume")
         if not self._wait(client.service_is_ready, end, check):
@@ -305,7 +308,7 @@ class DemoRun:
                 raise DemoError(f"{child.name} ended early, see {child.log}")
 
     def _wait_ready(self, children: list[ChildProcess]) -> None:
-        """Wait until all processes are ready. Report regularly which processes are not."""
+        """Wait until all processes are ready. Regularly report the processes that are not ready."""
         limit = self._settings.start_limit
         start = time.monotonic()
         next_word = start + WORD_PERIOD

@@ -35,7 +35,7 @@ class SequenceCounter:
     publishers: set[bytes] = field(default_factory=set)
 
     def add_publishers(self, gids: Iterable[bytes]) -> None:
-        """Note who publishes. A message does not name the publisher that counted."""
+        """Record the publishers of a topic. A message does not name its publisher."""
         self.publishers.update(gids)
         if len(self.publishers) > 1:
             self.lost = None
@@ -162,7 +162,10 @@ class TopicRecorder:
         return own and not hidden and not self._fits(topic, self._excluded)
 
     def _fits(self, topic: str, patterns: Sequence[str]) -> bool:
-        """Return whether a topic fits a pattern, given in full or within the namespace."""
+        """Return whether a topic fits a pattern.
+
+        Patterns are full names or relative to the namespace.
+        """
         names = (topic, topic.removeprefix(self.namespace))
         return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 

@@ -44,7 +44,7 @@ class Departure(NamedTuple):
 
 
 class Comparison:
-    """Compares states with recorded ones, to `tolerance`; 0: bit for bit."""
+    """Compares states with recorded states, up to `tolerance`. 0 compares bit for bit."""
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
@@ -93,7 +93,7 @@ class RecordedTopic:
         self._next = 0
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield the messages that have arrived and were not taken."""
+        """Yield the messages that have arrived and were not yielded before."""
         now = self._clock.stamp.total
         while self._next < len(self._arrivals) and self._arrivals[self._next].time <= now:
             self._next += 1
@@ -108,7 +108,7 @@ class RecordedTopic:
         return max(1, min(most, step - self._clock.steps))
 
     def publisher_count(self) -> int:
-        """Return 1: one program sends to the topic."""
+        """Return 1, because one recorded program publishes to the topic."""
         return 1
 
 
@@ -199,7 +199,7 @@ class Replay:
                 robot.command(names=[name], efforts=[0.0])
 
     def _inputs_of(self, robot, prefix: str, description: dict[str, Any]) -> list[RobotInput]:
-        """Return one input for each topic, in the order in which they act in the node."""
+        """Return one input for each topic, in the order in which the node applies the inputs."""
         lockstep = self.settings["lockstep"]
         topics = {
             topic: RecordedTopic(
@@ -241,7 +241,7 @@ class _StderrLogger:
 
 
 def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]):
-    """Return a new world of a file, or the recorded one."""
+    """Return a new world from the file `path`, or from the recording."""
     described = recording.description.get("world")
     if path is not None:
         return load_world(path, **overrides)

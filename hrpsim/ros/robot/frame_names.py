@@ -29,7 +29,7 @@ class Edge(NamedTuple):
 
 
 class RobotFrames:
-    """Frame names of one robot: `prefix` + link name, and `odom`, the world's, above the base."""
+    """Frame names of one robot: `prefix` + link name, and `odom` for the world."""
 
     def __init__(self, model: Model, odom_frame: str, prefix: str = "") -> None:
         self._model = model

@@ -97,7 +97,10 @@ class IntervalInterpolation(Interpolation):
         self._last[:], self._interval[:] = -np.inf, 0.0
 
     def _intervals(self, joints: np.ndarray) -> np.ndarray:
-        """Return the intervals of joints with a command at this step (k,) [steps]."""
+        """Return the time between the last commands to some joints (k,) [steps].
+
+        The command at this step counts.
+        """
         known, since = self._interval[joints], self._clock.steps - self._last[joints]
         longest = LONGEST_INTERVAL / self._clock.time_step
         since = np.where(known > 0.0, np.minimum(since, longest), since)
@@ -223,7 +226,7 @@ class JointCommands(RobotInput):
         self._report_nan(command)
 
     def reset(self) -> None:
-        """Drop the messages that have arrived, and forget the earlier ones."""
+        """Drop the messages that have arrived, and all earlier commands."""
         super().reset()
         self._interpolation.forget()
 
@@ -287,7 +290,7 @@ def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[li
 
 
 def _values_of(joint: str, listed) -> dict[str, float]:
-    """Return the values of a joint by interface. Raise WorldError if one is not valid."""
+    """Return the values of a joint by interface. Raise WorldError for an invalid value."""
     interfaces, values = list(listed.interface_names), list(listed.values)
     given = dict(zip(interfaces, values))
     if not len(values) == len(interfaces) == len(given):

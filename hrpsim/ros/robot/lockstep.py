@@ -23,7 +23,7 @@ class CommandMissed(WorldError):
 
 
 class LockstepSettings(NamedTuple):
-    """How time waits for commands. `policy` is "pause", "hold" or "abort"."""
+    """Settings of the wait for commands. `policy` is "pause", "hold" or "abort"."""
 
     period: float  # of the control ticks [s]
     timeout: float  # [s, wall]
@@ -90,7 +90,7 @@ class Lockstep:
         return self.at_tick and self._answered != self._clock.steps
 
     def steps_to_tick(self) -> int:
-        """Return the number of steps to the next tick, at least one."""
+        """Return the number of steps to the next control tick, at least one."""
         return self._steps_per_period - self._clock.steps % self._steps_per_period
 
     def steps_to_next(self, most: int) -> int:
@@ -231,7 +231,7 @@ class Lockstep:
 
 
 class _AnswerQueue(MessageQueue):
-    """The messages of one topic that answer the ticks of a lockstep."""
+    """The queue of one topic whose messages answer the ticks of a lockstep."""
 
     def __init__(self, source, lockstep: Lockstep) -> None:
         super().__init__(source)

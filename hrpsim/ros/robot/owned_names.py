@@ -74,7 +74,7 @@ def scan_topics(view) -> dict[str, str]:
 
 
 def is_one_ring(view) -> bool:
-    """Return whether a sensor is a lidar with one ring."""
+    """Return whether a sensor is a lidar with a single ring."""
     is_lidar = view.description.kind == "lidar"
     return is_lidar and view.pattern.repeats and view.pattern.shape[0] == 1
 

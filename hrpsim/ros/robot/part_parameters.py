@@ -41,7 +41,7 @@ class PartParameters(ABC):
         return name in self._parts
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value of the right type and range, or ""."""
+        """Return why a value of the right type and range is invalid, or ""."""
         return ""
 
     @abstractmethod
@@ -50,7 +50,7 @@ class PartParameters(ABC):
 
 
 class SensorRates(PartParameters):
-    """The publication rate of each sensor of one robot: parameters `prefix` + sensor [Hz].
+    """The publication rates of one robot's sensors [Hz], as parameters `prefix` + sensor.
 
     The first value is the rate in the description. 0 means the rate of the state. A rate is rounded
     to whole publish periods. Every reading thus comes with a state of the same stamp.
@@ -106,7 +106,7 @@ class JointGains(PartParameters):
         super().__init__(node, prefix, first, descriptor)
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value for a parameter, or ""."""
+        """Return why a value for a parameter is invalid, or ""."""
         fits = len(value) == 2 and all(0.0 <= gain <= LARGEST for gain in value)
         if fits and value[0] > 0.0:
             return ""
@@ -121,7 +121,7 @@ class JointGains(PartParameters):
 
 
 class JointModes(PartParameters):
-    """The drive of each joint of one robot: parameters named `prefix` + joint.
+    """The mode of each joint of one robot, as parameters `prefix` + joint.
 
     "commanded": the actuator follows commands. "off": nothing drives the joint, and commands are
     ignored. "locked": the joint is welded at the present position, whatever is commanded.
@@ -149,7 +149,7 @@ class JointModes(PartParameters):
         return self._modes.get(joint, LOCKED if joint in self._robot.locked else COMMANDED)
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value for a parameter, or ""."""
+        """Return why a value for a parameter is invalid, or ""."""
         if value in MODES:
             return ""
         return f"parameter {name!r} is {value!r}. It must be one of: {', '.join(map(repr, MODES))}"

@@ -17,7 +17,7 @@ from hrpsim.ros.base.stamps import MessageQueue
 
 
 class RobotInput(ABC):
-    """One topic. `queue` defines when messages are due.
+    """Base class of an input from one topic. `queue` defines when messages are due.
 
     `validate` checks a message before `accept` changes anything, so that a rejected message has no
     effect.
@@ -71,5 +71,5 @@ class RobotInput(ABC):
         return self._queue.steps_to_next(most)
 
     def reset(self) -> None:
-        """Drop all messages of the time before a reset: arrived, held and active."""
+        """Drop all messages from before a reset: arrived, waiting and active."""
         self._queue.discard()

@@ -67,7 +67,7 @@ class RobotNames(NamedTuple):
 
 
 class RobotInterface:
-    """Topics and parameters of one robot, made on `part`.
+    """The topics and parameters of one robot. `part` creates these on the node.
 
     With `lockstep` time waits for commands.
     """

@@ -80,7 +80,7 @@ class Site:
 
 
 class SamplePublisher:
-    """Publishes the samples of one sensor. The sensor measures only while a topic is heard.
+    """Publishes the samples of one sensor. The sensor measures only while a topic has a subscriber.
 
     A subclass adds the topics of one kind of sensor.
     """
@@ -114,7 +114,7 @@ class SamplePublisher:
 
 
 class CameraPublisher(SamplePublisher):
-    """Publishes what a camera sees.
+    """Publishes the images of a camera.
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is, or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points of the depth, with
@@ -196,7 +196,7 @@ def stamp_of(view, sample: Sample, clock: SimulationClock):
 
 
 class LaserScanPublisher(SamplePublisher):
-    """A lidar with one ring: sensor_msgs/LaserScan."""
+    """Publishes a lidar with one ring as sensor_msgs/LaserScan."""
 
     def __init__(self, site: Site, view: ScanView) -> None:
         super().__init__(site, view)
@@ -217,7 +217,7 @@ class LaserScanPublisher(SamplePublisher):
 
 
 class PointCloudPublisher(SamplePublisher):
-    """A lidar with rings, or a rosette, in the frame of the lidar."""
+    """Publishes a lidar with several rings, or with a rosette, in the frame of the lidar."""
 
     def __init__(self, site: Site, view: ScanView) -> None:
         super().__init__(site, view)
@@ -239,7 +239,7 @@ class PointCloudPublisher(SamplePublisher):
 
 
 class HeightScanPublisher(PointCloudPublisher):
-    """A height scan, in the odom frame."""
+    """Publishes a height scan in the odom frame."""
 
     def _frame(self, site: Site) -> str:
         return site.frames.odom

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors that each step measures: readings with noise, and one ROS message for each kind."""
+"""Sensors that are read in each step: readings with noise, and one message type for each kind."""
 
 from __future__ import annotations
 

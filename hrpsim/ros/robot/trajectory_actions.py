@@ -50,7 +50,7 @@ class TrajectoryServer:
         return 0
 
     def take_all(self) -> Iterator[tuple[TrajectoryGoal, dict[str, Any]]]:
-        """Yield the goals that have arrived and were not taken."""
+        """Yield the goals that have arrived and were not yielded before."""
         while self._waiting:
             yield TrajectoryGoal(self.server, self._waiting.pop(0), self._clock), {}
 
@@ -68,7 +68,7 @@ class TrajectoryGoal:
         return self._handle.is_cancel_requested
 
     def begin(self) -> None:
-        """Note that the goal is being executed."""
+        """Record that the goal is being executed."""
         self._handle.execute()
 
     def report(
@@ -89,7 +89,7 @@ class TrajectoryGoal:
         self._handle.publish_feedback(feedback)
 
     def finish(self, status: str, code: str, text: str) -> None:
-        """Answer the goal: "succeeded", "aborted" or "canceled", with a code by name and a text."""
+        """Send the result: "succeeded", "aborted" or "canceled", with a code by name and a text."""
         if self._handle.status == GoalStatus.STATUS_ACCEPTED:  # which no end may follow
             self.begin()
         ends = {

@@ -43,7 +43,7 @@ class Goal(Protocol):
         """Whether the client has asked to cancel the goal."""
 
     def begin(self) -> None:
-        """Note that the goal is being executed."""
+        """Record that the goal is being executed."""
 
     def report(
         self, names: Sequence[str], time: float, desired: JointState, actual: JointState
@@ -125,7 +125,7 @@ class TrajectoryGoals(JointTrajectories):
             raise
 
     def accept(self, request: Any) -> None:
-        """Abort the running goal, whose other joints stop, and follow this one instead."""
+        """Abort the running goal and stop its other joints. Follow this goal instead."""
         before, self._active = self._active, request
         super().accept(request.run)
         if before is not None:
@@ -210,7 +210,10 @@ class TrajectoryGoals(JointTrajectories):
         return limits
 
     def _watch(self, active: _Active) -> None:
-        """Compare the present state with the desired one: report, answer at the end."""
+        """Compare the present state with the desired state.
+
+        Send feedback, and the result at the end.
+        """
         steps, (motion, start) = self._clock.steps, active.run
         if steps < active.first:
             return

@@ -103,7 +103,7 @@ def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
-    """Return the category in an entity's notes. The default for an entity with joints is robot."""
+    """Return the category of an entity from its notes. The default with joints is robot."""
     noted = entities.notes(entity).category
     if noted:
         return _NUMBERS[noted]
@@ -127,7 +127,7 @@ def chosen_entities(node: Node, entities: Entities, filters: msg.EntityFilters) 
 
 
 def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
-    """Return a predicate: whether tags include any, or all, of the wanted ones."""
+    """Return a predicate: whether tags include any, or all, of the wanted tags."""
     modes = {msg.TagsFilter.FILTER_MODE_ANY: any, msg.TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
         raise Refusal("FEATURE_UNSUPPORTED", "filter_mode can be any (0) or all (1)")

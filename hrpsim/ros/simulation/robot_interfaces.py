@@ -28,7 +28,7 @@ from hrpsim.world.objects.robot import Robot
 
 
 class TransformPublisher:
-    """Publishes moving transforms at every `publish`, fixed ones, latched, at every `show`.
+    """Publishes moving transforms at every `publish`, and latched fixed transforms at every `show`.
 
     `message_type` is tf2_msgs/TFMessage.
     """

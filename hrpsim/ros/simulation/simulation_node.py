@@ -133,7 +133,10 @@ def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
 
 
 class SimulationNode:
-    """Runs, as `simulation`, the world that `make_world(node)` returns with notes."""
+    """The node that simulates the world which `make_world(node)` returns together with notes.
+
+    The attribute `simulation` is the running simulation.
+    """
 
     def __init__(
         self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options
@@ -253,7 +256,7 @@ class SimulationNode:
         return viewer
 
     def _renew_viewer(self) -> None:
-        """Replace the viewer by one of another world."""
+        """Replace the viewer by a viewer of the present world."""
         self.simulation.other_inputs.remove(self._viewer.session)
         self._viewer.close()
         self._viewer = self._make_viewer(self._viewer.port)

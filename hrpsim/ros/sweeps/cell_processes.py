@@ -83,7 +83,7 @@ class CellFolder:
 
     @property
     def namespace(self) -> str:
-        """The cell's own namespace, in which no message of earlier cells arrives."""
+        """The namespace of the cell. No message of earlier cells arrives in this namespace."""
         return f"cell_{self.path.name}"
 
     def say(self, what: str, value: Any = True) -> None:
@@ -253,7 +253,7 @@ class Pair:
 
 
 class _Silence:
-    """Watches the lines of a node. The first step of a cell may take START_LIMIT [s, wall]."""
+    """Watches the output of a node for silence. A first step may take START_LIMIT [s, wall]."""
 
     def __init__(self, node: ChildProcess, limit: float) -> None:
         self._node, self._limit = node, limit

@@ -46,7 +46,7 @@ class CellWatch(ABC):
         simulation.other_inputs.append(self)
 
     def poll(self) -> None:  # noqa: B027  the simulation calls it
-        """Do nothing: the pushes are known in advance."""
+        """Do nothing, because the pushes are known in advance."""
 
     def apply(self) -> None:
         """Apply the pushes for the next steps."""

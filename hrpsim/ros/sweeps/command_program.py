@@ -53,7 +53,7 @@ def _interrupt(number, frame) -> None:
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Ask the group to end, as Ctrl-C in a terminal does. Kill what is left after a while."""
+    """Interrupt the process group, as Ctrl-C in a terminal does. Kill remaining processes later."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for number in (signal.SIGINT, signal.SIGKILL):

@@ -50,7 +50,7 @@ class UserCommand:
         self.python_path = os.environ.get("PYTHONPATH")  # hrpsim's own processes have another
 
     def identity(self) -> list[object]:
-        """Return the settings that determine results: the words and the mode of time."""
+        """Return the settings that determine results: the command line and the mode of time."""
         return [list(self.words), self.period, self.real_time_factor]
 
 

@@ -44,7 +44,7 @@ def check_unitree(robot: Robot, kind: str) -> Motors:
 
 
 def connect_unitree(interface: RobotInterface, kind: str, clock: SimulationClock) -> None:
-    """Give a robot the topics of Unitree's `kind`: "go2" or "g1".
+    """Add the topics of a Unitree robot to a robot's interface. kind: "go2" or "g1".
 
     Raises:
         WorldError: the robot lacks a joint or an IMU, or the messages are not installed.

@@ -239,7 +239,7 @@ class Design:
         return [*self.parameters, *(map(str, self.rows[0]) if self.rows else ())]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, run by run. The same seed gives the same values."""
+        """Return the values of every parameter for all runs. Equal seeds give equal values."""
         columns = {"grid": self._grid, "table": self._table}.get(self.method, self._sampled)(
             self._distributions, seed
         )
@@ -287,7 +287,7 @@ class Product:
     designs: tuple[Design, ...]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, run by run. The same seed gives the same values."""
+        """Return the values of every parameter for all runs. Equal seeds give equal values."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
         counts = Counter(itertools.chain.from_iterable(parts))
         for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
@@ -327,7 +327,7 @@ def read_table(path: Path) -> list[dict[str, Any]]:
 
 
 def seed_of(seed: int, cell: int) -> int:
-    """Return the seed of a run: reproducible, and independent of other runs' seeds."""
+    """Return the seed of a run. The seed is reproducible, and differs from run to run."""
     sequence = np.random.SeedSequence(seed, spawn_key=(cell,))
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
 

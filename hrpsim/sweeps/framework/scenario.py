@@ -235,7 +235,7 @@ def _bytecode(code: CodeType) -> tuple:
 
 
 def as_scenario(given: Any) -> Scenario:
-    """Return a scenario as given, or a function as a scenario. Raises SweepError otherwise."""
+    """Return a scenario unchanged, or a function as a scenario. Raises SweepError otherwise."""
     if isinstance(given, Scenario):
         return given
     if callable(given) or isinstance(given, str):

@@ -116,7 +116,7 @@ class BodiesPanel(Panel):
         self.added.remove(name)
 
     def rebuild(self) -> None:
-        """Offer the present bodies."""
+        """Update the list of bodies that can be chosen."""
         entities = self._desk.world.entities
         self.added = [name for name in self.added if name in entities]
         names = self._movable()
@@ -127,7 +127,7 @@ class BodiesPanel(Panel):
         self._show_handles()
 
     def update(self) -> None:
-        """Keep the handles at the moving body."""
+        """Move the handles to the chosen body."""
         entity = self._desk.world.entities.get(self.chosen.value)
         if self.gizmo is not None and entity is not None and self._desk.session.playing:
             self._put_handles(entity)

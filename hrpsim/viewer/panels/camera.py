@@ -34,11 +34,11 @@ class Bookmark:
 
 
 class CameraPanel(Panel):
-    """Follow an entity, look from a side, and return to a bookmark.
+    """A tab to follow an entity, look from a side, and return to a bookmark.
 
     `bookmarks` has the bookmarks of all pages, by name. The camera of a page moves for that page
-    alone. A bookmark is a place relative to the followed entity, because the scene moves and not
-    the camera.
+    alone. A bookmark is a pose relative to the followed entity, because the scene moves and not the
+    camera.
     """
 
     def __init__(self, desk: Workbench) -> None:
@@ -57,7 +57,7 @@ class CameraPanel(Panel):
         self.chosen.on_click(lambda event: self.go(event.client, self.chosen.value))
 
     def rebuild(self) -> None:
-        """Offer the present entities."""
+        """Update the list of entities that can be followed."""
         names = self._entities()
         if self._desk.followed not in names:
             self._desk.followed = ""

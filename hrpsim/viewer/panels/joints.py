@@ -46,7 +46,7 @@ class JointsPanel(Panel):
         return self._desk.world.robots.get(self.robot.value)
 
     def rebuild(self) -> None:
-        """Offer the present robots, and the joints of the chosen robot."""
+        """Update the list of robots, and the sliders of the chosen robot."""
         names = tuple(self._desk.world.robots) or ("none",)
         if tuple(self.robot.options) != names:
             self.robot.options = names

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lay entities one after another into the arrays of a scene."""
+"""Arrange the data of all entities in the arrays of a scene."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def joined_collision(
 
 
 def _as_box(shape: CollisionShape) -> CollisionShape:
-    """Return a Box for a shape with a box as its mesh. Return any other shape unchanged."""
+    """Return a shape as a Box if its mesh is a box. Return any other shape unchanged."""
     box = box_of(shape.geometry) if isinstance(shape.geometry, Mesh) else None
     if box is None:
         return shape

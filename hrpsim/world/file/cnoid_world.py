@@ -211,7 +211,7 @@ def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
 
 
 def _model(file: Path, is_fixed: bool, notes: Notes) -> Model:
-    """Return the model of a body. Choreonoid takes any inertia, and so does this reader."""
+    """Return the model of a body. Nonphysical inertias are accepted, as in Choreonoid."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         base = "fixed" if is_fixed else None

@@ -90,7 +90,7 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
 
 
 def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
-    """Return the heights of a grey picture seen from above: x to the right, y up.
+    """Return heights from the brightness of a picture seen from above: x to the right, y up.
 
     Colours count by brightness. span: heights of black and of white [m].
 

@@ -50,7 +50,7 @@ Owner = tuple[str, str]  # entity and link, as in World.link_names
 
 
 def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
-    """Return the world of an MJCF. Trees that equalities tie to each other are one robot.
+    """Return the world of an MJCF. Trees that are connected by equalities form one robot.
 
     Robots start in MuJoCo's qpos0 and collide with themselves. A ModelWarning, and the model of
     each robot, list the elements that are not simulated. ModelError or WorldError if the MJCF is
@@ -114,10 +114,10 @@ def _integrator_of(m: MjcfModel, robots: dict[str, MjcfRobot], notes: Notes) -> 
 
 
 def update_properties(m: MjcfModel, world: World, path: Path) -> None:
-    """Give the robots of a world the present masses, inertias and joint properties of its MJCF.
+    """Copy masses, inertias and joint properties of an MJCF to the robots of its world.
 
-    The properties of joints are damping, armature, dry friction and stiffness. The world is from
-    `world_of_mjcf`. Its state stays.
+    The properties of joints are damping, armature, dry friction and stiffness. The world comes from
+    `world_of_mjcf`. The state of the world does not change.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of the geoms that are left out

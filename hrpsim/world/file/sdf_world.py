@@ -108,7 +108,7 @@ def _gravity(contents: SdfContents, physics: Any) -> tuple[float, ...]:
 
 
 def _with_links(models: Iterable[Scope], notes: Notes) -> list[Scope]:
-    """Return the models that have links, and note the other models."""
+    """Return the models that have links. The other models become notes."""
     found = []
     for model in models:
         if model.has_links:
@@ -173,7 +173,7 @@ class _Builder:
         described: tuple[RobotData, dict[str, list[Surface]]],
         lines: tuple[str, ...],
     ) -> None:
-        """Add the robot of a model, where the file puts it."""
+        """Add the robot of a model, at the pose in the file."""
         data, surfaces = described
         name = free_name(_OUTSIDE.sub("_", model.name), self.world.entities)
         built = replace(load_robot_data(data, self.path), not_simulated=lines)
@@ -234,7 +234,7 @@ class _Builder:
 
 
 def _geometry(shape: ShapeData) -> Geometry | None:
-    """Return the geometry of a fixed shape, or None for one without a size."""
+    """Return the geometry of a fixed shape, or None for a shape without a size."""
     if shape.kind == PLANE:
         return Plane()
     if isinstance(shape.mesh, MeshFile):

@@ -65,7 +65,10 @@ def _add_scenery(world: World, shape: ShapePrim, notes: Notes) -> None:
 
 
 def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | None:
-    """Return a fixed shape and the place in the world. None, with a note, without a size."""
+    """Return the geometry of a fixed shape, and its placement in the world.
+
+    A shape without a size gives None and a note.
+    """
     if shape.kind == "Plane":
         return Plane(), plane_of(shape)
     data = shape_of(shape, notes)

@@ -30,7 +30,7 @@ from hrpsim.world.objects.world_frame import WorldFrame
 
 @dataclass(frozen=True)
 class End:
-    """One end of a connection: an entity (None for the world) and the link's frame in its body."""
+    """One end of a connection: an entity, or None for the world, and the frame of a link."""
 
     entity: Entity | None
     link: str
@@ -197,7 +197,7 @@ class Connection(Closed):
         self.world.connection_records[self.index] = self._initial[0]
 
     def follow(self, anchor: WorldFrame) -> None:
-        """Hold at the present pose of a WorldFrame, if the connection ends at a WorldFrame."""
+        """Move the held pose to a WorldFrame, if the connection ends at a WorldFrame."""
         for side, end, frame in zip("ab", self.ends, self.frames, strict=True):
             if end.anchor is anchor:
                 record = self._changing()
@@ -222,12 +222,12 @@ class Connection(Closed):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The held axes."""
+        """The constrained axes."""
         return tuple(np.array(AXES)[self._record()["axes"] == LOCKED].tolist())
 
     @property
     def enabled(self) -> bool:
-        """Whether the connection holds. Assign False to let go, at any time and at no cost."""
+        """Whether the connection acts. Assign False to disconnect at any time, at no cost."""
         return bool(self._record()["enabled"])
 
     @enabled.setter
@@ -275,7 +275,7 @@ class Connection(Closed):
 
     @property
     def length(self) -> float:
-        """Length [m] that a connection of kind "distance" holds.
+        """Constrained length [m] of a connection of kind "distance".
 
         Assign a number to change the length.
         """
@@ -332,7 +332,7 @@ class Connection(Closed):
 
     @property
     def error(self) -> np.ndarray:
-        """Errors of the held axes in the present state (6,) [m or rad]. Free axes have error 0."""
+        """Errors of the constrained axes in the present state (6,) [m or rad]. Free axes have 0."""
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)

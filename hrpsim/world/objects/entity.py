@@ -98,7 +98,7 @@ class WorldState(Protocol):
         """Return the contacts of an entity, or of a link."""
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that an entity was placed. The next step checks the placement."""
+        """Record that an entity was placed. The next step checks the placement."""
 
     def lift_to_floor(self, entity: Entity) -> float:
         """Return the rise that puts an entity on the planes of the world [m]."""
@@ -123,7 +123,7 @@ class WorldState(Protocol):
         """Return the caster of rays in the present arrays."""
 
     def rebuild_scene(self) -> None:
-        """Lay out the arrays again. The state of present entities is kept."""
+        """Build the arrays again. The state of present entities does not change."""
 
     def refresh_exclusions(self) -> None:
         """Update the pairs of shapes that connections exclude from collision."""
@@ -178,7 +178,10 @@ class Entity(Closed):
         self._world = None
 
     def stand_after(self, last: Entity | None) -> None:
-        """Take the indices in the arrays after `last` (None: the first)."""
+        """Set the first indices of the entity, which follows `last` in the arrays.
+
+        None: the entity is the first.
+        """
         self.first_body = self.first_q = self.first_v = 0
         if last is not None:
             self.first_body = last.first_body + len(last.system.parent)
@@ -211,7 +214,7 @@ class Entity(Closed):
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold the new positions of the joints that have moved from `before` (nq,)."""
+        """Make joints that moved from `before` (nq,) hold their new positions."""
 
     def _move_motors(self) -> None:
         """Give the motors of the joints a newly set velocity."""

@@ -94,7 +94,7 @@ class JointConstraints:
     def drive(
         self, names: str | Sequence[str], velocities: ArrayLike, force_limit: ArrayLike
     ) -> None:
-        """Drive joints by motors that keep a velocity.
+        """Drive joints by motors at a constant velocity.
 
         The velocity is a constraint and exact within the force limit, unlike the target that
         `command` gives to a controller. Commands remain in force. Position gains of a driven joint
@@ -215,7 +215,7 @@ class JointConstraints:
 
 
 def _for_each(values, indices: np.ndarray) -> np.ndarray:
-    """Return one value for each joint, from as many values or from a single value."""
+    """Return one value for each joint, given a single value or one for each joint."""
     try:
         return np.broadcast_to(as_numbers("values", values), len(indices))
     except ValueError as error:  # StateError is one

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Indices of a robot's joints in its arrays, and values given for joints by name."""
+"""The indices of a robot's joints in its arrays, and checks of values by joint."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ class JointIndex:
         return indices
 
     def position_controlled(self, model: Model) -> np.ndarray:
-        """Return indices of the joints with an actuator, except those commanded by effort only.
+        """Return indices of the joints with an actuator.
+
+        Joints with effort commands only are left out.
 
         If the description has command interfaces, joints without interfaces have no actuator.
         """

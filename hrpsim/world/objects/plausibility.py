@@ -66,7 +66,7 @@ class JointLimits:
     def beyond(
         self, names: Sequence[str], values: Mapping[str, np.ndarray], slack: float = 0.0
     ) -> list[str]:
-        """Return a text for each value beyond a limit. NaN and other arguments are never beyond.
+        """Return a text for each value beyond a limit. NaN is never beyond a limit.
 
         Args:
             names: names of k joints.
@@ -100,7 +100,7 @@ class JointLimits:
 
 
 def listed(found: Sequence[str], shown: int = _SHOWN) -> str:
-    """Return findings as one text that names some findings, "" without findings."""
+    """Join findings to one text with at most `shown` findings, or "" without findings."""
     more = f", and {len(found) - shown} more" if len(found) > shown else ""
     return f"{'; '.join(found[:shown])}{more}"
 

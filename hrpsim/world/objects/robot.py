@@ -278,7 +278,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
             warnings.warn(said, ModelWarning, stacklevel=stacklevel)
 
     def report_no_limits(self) -> None:
-        """Give no warnings of targets beyond limits, because the caller checks the limits."""
+        """Turn off warnings of targets beyond limits, because the caller checks the limits."""
         self._reported[:] = _ANY_TARGET
 
     def refusal(self, why: int, joint: int, value: float) -> StateError:
@@ -323,14 +323,14 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:
-        """Return commands that hold every joint at its initial position, with its gains."""
+        """Return commands that hold each joint at its initial position with its gains."""
         control, at = np.zeros(self.nv, dtype=CONTROL), self.joint_index.v
         control["given"][at] = POSITIONS
         control["target_position"][at] = self.initial_q[self.joint_index.q]
         return control
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold moved joints at the present positions, if the joints hold a position."""
+        """Make moved joints under position control hold their present positions."""
         q, joints, control = self._q(), self.joint_index, self._control()
         moved = (q[joints.q] != before[joints.q]) & (control["given"][joints.v] & POSITIONS != 0)
         at = joints.v[moved]

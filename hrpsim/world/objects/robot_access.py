@@ -175,7 +175,7 @@ def _given_for(
 
 @inlined_kernel
 def _ramp(law: Control, position: float, goal: float, steps: int) -> None:
-    """Move a target from its present value, or from the position of a joint that is not held."""
+    """Start a ramp of a target to `goal`, from the target or from the position of a free joint."""
     start = law.target_position if law.kp > 0.0 else position
     law.ramp = (goal - start) / steps if steps > 0 else 0.0
     law.ramp_steps = max(steps - 1, 0)
@@ -245,7 +245,7 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def _with_gains(self) -> Reference:
-        """The arrays of `actuators`, and arrays for the gains of one command."""
+        """`actuators` with separate arrays for the gains of one command."""
         arrays, count = self.actuators.whole, len(self._joints)
         return Reference(arrays._replace(kp=np.empty(count), kd=np.empty(count)))
 

@@ -329,7 +329,7 @@ class RobotActuators(RobotProperties, Entity):
         arrays.states["elapsed"][at] = arrays.units["period"][at]
 
     def _move_motors(self) -> None:
-        """Give the motors the velocities of the joints."""
+        """Set the velocities of the motors to the velocities of the joints."""
         if self.fitted_actuators:
             at, dofs = self._motors()
             scene = self.world.scene

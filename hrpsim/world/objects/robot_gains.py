@@ -80,7 +80,7 @@ class RobotGains:
             self._without_gains.difference_update(joints)
 
     def restore_gains(self) -> None:
-        """Give the gains of `set_gains` to the present commands, except commands with own gains."""
+        """Apply the gains of `set_gains` to the present commands. Gains of single commands stay."""
         given = self._control()["given"][self.joint_index.v]
         self._give_gains(np.flatnonzero(given & OWN_GAINS == 0))
 
@@ -94,7 +94,7 @@ class RobotGains:
         control["kd"][at] = np.where(damped, self._kd[indices], 0.0)
 
     def warn_of_missing_gains(self) -> None:
-        """Warn once of joints without gains that nothing else holds."""
+        """Warn once of joints without gains that are neither locked nor driven."""
         held = {*self.locked, *self.driven}
         lacking = [self.joint_names[k] for k in sorted(self._without_gains)]
         lacking = [name for name in lacking if name not in held]

@@ -183,7 +183,7 @@ class SolverRules:
 
 
 def _one_or_two(what: str, given) -> tuple[str, ...]:
-    """Return one or two names or patterns as a tuple. None gives an empty tuple."""
+    """Return an argument with at most two names or patterns as a tuple. None gives ()."""
     if given is None:
         return ()
     names: tuple = ()

@@ -217,7 +217,7 @@ class TendonView(Closed):
             )
 
     def hold(self) -> None:
-        """Hold the present length. A tendon without gains delivers nothing."""
+        """Hold the present length. A tendon without gains exerts no force."""
         drive, (kp, kd) = self.record(), self.properties.gains
         drive[:] = np.zeros(1, dtype=drive.dtype)
         drive["kp"], drive["kd"], drive["target_position"] = kp, kd, self.length if kp else 0.0

@@ -185,7 +185,7 @@ class Connections(Exclusions):
             connection.keep_as_initial()
 
     def disconnect(self, connection: Connection | str) -> None:
-        """Remove a connection, given as an object or by name, from the world for good."""
+        """Remove a connection, given as an object or by name, permanently."""
         name = connection if isinstance(connection, str) else connection.name
         known = self._contents.connections.get(name)
         if known is None or (not isinstance(connection, str) and known is not connection):

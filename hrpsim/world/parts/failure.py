@@ -123,7 +123,7 @@ def why_step_failed(
 
 
 def _cure(scene: Scene, entities: list[Entity], fault: str) -> str:
-    """Return a remedy for a divergence, after the probable cause if one is known."""
+    """Return a remedy for a divergence, preceded by the probable cause if known."""
     cure = "look at its forces and gains, or take a smaller time_step"
     if _pulls_on_bodies(scene):
         cure = (

@@ -190,7 +190,7 @@ def _parts_of(robot: Robot, visual: visuals.Visual):
 
 
 def _towards(way: np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) of an upright camera that looks along `way` [m]."""
+    """Return the rotation (3, 3) of an upright camera that looks along the vector `way`."""
     length = np.linalg.norm(way)
     if length == 0.0:
         raise WorldError("the target is at the position of the camera")

@@ -74,7 +74,7 @@ class Scenes:
         return self.present
 
     def rebuild(self) -> None:
-        """Rebuild the arrays at the next use. The state of present entities is kept."""
+        """Rebuild the arrays at the next use. The state of present entities does not change."""
         self.expect_more()
         self._is_outdated = True
 
@@ -122,7 +122,7 @@ class Scenes:
         return True
 
     def _give_solids(self, old: Scene, shapes: Shapes) -> bool:
-        """Give new shapes solids, in a world with meshes.
+        """Assign solids to new shapes in a world with meshes.
 
         Return False if the arrays must be made again, for example for the first mesh of the world.
         """

@@ -81,7 +81,7 @@ class Sleep:
         self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def fall_asleep(self) -> None:
-        """Put the islands to sleep that were at rest in the last step, given by entities."""
+        """Put to sleep the islands that rested in the last step."""
         rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
@@ -91,7 +91,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Put exactly these entities to sleep, at zero velocity. All other entities are awake."""
+        """Make exactly these entities sleep, at zero velocity. Wake all other entities."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]
@@ -142,7 +142,7 @@ class Sleep:
         return chosen
 
     def _freeze_shapes(self, entities) -> None:
-        """Give the shapes of some entities to the world, at the present places."""
+        """Attach the shapes of some entities to the fixed world, at their present poses."""
         scene, poses = self._scenes.present, new_kinematics(len(self._scenes.present.forest.bodies))
         if entities:
             update_poses(scene.forest, scene.q, poses)
@@ -155,7 +155,7 @@ class Sleep:
             scene.collision.group[number] = -1
 
     def _own_shapes(self, entities) -> None:
-        """Give the shapes back to some entities."""
+        """Attach the shapes of some entities to these entities again."""
         collision = self._scenes.present.collision
         sizes = [len(entity.system.parent) for entity in self._contents.entities]
         groups = dict(zip(self._contents.entities, accumulate(sizes, initial=0), strict=False))

@@ -55,7 +55,7 @@ def saved_format() -> SavedFormat:
 
 
 def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
-    """Raise WorldError unless `what` was saved by this hrpsim.
+    """Raise WorldError unless `what` was saved by this version of hrpsim.
 
     None means that the version did not record the format. Worlds and snapshots are states of one
     version and are not converted.

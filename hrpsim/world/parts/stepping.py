@@ -152,7 +152,7 @@ class Stepping(Part):
             self._scenes.present.counts["wrench_count"] = 0
 
     def end_call(self) -> None:
-        """Release the world for other threads."""
+        """End a call of `step`, so that other threads may step the world."""
         self._contents.is_stepping = False
 
     def warn_of_gains(self, stacklevel: int) -> None:
