@@ -85,7 +85,7 @@ class Analyser(Closed):
         model: of the robot.
         links: the links that may be fixed, names or `Sole`s; by default the soles found in the
             model.
-        split: how several fixed links share the wrench of the surroundings, "minimum_norm" or
+        split: how several fixed links share the external wrench, "minimum_norm" or
             "center_of_pressure" (docs/explanation/analysis.md).
         norm_length: l of the norm [m]. Larger values put more of the wrench into moments.
         gravity: (3,) [m/s^2].
@@ -179,7 +179,7 @@ class Analyser(Closed):
         return Trajectory(self.links, placed, phase_of, masks[phase_of] != 0, **results._asdict())
 
     def _run(self, phases, masks, phase_of, q, v, dv, results: Results) -> None:
-        """Analyse rows, in threads if there are enough samples."""
+        """Analyse the samples, in several threads if there are enough samples."""
         count = min(self.threads, max(1, len(q) // _WORTH_A_THREAD))
         edges = np.linspace(0, len(q), count + 1).astype(int)
 

@@ -125,7 +125,7 @@ def _write_totals(
     momentum: Vector,
     sample: Sample,
 ) -> None:
-    """Write centre of mass, momenta and energies. total: wrench of the surroundings (6,)."""
+    """Write centre of mass, momenta and energies to `sample`. total: external wrench (6,)."""
     forest, g = subject.forest, subject.gravity
     mass = subject.settings[0].mass
     hx = hy = hz = 0.0

@@ -57,7 +57,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class AnalysedMotion:
-    """A motion, its analysis, and its violations of limits."""
+    """A motion with its analysis and violations of limits."""
 
     analyser: Analyser
     motion: Motion
@@ -173,7 +173,7 @@ def _limit(value) -> float | None:
 
 
 def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
-    """Return the extreme value and its time, or None without values."""
+    """Return the extreme value and its time. None if all values are NaN."""
     if np.isnan(values).all():
         return None
     k = int(np.nanargmin(values) if least else np.nanargmax(values))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Divide the wrench of the surroundings between several fixed links.
+"""Divide the external wrench between several fixed links.
 
 The rule minimises the sum of |f|^2 + |n|^2 / l^2, with n the moment about each link's own origin.
 An optional condition keeps each centre of pressure in the outline of its link. All wrenches here

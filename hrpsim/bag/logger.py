@@ -86,7 +86,7 @@ class Logger(Closed):
         self.close()
 
     def close(self) -> None:
-        """Record no more. The samples stay."""
+        """Stop recording. The samples stay available."""
         self._world.remove_watcher(self)
 
     @staticmethod
@@ -96,7 +96,7 @@ class Logger(Closed):
 
     @property
     def log(self) -> SignalLog:
-        """The samples so far."""
+        """The recorded samples."""
         self._forget_future(round(self._world.time / self._world.time_step))
         alike: dict[tuple[str, str], list[TopicSignals]] = {}
         for track in self._tracks:
@@ -193,7 +193,7 @@ class _Track:
             self._steps.pop()
 
     def signals(self, world: World) -> TopicSignals:
-        """Return the samples that have at least one number."""
+        """Return the samples that have at least one number, as signals."""
         one, count = self.source, len(self._steps)
         values = self._rows[:count]
         there = ~np.isnan(values).all(axis=1)

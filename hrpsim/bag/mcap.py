@@ -136,7 +136,7 @@ class McapFile:
         yield from self._read_records(_unpacked(content, unpacking), wanted)
 
     def _read_cut_chunk(self, content: bytes, wanted) -> Iterator[Stored]:
-        """Yield the messages of an unpacked chunk at the file's cut end."""
+        """Yield the messages of the last chunk of a file that was cut off."""
         try:
             compression, offset = _text(content, _CHUNK_HEAD.size)
             if not compression:
@@ -178,7 +178,7 @@ class McapFile:
 
 
 def _text(content: bytes, offset: int) -> tuple[str, int]:
-    """Return a string of a record, and the end of the string."""
+    """Return the string at an offset of a record, and the offset after the string."""
     (size,) = struct.unpack_from("<I", content, offset)
     end = offset + 4 + size
     if end > len(content):

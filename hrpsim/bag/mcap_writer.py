@@ -29,7 +29,7 @@ _AT_ONCE = 1000  # rows
 
 
 def require_writer() -> None:
-    """Raise HrpsimError if the package is missing."""
+    """Raise HrpsimError if rosbags is not installed."""
     require_packages(
         "an .mcap", ("rosbags",), "pip install 'hrpsim[record]'; an .npz needs nothing"
     )
@@ -70,7 +70,7 @@ def _typestore() -> Any:
 
 
 def _in_order(topics: list[TopicSignals], templates) -> Iterator[tuple[int, int, bytes]]:
-    """Yield number of the topic, time [ns] and message, by time."""
+    """Yield (number of the topic, time [ns], message) of all topics in the order of time."""
     times = [np.rint(1e9 * one.time).astype(np.int64) for one in topics]
     edges = np.unique(np.concatenate(times))[::_AT_ONCE] if times else np.zeros(0)
     for begin, end in zip(edges, [*edges[1:], np.iinfo(np.int64).max]):
@@ -145,11 +145,11 @@ class _Marked(NamedTuple):
         return list(dict.fromkeys(one for field in self.topic.fields for one in field.labels))
 
     def geometry(self, name: str, *parts: Any) -> Any:
-        """Return a message of geometry_msgs."""
+        """Return a message of geometry_msgs with the given parts."""
         return self.types[f"geometry_msgs/msg/{name}"](*parts)
 
     def vector(self, name: str, field: str) -> Any:
-        """Return the message of a field with x, y, z and perhaps w."""
+        """Return the message of a field with x, y, z and, for quaternions, w."""
         labels = MESSAGE_PARTS[self.topic.type_name][field][1]
         return self.geometry(name, *(self.mark(field, label) for label in labels))
 

@@ -41,7 +41,7 @@ _PACKED = (".zstd", ".zst")
 
 
 class BagError(HrpsimError, ValueError):
-    """A bag that cannot be read or lacks the requested data."""
+    """Raised for a bag that cannot be read or lacks the requested data."""
 
 
 class Metadata:
@@ -364,7 +364,7 @@ def seconds(stamp) -> float:
 
 
 def _opened(bag: Path) -> StoredBag:
-    """Return a bag. Report missing data once. Raises BagError."""
+    """Return a bag, and report missing data once. Raises BagError."""
     try:
         stored = stored_bag(bag)
     except OSError as error:

@@ -32,7 +32,7 @@ class TopicSignals:
         return [name for field in self.fields for name in field.columns(self.topic)]
 
     def field(self, name: str) -> tuple[Field, np.ndarray] | None:
-        """Return a field and the values (n, width), or None."""
+        """Return a field with its values (n, width), or None if the topic has no such field."""
         first = 0
         for field in self.fields:
             if field.name == name:

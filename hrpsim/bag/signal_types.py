@@ -81,7 +81,7 @@ def fields_of(type_name: str, labels: tuple[str, ...] = ()) -> tuple[Field, ...]
 
 
 def named_fields(names: Iterable[str], labels: tuple[str, ...] = ()) -> tuple[Field, ...]:
-    """Return fields of NAMED_VALUES."""
+    """Return the fields of a message of named values. labels: names of the elements."""
     return tuple(Field(name, labels, NAMED_UNITS.get(name, "")) for name in names)
 
 

@@ -135,7 +135,7 @@ class Network(PolicyNetwork):
         return math.prod(shape) if all(isinstance(length, int) for length in shape) else None
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return a memory of zeros."""
+        """Return a memory of zeros for the first evaluation."""
         return [np.zeros(one.shape, np.float32) for one in self.inputs[1:]]
 
     def answer(self, question: Question) -> Answer:

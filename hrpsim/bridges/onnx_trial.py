@@ -34,7 +34,7 @@ def run_options() -> onnxruntime.RunOptions:
 
 
 def open_session(path: str) -> onnxruntime.InferenceSession:
-    """Open the network of a file."""
+    """Return an onnxruntime session of the network in a file."""
     return onnxruntime.InferenceSession(
         path, session_options(), providers=["CPUExecutionProvider"], enable_fallback=0
     )

@@ -299,7 +299,7 @@ def _of_export(
 
 
 def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
-    """Compare with the exporter's metadata in the network's file."""
+    """Compare the description with the exporter's metadata in the network's file."""
     used = {*NAMES, *chain(*ENTRIES.values())}
     given = {key: list_in(text) for key, text in metadata.items() if key in used}
     for key in [key for key, values in given.items() if not values]:

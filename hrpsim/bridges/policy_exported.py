@@ -85,7 +85,7 @@ def _entries_by_joint(metadata: Mapping[str, str], count: int) -> dict[str, np.n
 
 
 def _with_joints(policy: PolicyDescription, names: list[str]) -> PolicyDescription:
-    """Return the description with the joints in another order."""
+    """Return the description with its joints in the order of `names`."""
     order = [policy.joints.index(name) for name in names]
     arrays = {
         field.name: value[order]
@@ -169,7 +169,7 @@ def in_motion(
 
 
 def _run(policy: PolicyDescription, robot: Robot, duration: float) -> np.ndarray:
-    """Return the configurations after each evaluation (k, nq)."""
+    """Run a policy, and return the configurations after each evaluation (k, nq)."""
     world = robot.world.copy()
     mine, states = world.robots[robot.name], []
     model: Model = robot.model

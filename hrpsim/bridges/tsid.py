@@ -269,7 +269,7 @@ class SlowWalk(TsidController):
         self._above_foot = np.append(sole.mean(axis=0), height)
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Require the contacts of the feet."""
+        """Configure the controller, and require the contacts of the feet."""
         self.needs = {"base": "true", "contacts": list(self._feet)}
         super().configure(model, parameters)
 
@@ -279,7 +279,7 @@ class SlowWalk(TsidController):
         super().initialize(state)
 
     def build(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Stand on both feet."""
+        """Add contacts of both feet, and tasks for centre of mass and posture."""
         self.com_task(weight=1.0, kp=30.0)
         self.posture_task(weight=1e-3, kp=10.0)
         self._frames = {foot: self.frame_task(foot, weight=1.0, kp=200.0) for foot in self._feet}

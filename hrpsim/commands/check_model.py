@@ -101,7 +101,7 @@ def check_model(options: argparse.Namespace) -> int:
 
 
 def _lines(model) -> dict[str, str]:
-    """Return the result of loading meshes, by link."""
+    """Return the results of loading meshes, by link."""
     lines: dict[str, list[str]] = {}
     for use in model.meshes:
         kind = {"hull": "hull of", "exact": "exact,", "none": "does not collide"}[use.use]

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Examine the installation. Return 0 if the base works, else 1."""
+    """Examine the installation. Return 0 if all required parts work, else 1."""
     found = [_checked(what, check) for what, check in _CHECKS.items()]
     found += [_extra(name) for name in EXTRA_PURPOSES]
     works = all(one.state != _BROKEN for one in found)

@@ -194,7 +194,7 @@ def compile_part(part: str) -> None:
 
 
 def _compile_dynamics(model, q, v) -> None:
-    """Compile the kernels that a model's functions call."""
+    """Compile the kernels of the dynamics functions of a model."""
     from hrpsim import dynamics
 
     dynamics.inverse_dynamics(model, q, v, dynamics.forward_dynamics(model, q, v, v))

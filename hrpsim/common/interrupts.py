@@ -31,7 +31,7 @@ _SIGNALS = tuple(signal.valid_signals())
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has arrived."""
+    """Raised at SIGTERM."""
 
 
 @contextmanager

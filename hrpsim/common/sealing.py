@@ -38,7 +38,7 @@ def plain_parts(one: Any) -> Any:
 
 
 def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
-    """Return the deep copy of an object by attributes."""
+    """Return a deep copy of an object, made from its attributes."""
     made = type(one).__new__(type(one))
     memo[id(one)] = made
     state = deepcopy(plain_parts(one)[2], memo)

@@ -20,7 +20,7 @@ LARGEST = 1e50  # masses, lengths and their products stay far from overflow
 
 
 class Range(NamedTuple):
-    """Bounds of a number, `low` included or not, and the unit."""
+    """The bounds and the unit of a number. `low` may be excluded."""
 
     low: float = -LARGEST
     high: float = LARGEST
@@ -71,19 +71,19 @@ SWEEPS = 10_000_000  # largest sweep_limit
 
 
 def number(name: str, value, bounds: Range = ANY) -> float:
-    """Return a number within bounds."""
+    """Check that a value is a number within bounds, and return the number."""
     if not is_number(value) or not bounds.holds(float(value)):
         raise WorldError(f"{name} must be {bounds}, got {shown_value(value)}")
     return float(value)
 
 
 def setting(name: str, value) -> float:
-    """Return a number within the bounds that RANGES has for `name`."""
+    """Check that a value is within the bounds of RANGES for `name`, and return the number."""
     return number(name, value, RANGES[name])
 
 
 def whole(name: str, value, low: int, high: int) -> int:
-    """Return a whole number from `low` to `high`."""
+    """Check that a value is a whole number from `low` to `high`, and return the number."""
     if not is_number(value) or value != value // 1 or not low <= value <= high:
         bounds = f"at least {low}" if is_number(value) and value < low else f"from {low} to {high}"
         raise WorldError(f"{name} must be {bounds}, got {shown_value(value)}")
@@ -104,7 +104,7 @@ def whole_count(name: str, value, low: int = 1, error: type[Exception] = WorldEr
 
 
 def flag(name: str, value) -> bool:
-    """Return a truth value."""
+    """Check that a value is a truth value, and return the value."""
     if not isinstance(value, (bool, np.bool_)):
         raise WorldError(f"{name} must be true or false, got {shown_value(value)}")
     return bool(value)
@@ -143,7 +143,7 @@ def is_number(value) -> bool:
 
 
 def as_numbers(name: str, given: Any, error: type[Exception] = StateError) -> np.ndarray:
-    """Return `numeric_array` in double precision."""
+    """Return an array of numbers in double precision. See `numeric_array`."""
     return np.asarray(numeric_array(name, given, error), dtype=np.float64)
 
 

@@ -66,7 +66,7 @@ class Member:
         return self.state in (INACTIVE, ACTIVE, FINISHED)
 
     def load(self) -> None:
-        """Make the controller."""
+        """Construct the controller."""
         self.require("load", UNLOADED)
         self.controller = find_controller(self.plugin)()
         self.state = UNCONFIGURED
@@ -80,7 +80,7 @@ class Member:
         return period
 
     def unload(self) -> None:
-        """Stop and drop the controller."""
+        """Stop and discard the controller."""
         self.require("unload", UNCONFIGURED, INACTIVE, FINISHED)
         self.controller.stop()
         self.controller, self.state = None, UNLOADED
@@ -224,7 +224,7 @@ class ControllerGroup(Controller):
         return [rival.name for rival in self._rivals(self._member(name))]
 
     def load(self, name: str) -> None:
-        """Make a member's controller. Raises ControllerError on failure."""
+        """Construct a member's controller. Raises ControllerError on failure."""
         self._member(name).load()
 
     def configure_member(self, name: str) -> None:

@@ -117,7 +117,7 @@ class Walk(Controller):
         self._playback.configure(model, {"period": self.period})
 
     def initialize(self, state: State) -> None:
-        """Start from the present measured posture."""
+        """Start the walk from the measured posture."""
         self.finished = False
         self.signals = {}
         self._end: float | None = None
@@ -252,7 +252,7 @@ class VelocityWalk(Controller):
         self.commands.add(velocity, time)
 
     def initialize(self, state: State) -> None:
-        """Start from the present measured posture."""
+        """Start the walk from the measured posture."""
         self.signals = {}
         self.commands.restart(state.time)
         self.plan.reset()

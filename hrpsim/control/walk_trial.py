@@ -82,7 +82,7 @@ class _Notes:
         return math.inf if self.fell_at is None else self.fell_at
 
     def add(self, state: State, time: float) -> None:
-        """Record a tick that led to a time of the trial [s]."""
+        """Record the state at the end of a tick. time: time in the trial [s]."""
         self.times.append(time)
         self.q.append(self._robot.q)
         signals = kept(getattr(self._controller, "signals", {}))
@@ -153,7 +153,7 @@ def simulate_walk(
 
 
 def _arrays(lists: Mapping[str, list]) -> dict[str, np.ndarray]:
-    """Return lists of values as arrays."""
+    """Convert lists of values to arrays, by name."""
     return {name: np.array(values) for name, values in lists.items()}
 
 

@@ -80,7 +80,7 @@ class Comparison(Scenario):
         return {"changes": Parameter(name), "start": Parameter(integer(_WINDOWS, _MOST_STARTS))}
 
     def identity(self) -> Any:
-        """Return the changes. Results are not stored."""
+        """Return the changes as the identity. Results are not stored."""
         return [[one.difference, one.text] for one in self.changes]
 
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:

@@ -55,7 +55,7 @@ class Effect(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The explained share: the mean of both shares."""
+        """The explained share of the gap: the mean of both shares."""
         return 0.5 * (self.by_gap + self.by_predictions)
 
 
@@ -101,7 +101,7 @@ class Explanation:
 
     @property
     def falls_there(self) -> int:
-        """How many of the samples of the reference fell."""
+        """The number of reference runs that fell."""
         return falls_of(self.there[: self.samples])
 
     @property
@@ -117,7 +117,7 @@ class Explanation:
 
 
 def falls_of(runs: Sequence[Run]) -> int:
-    """Return how many runs fell."""
+    """Return the number of runs that fell."""
     return sum(not np.isnan(run.fell_at) for run in runs)
 
 
@@ -228,7 +228,7 @@ class _Ranking:
         self._misses: dict[str, float] = {}
 
     def ranked(self) -> Explanation:
-        """Return the explanation with the ranked differences."""
+        """Return the explanation, completed by the ranked differences."""
         single = [(k,) for k in range(len(self._changes))]
         self._tell(f"predictions with {len(single)} changes")
         self._misses = self._runner.misses([UNCHANGED, *map(text_of, single)])

@@ -36,7 +36,7 @@ class Prediction(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """Values and offsets of starts to try, and the needed worlds."""
+    """The trials of a prediction: parameter values, offsets of starts, and the required worlds."""
 
     values: Sequence[Mapping[str, float]]
     numbers: np.ndarray  # of each trial's world
@@ -206,7 +206,7 @@ class _Parts(NamedTuple):
 def signal_samples(
     one: BoundRecording, signal: BoundSignal, window: Window, starts_are_fitted: bool
 ) -> slice:
-    """Return the samples of a signal that a window compares."""
+    """Return the samples of a signal that are compared in a window."""
     last = min(window.last + starts_are_fitted, len(one.time) - 1)
     with_end = not starts_are_fitted or window.last == len(one.time) - 1
     return signal.samples(one.time[window.start], one.time[last], with_end)

@@ -274,7 +274,7 @@ class FitResult:
         return " ".join(words)
 
     def _loose(self) -> list[str]:
-        """Return the parameters in combinations that are not determined."""
+        """Return the parameters in undetermined combinations."""
         return list(dict.fromkeys(name for one in self.undetermined for name in one.parts))
 
     def _correlated(self) -> dict[str, Any]:

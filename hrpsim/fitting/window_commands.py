@@ -24,7 +24,7 @@ class Commands(NamedTuple):
     first: np.ndarray | None  # position targets at the start, from which they move
 
     def give(self, robot, step: int) -> None:
-        """Command a robot at the beginning of a step."""
+        """Command a robot at the start of a step."""
         if step == 0 and self.first is not None:
             robot.command(names=self.joints, positions=self.first, nan_holds=True)
         own = {key: rows[step] for key, rows in self.values.items()}

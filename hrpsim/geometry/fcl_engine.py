@@ -24,7 +24,7 @@ class FclEngine(DistanceEngine):
         )
 
     def place(self, placed: Any, R: np.ndarray, p: np.ndarray) -> None:
-        """Move an object."""
+        """Move an object to a pose."""
         placed.setTransform(self._library.Transform(R, p))
 
     def distance(self, a: Any, b: Any) -> tuple[float, np.ndarray]:

@@ -136,7 +136,7 @@ def _gravity(sim: Section) -> tuple[float, float, float] | None:
 
 
 def _action(one: Section, order: JointOrder) -> ActionCfg:
-    """Return an action of joints."""
+    """Convert an action of a configuration to an action of joints."""
     kind = short_name(one.text("class_type"))
     cfg = ACTIONS.get(f"{kind}Cfg")
     if cfg is None:
@@ -157,7 +157,7 @@ def _action(one: Section, order: JointOrder) -> ActionCfg:
 
 
 def _command(one: Section) -> UniformVelocityCommandCfg:
-    """Return a velocity command."""
+    """Convert a command of a configuration to a velocity command."""
     kind = short_name(one.text("class_type"))
     if kind != "UniformVelocityCommand":
         raise StateError(

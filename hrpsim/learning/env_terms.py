@@ -145,7 +145,7 @@ def _function(
 
 
 def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the joints, links or sensor that a term reads."""
+    """Return the joints, links or sensor that a term reads, as arguments."""
     found: dict[str, Any] = {}
     for key, ours in (("joint_names", "joint_names"), ("body_names", "link_names")):
         if ours in takes and entity.get(key) is not None:
@@ -160,7 +160,7 @@ def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(given: Any) -> Any:
-    """Return an argument, with lists as tuples."""
+    """Return an argument with tuples in place of lists."""
     if isinstance(given, list):
         return tuple(map(_value, given))
     if isinstance(given, Mapping):

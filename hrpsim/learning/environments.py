@@ -99,7 +99,7 @@ class TaskEnv(gymnasium.Env):
         return self._filming.frame(0) if self.render_mode else None
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads of the environment."""
         self.tasks.close()
 
 
@@ -238,5 +238,5 @@ class TaskVectorEnv(VectorEnv):
         return tuple(self._filming.frame(k) for k in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End the threads."""
+        """End the threads of the environments."""
         self.tasks.close()

@@ -107,12 +107,12 @@ class Section:
         return (place.removeprefix(start) for place in self._read if place.startswith(start))
 
     def text(self, key: str) -> str:
-        """Return a text."""
+        """Return an entry as a text."""
         value = self._given(key, _NEEDED)
         return value if isinstance(value, str) else self._refuse(key, "a text", value)
 
     def number(self, key: str, rest: Any = _NEEDED) -> float:
-        """Return a finite number. `rest` replaces a missing entry."""
+        """Return an entry as a finite number. `rest` replaces a missing entry."""
         value = self._given(key, rest)
         right = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not right or abs(value) > 1e18 or not math.isfinite(value):
@@ -120,12 +120,12 @@ class Section:
         return float(value)
 
     def whole_number(self, key: str) -> int:
-        """Return a whole number."""
+        """Return an entry as a whole number."""
         value = self.number(key)
         return int(value) if value.is_integer() else self._refuse(key, "a whole number", value)
 
     def numbers(self, key: str, count: int) -> Any:
-        """Return a tuple of `count` numbers."""
+        """Return an entry as a tuple of `count` numbers."""
         value = self._given(key, _NEEDED)
         if not isinstance(value, list) or len(value) != count:
             self._refuse(key, f"a list of {count} numbers", value)
@@ -133,11 +133,11 @@ class Section:
         return tuple(inside.number(str(k)) for k in range(count))
 
     def pair(self, key: str) -> tuple[float, float]:
-        """Return two numbers."""
+        """Return an entry as two numbers."""
         return self.numbers(key, 2)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return names, from one name or a list of names."""
+        """Return an entry, a name or a list of names, as names."""
         value = self._given(key, _NEEDED)
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):

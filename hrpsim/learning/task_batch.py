@@ -118,7 +118,7 @@ class TaskBatch(Closed):
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """The joint of each number of an action."""
+        """The joint that each number of an action commands."""
         return tuple(name for one in self.actions.values() for name in one.names)
 
     @property

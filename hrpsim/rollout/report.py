@@ -62,7 +62,7 @@ def write_report(found: Any, folder: str | Path, seconds: float) -> Path:
 
 
 def summary(found: Any) -> list[str]:
-    """Return the falls, and the runs with an error, as sentences."""
+    """Return sentences about falls, and about runs with an error."""
     done, fell = _done(found), _values(found, "fell")
     one = share(fell[done])
     lines = [

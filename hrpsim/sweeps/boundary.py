@@ -79,7 +79,7 @@ class BoundaryScenario(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The boundary, and the interval around the boundary."""
+        """The outcomes: the boundary, and the interval around the boundary."""
         return self._outcomes
 
     def parameters(self) -> Mapping[str, Parameter]:
@@ -102,11 +102,11 @@ class BoundaryScenario(Scenario):
         return {"boundary": looked, "of": self.scenario.identity()}
 
     def probe(self) -> str:
-        """Return the scenario's hash."""
+        """Return the hash of sample results of the scenario."""
         return self.scenario.probe()
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return the boundary at the given values."""
+        """Return the boundary for the other parameters' values, found by bisection."""
 
         def ends_badly(at: float) -> bool:
             found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]

@@ -27,7 +27,7 @@ from hrpsim.world.file.file_reader import checked_content, dotted
 
 
 def _value(value: Any) -> Any:
-    """Return a value as hrpsim.sweeps.framework.design reads it."""
+    """Check that a value is a scalar or a mapping, and return the value."""
     if not isinstance(value, (str, bool, int, float, dict)):
         raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
     return value

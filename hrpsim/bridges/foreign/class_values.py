@@ -33,7 +33,7 @@ _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 
 
 class _NotRead(Exception):
-    """An expression that is not a literal."""
+    """Raised for an expression that is not a literal."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class _Place:
-    """A class in a file."""
+    """A class definition and the name of its file."""
 
     file: str
     node: ast.ClassDef

@@ -149,7 +149,7 @@ def _kind(m, k: int) -> str:
 
 
 def _inputs(m, k: int, gear: float) -> list[_Input]:
-    """Return the inputs of an actuator as commands."""
+    """Return for each input of an actuator: entry of ctrl, field, scale, offset and bounds."""
     kind = _kind(m, k)
     spec = _entry(m, "actuator_ctrlspec", k, 0)
     inputs, *_ = servo_of(kind, spec, m.actuator_gainprm[k], m.actuator_biasprm[k])

@@ -246,7 +246,7 @@ class MjData(metaclass=NamesOf):
             self.world.gravity = np.zeros(3) if opt.disableflags & off else opt.gravity
 
     def _constrain(self) -> None:
-        """Let MuJoCo list the constraints of the present state."""
+        """Compute MuJoCo's list of constraints for the present state."""
         self._put()
         package().mj_makeConstraint(self.model.native, self.for_mujoco())
         self._now["_is_constrained"] = True
@@ -341,7 +341,7 @@ class MjData(metaclass=NamesOf):
             compute(self.model.native, self._native)
 
     def _forward(self, need: int) -> None:
-        """Compute fields of the state that qpos and qvel have."""
+        """Compute fields for the present qpos and qvel, up to the level `need`."""
         native, model = self._native, self.model.native
         native.time = self._before_time if self._is_behind else self.time
         if need == fields.SENSORS:
@@ -378,7 +378,7 @@ class MjData(metaclass=NamesOf):
             self._leave_poses(need)
 
     def _feel(self) -> None:
-        """Read touch sensors from the contacts of the step."""
+        """Write the touch sensors from the contacts of the step."""
         self._compute(fields.POSES)
         touch_forces(self.model.native, self._native, self._touch, self.contact)
 

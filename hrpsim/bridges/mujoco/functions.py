@@ -71,7 +71,7 @@ def mj_forward(m: MjModel, d: MjData) -> None:
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Update all fields to qpos and qvel, nothing skipped."""
+    """Update all fields to qpos and qvel. Nothing is skipped."""
     mj_forward(m, d)
 
 

@@ -197,7 +197,7 @@ class RobotMapping:
 
 
 class Mapping:
-    """State, commands and readings of all robots of a world."""
+    """Maps state, commands and readings between MuJoCo and all robots of a world."""
 
     def __init__(
         self, robots: list[RobotMapping], m, data, world: World, others: OtherForces

@@ -35,7 +35,7 @@ _PICTURES = ("mjv_", "mjr_")
 
 
 class MissingNameError(HrpsimError, AttributeError):
-    """A name of MuJoCo that the facade does not have."""
+    """Raised for a name of MuJoCo that the facade does not have."""
 
 
 def missing(name: str, cure: str) -> MissingNameError:

@@ -58,7 +58,7 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
 
 
 def _are_off(native: Any) -> bool:
-    """Return whether a flag disables equalities."""
+    """Return whether an option disables equalities."""
     bits = package().mjtDisableBit
     off = bits.mjDSBL_EQUALITY | bits.mjDSBL_CONSTRAINT
     return bool(native.opt.disableflags & off)

@@ -25,7 +25,7 @@ _TICKS = 1 << 32
 
 
 class MotorReadings(NamedTuple):
-    """Readings (n,) of the n motors."""
+    """Measurements (n,) of the n motors."""
 
     positions: np.ndarray  # [rad]
     velocities: np.ndarray  # [rad/s]

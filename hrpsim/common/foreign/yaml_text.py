@@ -32,7 +32,7 @@ _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits bef
 if yaml.__with_libyaml__:
 
     class _Base(Composer, yaml.CSafeLoader):
-        """libyaml's events, composed in Python."""
+        """Composes the events of libyaml to nodes, in Python."""
 
         __init__ = yaml.CSafeLoader.__init__
 

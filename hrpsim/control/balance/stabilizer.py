@@ -122,7 +122,7 @@ class Stabilizer:
         self.reset()
 
     def reset(self) -> None:
-        """Start again."""
+        """Return to the state before the first call of `update`."""
         balance = self._balance
         forget(balance.estimation)
         balance.feedback["integral"] = balance.feedback["dcm_error"] = 0.0

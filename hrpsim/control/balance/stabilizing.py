@@ -266,7 +266,7 @@ def write_small_turn(x: float, y: float, R_out: Mat3) -> None:
 
 @inlined_kernel
 def write_product(A: Mat3, B: Matrix, product_out: Mat3) -> None:
-    """Write A B (3, 3)."""
+    """Write the matrix product A B (3, 3)."""
     for a in range(3):
         for b in range(3):
             product_out[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
@@ -274,7 +274,7 @@ def write_product(A: Mat3, B: Matrix, product_out: Mat3) -> None:
 
 @inlined_kernel
 def write_transposed_product(A: Mat3, B: Mat3, product_out: Mat3) -> None:
-    """Write A^T B (3, 3)."""
+    """Write the matrix product A^T B (3, 3)."""
     for a in range(3):
         for b in range(3):
             product_out[a, b] = A[0, a] * B[0, b] + A[1, a] * B[1, b] + A[2, a] * B[2, b]

@@ -98,7 +98,7 @@ def _foot_body(model: Model, name: str) -> int:
 
 
 def _joints_above(model: Model, body: int) -> list[Joint]:
-    """Return the joints that move, from the base down to a body."""
+    """Return the movable joints on the path from the base to a body."""
     by_body = {joint.body: joint for joint in model.joints if joint.joint_type != FREE}
     base = model.frame(model.base_link).body
     return [by_body[k] for k in bodies_between(model, base, body) if k in by_body]
@@ -114,7 +114,7 @@ def _legs_above(model: Model, ends: list[int]) -> tuple[list[Joint], list[list[J
 
 
 def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
-    """Return the two bodies that reach lowest on separate branches."""
+    """Return the lowest body of each of two branches of the tree."""
     shaped = _shaped_bodies(model, poses)
     first = ends[0] if ends else shaped[0]
     top = _joints_above(model, first)

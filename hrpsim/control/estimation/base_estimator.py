@@ -81,7 +81,7 @@ class BaseEstimator:
         self.reset()
 
     def reset(self) -> None:
-        """Start again with the next update."""
+        """Restart the estimate with the next update."""
         self._position: np.ndarray | None = None
         self._imu_velocity = np.zeros(3)
 

@@ -154,13 +154,13 @@ class Perception:
         self.reset()
 
     def reset(self) -> None:
-        """Start again with the next state."""
+        """Clear noise, delays and estimate. The next state is the first state of a run."""
         self._past = {what: deque[Any](maxlen=n + 1) for what, n in self._needs.delays.items()}
         if self._estimator is not None:
             self._estimator.reset()
 
     def perceive(self, state: State) -> State:
-        """Return the state for the controller at this tick."""
+        """Return the state for the controller: with noise, delays and the estimated base."""
         if self._noises:
             self._add_noise(state)
         if self._past:
@@ -257,7 +257,7 @@ class ControllerHost:
 
     @property
     def finished(self) -> bool:
-        """Whether the controller has nothing left to do."""
+        """Whether the controller has finished."""
         return self.controller.finished
 
     def restart(self) -> None:
@@ -350,7 +350,7 @@ class ControllerHost:
         return Command(positions, velocities, efforts, modes)
 
     def _values(self, what: str, values) -> np.ndarray:
-        """Return a new array of finite numbers, one for each joint."""
+        """Check that `values` are finite numbers, one for each joint. Return a new array."""
         vector = self._numbers(what, values)
         # A sum of squares of finite numbers may be infinite, never the other way round.
         if not math.isfinite(vector.dot(vector)):

@@ -108,7 +108,7 @@ class StandMotion:
         return self._path(min(max(t, 0.0), self.duration))
 
     def phase(self, t: float) -> str:
-        """Return the name of the part of the motion at time t [s]."""
+        """Return the name of the phase of the motion at time t [s]."""
         k = int(np.searchsorted(self._ends, t, side="right"))
         return self._phases[min(k, len(self._phases) - 1)]
 
@@ -136,7 +136,7 @@ def _script(squat_depth: float, step_height: float, steps_per_foot: int) -> list
 
 
 def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]:
-    """Return the requirements of the postures at all knots."""
+    """Return the required postures at all knots."""
     ends = np.cumsum([0.0, *(frame.duration for frame in script)])
     frames = [script[0], *script]
 
@@ -273,7 +273,7 @@ class StandController(Controller):
         self._phase = ""
 
     def control(self, state: State) -> Command:
-        """Return the positions of the next tick of the motion."""
+        """Return the joint positions for the end of the next tick."""
         t = self._tick * self.period
         self._tick += 1
         if self.motion.phase(t) != self._phase:

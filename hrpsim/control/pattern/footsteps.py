@@ -34,7 +34,7 @@ class WalkError(HrpsimError, ValueError):
 
 
 class Footstep(NamedTuple):
-    """The pose of a sole's frame on the ground, level."""
+    """The planned pose of a level sole on the ground."""
 
     side: str  # "left" or "right"
     x: float  # [m]
@@ -134,7 +134,7 @@ def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
 
 
 def in_place(count: int) -> Steps:
-    """Return `count` steps that lift a foot and put it back."""
+    """Return `count` steps on the spot."""
     return Steps(count)
 
 

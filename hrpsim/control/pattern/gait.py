@@ -75,7 +75,7 @@ class Gait:
 
 
 class Phase(NamedTuple):
-    """A period in which the same feet stand."""
+    """A period of a walk in which the set of standing feet is constant."""
 
     support: str  # "both", "left" or "right"
     begin: float  # [s]

@@ -57,7 +57,7 @@ class PatternQuality(NamedTuple):
 
 
 def pattern_quality(model: Model, pattern: WalkingPattern) -> PatternQuality:
-    """Return the margins of `pattern`, which was made for `model`."""
+    """Return ZMP margins and use of joint limits for a pattern of `model`."""
     outlines = [
         [Footstep("", x, y, yaw).point(at) for at, (x, y, _, yaw) in zip(pattern.outlines, poses)]
         for poses in pattern.soles

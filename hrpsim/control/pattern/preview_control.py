@@ -118,14 +118,14 @@ class PreviewState(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """Heights above the floor on which the walk begins [m]."""
+    """Heights [m] of the waist relative to half-sitting, and of the ZMP above the first floor."""
 
     waist: np.ndarray  # of the waist above its height in half-sitting (n,)
     zmp: np.ndarray  # of the ZMP (n,)
 
 
 class Corrected(NamedTuple):
-    """A motion with the forces of the floor."""
+    """A motion, with the floor's forces on the robot."""
 
     waist: np.ndarray  # x y z yaw (n, 4) [m, rad]
     motion: np.ndarray  # configurations (n, nq)

@@ -107,13 +107,13 @@ class ReplannedWalk:
 
     @property
     def longest(self) -> int:
-        """The most samples of a section."""
+        """The largest number of samples of a section."""
         gait = self._gaits[-1]
         first, step = gait.start + gait.single_support, gait.single_support + gait.double_support
         return round(max(first, gait.end, step) / self.period) + 1
 
     def reset(self) -> None:
-        """Begin again, at rest over the world's origin."""
+        """Restart the walk, at rest over the world's origin."""
         body = self.body
         self.stance = dict(zip(SIDES, body.stance))
         self.is_standing = True

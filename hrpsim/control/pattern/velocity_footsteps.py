@@ -27,7 +27,7 @@ class Velocity(NamedTuple):
 
 
 class VelocityLimits(NamedTuple):
-    """The largest velocities of each kind alone."""
+    """The largest forward, sideways and turning velocity, each without the others."""
 
     forward: float  # [m/s]
     backward: float  # [m/s]

@@ -54,7 +54,7 @@ class Friction(Difference):
         return self.change(f"{shown} -> {value:.3g}", pairs=_pairs(here, feet), value=value)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set static and kinetic friction."""
+        """Set the static and kinetic friction of feet and floor."""
         value = values["value"]
         change_surfaces(subject.world, values["pairs"], {"static": value, "kinetic": value})
 
@@ -65,12 +65,12 @@ class Restitution(Difference):
     name = "restitution"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to no restitution."""
+        """Return the change to restitution 0."""
         found = surfaces(here.world, here.robot, feet)
         return [self._to(here, feet, 0.0)] if self._bounces(found) else []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return coefficients of hard and of soft rubber."""
+        """Return coefficients of restitution of hard and of soft rubber."""
         values: tuple[float, ...] = (0.2, 0.5)
         if self._bounces(surfaces(here.world, here.robot, feet)):
             values = (0.0, *values)
@@ -84,7 +84,7 @@ class Restitution(Difference):
         return self.change(f"-> {value:g}", pairs=_pairs(here, feet), value=value)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the coefficient."""
+        """Set the coefficient of restitution."""
         change_surfaces(subject.world, values["pairs"], {"restitution": values["value"]})
 
 
@@ -94,7 +94,7 @@ class Softness(Difference):
     name = "contact softness"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to a spring and damper like the reference's."""
+        """Return the change to the spring and damper that approximate the reference's contacts."""
         soft = soft_contact(there.mujoco, feet)
         found = surfaces(here.world, here.robot, feet)
         if soft is None or not found:
@@ -131,13 +131,13 @@ class Rigidity(Difference):
     name = "contact softness of the reference"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change of the reference to stiff contacts."""
+        """Return the change to stiff contacts in the reference."""
         if soft_contact(there.mujoco, feet) is None:
             return []
         return [Change(self.name, "hard contacts in the reference", of_reference=True)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: a recording cannot change."""
+        """Return nothing, because a recording cannot be changed."""
         return []
 
     def apply_to_reference(self, model: Any) -> None:
@@ -157,7 +157,7 @@ class RollingFriction(Difference):
         return [Change(self.name, "none in the reference", of_reference=True)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: a recording cannot change."""
+        """Return nothing, because a recording cannot be changed."""
         return []
 
     def apply_to_reference(self, model: Any) -> None:
@@ -166,12 +166,12 @@ class RollingFriction(Difference):
 
 
 class Cone(Difference):
-    """The bound of friction: a cone, or a pyramid of two axes."""
+    """The friction model: a cone, or a pyramid of two axes."""
 
     name = "friction cone"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's bound."""
+        """Return the change to the friction model of the reference."""
         model = "cone" if int(there.mujoco.opt.cone) == 1 else "pyramid"
         if not feet:
             return []
@@ -187,7 +187,7 @@ class Cone(Difference):
         ]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the world's bound."""
+        """Set the friction model of the world."""
         subject.world.scene.settings["friction_model"] = LAWS[values["model"]]
 
 
@@ -239,7 +239,7 @@ class ContactMargin(Difference):
     name = "contact margin"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return shapes that are larger by the reference's margin."""
+        """Return a change that enlarges shapes by the contact margin of the reference."""
         model = there.mujoco
         bodies = {model.body(k).name: k for k in range(model.nbody)}
         margins = [
@@ -255,7 +255,7 @@ class ContactMargin(Difference):
         return [self.change(f"0 -> {1e3 * more:g} mm", links=tuple(feet), grown=more)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: guesses of shapes include larger shapes."""
+        """Return nothing, because the guesses of shapes include larger shapes."""
         return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
@@ -269,7 +269,7 @@ class SelfCollision(Difference):
     name = "self-collision"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's choice."""
+        """Return the change to the self-collision setting of the reference."""
         other = there.robot_like(here.robot)
         same = other.self_collision == here.robot.self_collision
         return [] if same else self.guesses(here, feet)
@@ -280,7 +280,7 @@ class SelfCollision(Difference):
         return [self.change("on" if new else "off", on=new)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Switch the collisions."""
+        """Turn self-collision on or off."""
         subject.robot.self_collision = bool(values["on"])
         subject.world.rebuild_scene()
 

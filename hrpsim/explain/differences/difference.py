@@ -39,7 +39,7 @@ class There:
         return mujoco_model(self.mjcf)
 
     def robot_like(self, robot: Robot) -> Robot:
-        """Return the robot that has the joints of a robot."""
+        """Return the robot of the reference's world with the same joints as `robot`."""
         wanted = set(robot.joint_names)
         return next(r for r in self.world.robots.values() if wanted <= set(r.joint_names))
 
@@ -91,12 +91,12 @@ class Difference(ABC):
 
     @abstractmethod
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return values that a reference of unknown properties may have."""
+        """Return changes to values that an unknown reference may have."""
 
     def apply(  # noqa: B027
         self, subject: Subject, values: Mapping[str, Any], there: There | None
     ) -> None:
-        """Make the change in a subject."""
+        """Apply the change to the simulated policy in hrpsim."""
 
     def apply_to_reference(self, model: Any) -> None:  # noqa: B027
         """Make a change of the reference in MuJoCo's compiled model."""

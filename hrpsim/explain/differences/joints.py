@@ -39,7 +39,7 @@ class JointValues(Difference):
         return [share * old for share in (0.3, 0.5, 0.7, 1.5)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the values."""
+        """Set the values of all joints."""
         robot = subject.robot
         changed = getattr(robot.system, self.array).copy()
         indices = robot.joint_index.indices(list(values["names"]))
@@ -103,7 +103,7 @@ class DryFriction(JointValues):
 
 
 class TorqueLimits(JointValues):
-    """Largest efforts of joints."""
+    """Effort limits of joints."""
 
     name = "torque limits"
     array = "effort_limit"
@@ -116,12 +116,12 @@ class TorqueLimits(JointValues):
 
 
 class SpeedLimits(JointValues):
-    """Largest speeds of joints."""
+    """Velocity limits of joints."""
 
     name = "speed limits"
     array = "velocity_limit"
     unit = "rad/s"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return low and high limits."""
+        """Return low and high velocity limits."""
         return [np.full(len(old), limit) for limit in (2.0, 4.0, 8.0, np.inf)]

@@ -17,7 +17,7 @@ _WHOLE = 1e-6  # rounding of a number of steps
 
 
 class TimeStep(Difference):
-    """Length of a step."""
+    """The time step of the simulation."""
 
     name = "time step"
 
@@ -44,11 +44,11 @@ class TimeStep(Difference):
         return {"time_step": values["time_step"]}
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Do nothing: the world was loaded with the step."""
+        """Do nothing, because the world was loaded with the step."""
 
 
 class Integrator(Difference):
-    """Method of integration."""
+    """The integrator of the simulation."""
 
     name = "integrator"
 
@@ -71,4 +71,4 @@ class Integrator(Difference):
         return {"integrator": values["integrator"]}
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Do nothing: the world was loaded with the integrator."""
+        """Do nothing, because the world was loaded with the integrator."""

@@ -25,7 +25,7 @@ Start = tuple[np.ndarray, np.ndarray]
 
 
 class ExplainError(HrpsimError, ValueError):
-    """The two runs cannot be compared."""
+    """Raised if the two runs cannot be compared."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Case:
         return max(round(self.duration / (policy.period * policy.decimation)), 1)
 
     def load(self, time_step: float | None = None, integrator: str | None = None) -> World:
-        """Return a new world at the start."""
+        """Return a new world in the initial state."""
         given = time_step, integrator, self.robot, self.keyframe
         return _loaded(self.world, stamp_of(self.world), *given).copy()
 
@@ -80,7 +80,7 @@ class Case:
         return world.robots[self.robot or next(iter(world.robots))]
 
     def first_start(self) -> Start:
-        """Return the start without a perturbation."""
+        """Return the initial state without a perturbation."""
         robot = self.robot_in(self.load())
         return robot.q.copy(), robot.v.copy()
 

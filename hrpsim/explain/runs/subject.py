@@ -60,7 +60,7 @@ class Subject:
         self.robot.use_properties_of(replace(self.robot.model, system=system))
 
     def controller(self) -> Controller:
-        """Return the policy with delays and filter."""
+        """Return the policy as a controller with delays and filter."""
         policy: Controller = _VariedPolicy(self.history)
         if self.filter_time > 0.0:
             policy = _Filtered(policy, self.filter_time)

@@ -96,6 +96,6 @@ class TraceWriter:
         return False
 
     def trace(self) -> Trace:
-        """Return the samples so far."""
+        """Return the recorded samples."""
         time, *parts = zip(*self._rows)
         return Trace(np.array(time), *(np.array(part) for part in parts), self.fell_at)

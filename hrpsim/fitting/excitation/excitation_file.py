@@ -82,7 +82,7 @@ class Excitation:
             raise FitError(f"duration must be 2 to {_MOST_SAMPLES} periods, got {self.duration!r}")
 
     def trial(self) -> Trial:
-        """Return the robot with its unknowns and sensors."""
+        """Return the robot with its unknowns and sensors, for simulations of motions."""
         return Trial(self.world, self.parameters, self.noise, self.entity, self.window, self.share)
 
     def largest(self, trial: Trial) -> float | None:

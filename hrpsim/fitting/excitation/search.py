@@ -116,7 +116,7 @@ def _climb(
 
 
 def _chirp(trial: Trial, series: Series, frequency: float) -> Motion:
-    """Return the largest chirp that is within the limits."""
+    """Return the largest chirp of some levels that respects the limits."""
     for level in _LEVELS:
         motion = chirp(series.room, series.time, frequency, level)
         _, excess, trouble = trial.record(motion)

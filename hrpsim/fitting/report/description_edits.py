@@ -70,7 +70,7 @@ class DescriptionEdits:
     # -- joints ----------------------------------------------------------------------------------
 
     def _element(self, tag: str, key: str, name: str) -> Element | None:
-        """Return the element with a name, outside of MJCF's defaults."""
+        """Return the element with a name, except in the defaults of an MJCF."""
         for one in self._elements:
             outside = all(above.tag != "default" for above in one.above)
             if one.tag == tag and one.get(key) == name and outside:

@@ -81,7 +81,7 @@ class _Effect:
 
 
 class _Changed:
-    """A scenario whose worlds have a change."""
+    """A scenario whose worlds are changed after construction."""
 
     def __init__(
         self, scenario: WorldScenario, entity: str, change: Callable[[Robot], None] | None
@@ -89,7 +89,7 @@ class _Changed:
         self._scenario, self._entity, self._change = scenario, entity, change
 
     def world_of(self, values: Mapping[str, float], seed: int) -> tuple[World, Any]:
-        """Return a changed world."""
+        """Return the world with the change."""
         world, model = self._scenario.world_of(values, seed)
         if self._change is not None:
             self._change(world.robots[self._entity])

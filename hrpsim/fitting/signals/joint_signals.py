@@ -34,7 +34,7 @@ class JointSignal(SignalKind):
     gain = "gain"  # name of the factor
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return a factor and an offset for each joint."""
+        """Return the unknowns: a factor and an offset for each joint."""
         unit = next(iter(self.quantities.values()))
         return {f"{joint}.{self.gain}": self._factor() for joint in columns} | {
             f"{joint}.offset": Setting(0.0, unit=unit) for joint in columns
@@ -51,7 +51,7 @@ class JointSignal(SignalKind):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return factor * raw + offset."""
+        """Return the prediction factor * raw + offset."""
         factor, offset = (
             np.array([settings[f"{joint}.{name}"] for joint in columns])
             for name in (self.gain, "offset")
@@ -87,7 +87,7 @@ class Current(JointSignal):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return torque / constant + offset."""
+        """Return the prediction torque / constant + offset."""
         inverse = {
             name: 1.0 / value if name.endswith(".constant") else value
             for name, value in settings.items()
@@ -101,7 +101,7 @@ class MotorPosition(JointSignal):
     name, quantities = "motor_position", {"": "rad or m"}
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return an offset for each joint."""
+        """Return the unknowns: an offset for each joint."""
         return {f"{joint}.offset": Setting(0.0, unit="rad or m") for joint in columns}
 
     def phase(self, world: Any) -> float:
@@ -115,5 +115,5 @@ class MotorPosition(JointSignal):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return position + offset."""
+        """Return the prediction position + offset."""
         return raw + np.array([settings[f"{joint}.offset"] for joint in columns])

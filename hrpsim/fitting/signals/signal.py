@@ -83,7 +83,7 @@ class Signal:
 
     @property
     def rules(self) -> SignalKind:
-        """The class of the kind."""
+        """The class of the kind of this signal."""
         return SIGNAL_KINDS[self.kind]
 
     @property

@@ -22,7 +22,7 @@ MOST_DELAY = 0.1  # [s]
 
 
 class Setting(NamedTuple):
-    """An unknown of a signal."""
+    """The declaration of an unknown of a signal."""
 
     usual: float | None  # value of a perfect sensor. None: there is no usual value
     bounds: Range = ANY
@@ -80,7 +80,7 @@ class SignalKind(ABC):
 
 
 def robot_only(thing: Any, kind: str) -> Robot:
-    """Return the robot. Raises FitError for a body."""
+    """Return `thing`, which must be a robot. Raises FitError for a body."""
     if not isinstance(thing, Robot):
         raise FitError(f"a signal of kind {kind} needs a robot, and {thing.name!r} is a body")
     return thing

@@ -61,7 +61,7 @@ class UniformVelocityCommandCfg(CheckedSettings):
             raise StateError("a velocity command by heading needs ranges.heading. Give its bounds")
 
     def make(self, state: TaskState) -> UniformVelocityCommand:
-        """Return the command of all worlds."""
+        """Construct the command for all worlds."""
         return UniformVelocityCommand(self, state)
 
 

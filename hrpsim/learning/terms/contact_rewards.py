@@ -127,7 +127,7 @@ class ContactTimes:
         self.first_contact = np.zeros(self.air.shape, dtype=bool)
 
     def update(self, state: TaskState) -> None:
-        """Add the last control period."""
+        """Update the times by the last control period."""
         touching = _strengths(state, self._links) > self._force
         self.first_contact = touching & (self.air > 0.0)
         self.last_air = np.where(self.first_contact, self.air + state.step_dt, self.last_air)

@@ -107,7 +107,7 @@ class Entities:
         return ("urdf", *more, "hrpsim")
 
     def named(self, name: str) -> Entity:
-        """Return an entity. Refusal lists the existing entities."""
+        """Return the entity of a name. Raises Refusal, which lists the existing entities."""
         entities = self.world.entities
         if name not in entities:
             raise Refusal("NOT_FOUND", unknown_name("entity", name, entities))

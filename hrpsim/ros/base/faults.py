@@ -195,7 +195,7 @@ class Faults:
         return hear
 
     def say(self, text: str) -> None:
-        """Log an error that was already explained."""
+        """Log the text of an explained error."""
         self._logger().error(text)
 
     def _report(self, error: Exception, where: str) -> None:

@@ -59,7 +59,7 @@ def fill(message, numbers: Sequence[float] | np.ndarray) -> None:
 
 
 def vector_of(numbers: Sequence[float] | np.ndarray) -> Vector3:
-    """Return three numbers as a message."""
+    """Return a Vector3 message of three numbers."""
     from geometry_msgs.msg import Vector3
 
     x, y, z = map(float, numbers)

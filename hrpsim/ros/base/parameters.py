@@ -64,7 +64,7 @@ class Specification:
 
 
 def _live(default: Any, text: str, *bounds: float) -> Specification:
-    """Return a parameter that can be set while the program runs."""
+    """Return the specification of a parameter that can be changed at run time."""
     return Specification(default, text, *bounds, read_only=False)
 
 

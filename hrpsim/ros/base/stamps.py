@@ -78,7 +78,7 @@ class SimulationClock:
 
 
 class MessageQueue:
-    """The messages of one topic. Each message is due on arrival."""
+    """A queue of the messages of one topic. Each message is due on arrival."""
 
     def __init__(self, source) -> None:
         self._source = source

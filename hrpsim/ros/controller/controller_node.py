@@ -161,7 +161,7 @@ class ControllerNode:
         return has_news
 
     def describe_wait(self) -> str:
-        """Describe the awaited event."""
+        """Return a text that names the awaited event."""
         if self.host is None:
             return "waiting for robot_description"
         if self._wanted is not None:

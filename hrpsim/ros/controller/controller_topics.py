@@ -363,7 +363,7 @@ class VelocityListener:
                 )
 
     def _time(self, message, now: Stamp) -> int:
-        """Return the time from which a message counts [ns]."""
+        """Return the time from which a velocity applies [ns]."""
         if not self._stamped:
             return now.total
         stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec).total

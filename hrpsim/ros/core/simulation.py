@@ -29,7 +29,7 @@ _LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
 
 
 class Input(Protocol):
-    """An input, such as a topic, or a drag in the viewer."""
+    """The interface of inputs, such as a topic or a drag in the viewer."""
 
     def poll(self) -> None:
         """Read the messages that are due."""
@@ -155,12 +155,12 @@ class Simulation:
         self.publications.publish_slowly(everything=True)
 
     def pause(self) -> None:
-        """Stop stepping and simulated time."""
+        """Stop simulated time."""
         self.paused = True
         self._stopped_at = -1
 
     def resume(self) -> None:
-        """Continue to step. The paused time is not made up for."""
+        """Continue to step. The pause is not caught up."""
         self.contents.require_world()
         self.paused = False
         self._stopped_at = -1
@@ -212,7 +212,7 @@ class Simulation:
         self._stopped_at = self.clock.steps
 
     def unload(self) -> None:
-        """Unload the world. Raise Refusal if there is none."""
+        """Unload the world. Raises Refusal without a world."""
         if self.contents.loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
         self._switch_to(World(time_step=self.world.time_step), None)
@@ -258,7 +258,7 @@ class Simulation:
         self._go_to_next_stamp()
 
     def _switch_to(self, world, loaded: LoadedWorld | None) -> None:
-        """Replace the world everywhere, paused."""
+        """Replace the world in all parts of the simulation, and pause."""
         self.pause()
         self.era += 1
         self._waits_for_kernels = False

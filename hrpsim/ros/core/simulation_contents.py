@@ -68,7 +68,7 @@ def load_source(
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Convert errors in a world to a Refusal."""
+    """Convert errors of loading a world to a Refusal."""
     try:
         yield
     except Refusal:
@@ -203,7 +203,7 @@ class SavedStates:
         world.restore(self._states[name])
 
     def clear(self) -> None:
-        """Drop all states, which belong to another world."""
+        """Drop all saved states, because another world is loaded."""
         self._states = {}
 
 
@@ -219,7 +219,7 @@ class Contents:
         self.changed: list[Callable[[], None]] = []  # called after a change
 
     def require_world(self) -> None:
-        """Raise Refusal where no world is loaded."""
+        """Raise Refusal if no world is loaded."""
         if self.loaded is None:
             raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
 

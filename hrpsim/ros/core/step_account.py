@@ -81,12 +81,12 @@ class StepAccount:
             self.unmet.add(made.unconverged, made.worst_residual, lambda: made.worst)
 
     def begin_interval(self) -> None:
-        """Start to measure rates and times."""
+        """Start measuring rates and times."""
         self._begun, self._seconds = time.monotonic(), 0.0
         self._first_step = self._clock.steps
 
     def begin_report(self) -> None:
-        """Start to count for the next report."""
+        """Start the counts for the next report."""
         self.made, self.unmet = 0, Unmet()
         self.begin_interval()
 

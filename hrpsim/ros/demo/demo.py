@@ -73,7 +73,7 @@ class DemoMonitor:
         self._first_progress: tuple[float, float] | None = None  # simulated, wall [s]
 
     def results(self) -> dict[str, Any]:
-        """Return the measured part of the demonstration's summary."""
+        """Return the measured values for the summary."""
         return {
             "verdict": "fell" if self.fell_at else "stands",
             "fell_at": self.fell_at,
@@ -146,7 +146,7 @@ def node_topics(model: Model) -> tuple[str, ...]:
 
 
 class DemoError(RuntimeError):
-    """An error that ends the walk early."""
+    """Raised for an error that ends the walk early."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ class DemoRun:
             self._problems.append(str(error))
 
     def summary(self) -> dict:
-        """Return the results. Write the results to summary.json."""
+        """Write the results to summary.json, and return the results."""
         bag, picture = self._output / "bag", self._output / "foot_forces.png"
         counts = message_counts(bag) if (bag / "metadata.yaml").exists() else {}
         expected = [*self._settings.topics, "/joint_commands"]

@@ -149,7 +149,7 @@ class BagWriter:
             self.keep()
 
     def keep_if_due(self) -> None:
-        """Call `keep` twice a second."""
+        """Call `keep` at most twice a second."""
         now = time.monotonic()
         if now >= self._next_keep:
             self.keep()

@@ -118,7 +118,7 @@ class TopicRecorder:
         return any(self.has_heard(t) for t in self._counters if t.startswith(self.namespace))
 
     def all_matched(self) -> bool:
-        """Return whether every topic with a publisher is matched."""
+        """Return whether every topic with a publisher has a matched subscription."""
         return all(
             subscription.publisher_count() > 0
             for topic, subscription in self._subscriptions.items()

@@ -54,14 +54,14 @@ _DESCRIBED = vol.Schema(
 
 
 class State(NamedTuple):
-    """One message of joint_states."""
+    """The contents of one message of joint_states."""
 
     names: list[str]
     values: np.ndarray  # (3, k) position, velocity, effort
 
 
 class Arrival(NamedTuple):
-    """A message, and the time of the clock at the arrival [ns]."""
+    """A message, and the clock's time when it arrived [ns]."""
 
     time: int
     message: Any
@@ -121,7 +121,7 @@ class Recording:
 
     @property
     def begin(self) -> int:
-        """The first time of the clock that was recorded [ns]."""
+        """The first recorded time of the clock [ns]."""
         return self._clock[1][0] if self._clock[1] else 0
 
     def _read_description(self) -> dict[str, Any]:

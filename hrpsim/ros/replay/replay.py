@@ -53,7 +53,7 @@ class Comparison:
         self.largest = dict.fromkeys(FIELDS, 0.0)
 
     def add(self, time: float, robot, recorded: State) -> None:
-        """Compare the present state of a robot."""
+        """Compare the present state of a robot with a recorded state."""
         self.count += 1
         present = robot.joint_positions, robot.joint_velocities, robot.joint_efforts
         for name in recorded.names:

@@ -105,6 +105,6 @@ class AppliedWrenches(RobotInput):
         return (self._reach(time + step) - self._reach(time)) / step
 
     def _reach(self, time: float) -> float:
-        """Return the integral of the fraction up to `time` [s]."""
+        """Return the integral of the wrench's fraction from 0 to `time` [s]."""
         faded = min(max(time - self.duration, 0.0), self.ramp)
         return min(time, self.duration) + (faded * (1.0 - 0.5 * faded / self.ramp) if faded else 0)

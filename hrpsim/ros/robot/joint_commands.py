@@ -60,7 +60,7 @@ class Interpolation:
         """Record that joints are commanded at this step."""
 
     def forget(self) -> None:
-        """Forget the commands, after a reset."""
+        """Clear the record of commands, after a reset."""
 
 
 class IntervalInterpolation(Interpolation):
@@ -93,7 +93,7 @@ class IntervalInterpolation(Interpolation):
         self._last[joints] = self._clock.steps
 
     def forget(self) -> None:
-        """Forget the commands, after a reset."""
+        """Clear the record of commands, after a reset."""
         self._last[:], self._interval[:] = -np.inf, 0.0
 
     def _intervals(self, joints: np.ndarray) -> np.ndarray:
@@ -129,7 +129,7 @@ class LimitWatch:
 
 
 class JointCommand(NamedTuple):
-    """The command of a message."""
+    """The contents of a command message."""
 
     names: list[str]
     values: dict[str, np.ndarray]  # one for each name, by argument of `Robot.command`

@@ -129,7 +129,7 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
 
 
 class Run(NamedTuple):
-    """A motion and the time of the motion."""
+    """A motion and its starting step."""
 
     motion: JointMotion
     start: int  # the step at which it begins

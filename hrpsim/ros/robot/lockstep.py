@@ -86,7 +86,7 @@ class Lockstep:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether now is a tick whose command has not arrived."""
+        """Whether now is a control tick without a command so far."""
         return self.at_tick and self._answered != self._clock.steps
 
     def steps_to_tick(self) -> int:
@@ -125,7 +125,7 @@ class Lockstep:
             # The rest are repeated answers, because the state was repeated.
 
     def time_answer(self) -> None:
-        """End the round trip of this tick: its command has arrived."""
+        """Record the round trip of this tick, because its command has arrived."""
         self._round_trip = time.monotonic() - self._published_at
 
     def accepted(self) -> None:
@@ -190,7 +190,7 @@ class Lockstep:
 
     @property
     def _time_out_at(self) -> float:
-        """The end of this tick's time-out [s, wall]."""
+        """The time at which this tick's wait times out [s, wall]."""
         if not self.is_stalled:
             return self._waiting_since + self.timeout
         return self._waiting_since + self._period if self.policy == "hold" else math.inf

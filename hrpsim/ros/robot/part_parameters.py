@@ -92,7 +92,7 @@ def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
 
 
 class JointGains(PartParameters):
-    """The parameters of one robot's gains, named `prefix` + joint."""
+    """The gains of one robot's joints, as parameters `prefix` + joint."""
 
     def __init__(self, node: Node, robot, prefix: str) -> None:
         from rcl_interfaces.msg import ParameterDescriptor
@@ -116,7 +116,7 @@ class JointGains(PartParameters):
         )
 
     def change(self, name: str, value) -> None:
-        """Set the gains of a joint, effective in the present command."""
+        """Set the gains of a joint. The gains apply to the present command at once."""
         self._robot.set_gains(float(value[0]), float(value[1]), names=self._parts[name])
 
 

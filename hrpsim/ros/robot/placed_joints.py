@@ -41,7 +41,7 @@ class BasePose(RobotInput):
         self._waiting: np.ndarray | None = None
 
     def accept(self, pose: np.ndarray) -> None:
-        """Store a pose (7,) for the next step. The last pose counts."""
+        """Store a pose (7,) for the next step. A later pose replaces an earlier pose."""
         self._waiting = pose
 
     def apply(self) -> None:

@@ -106,7 +106,7 @@ class RobotInputs:
 
 
 class Report(NamedTuple):
-    """Where inputs report invalid messages."""
+    """Where inputs report invalid messages: counters and logger."""
 
     rejections: Rejections
     logger: Any

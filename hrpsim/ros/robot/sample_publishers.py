@@ -66,7 +66,7 @@ class PointCloud:
 
 @dataclass(frozen=True)
 class Site:
-    """Where the sensors of a robot are published."""
+    """The node, frames and clock with which the sensors of a robot are published."""
 
     node: Node
     frames: RobotFrames
@@ -98,7 +98,7 @@ class SamplePublisher:
         return publisher
 
     def publish(self) -> None:
-        """Publish the newest sample unless published already."""
+        """Publish the newest sample, unless it is already published."""
         heard = [topic for topic in self._topics if topic[0].get_subscription_count() > 0]
         self._view.enabled = bool(heard)
         sample = self._view.latest() if heard else None
@@ -189,7 +189,7 @@ def millimetres(depth: np.ndarray) -> np.ndarray:
 
 
 def stamp_of(view, sample: Sample, clock: SimulationClock):
-    """Return the message's time at which a sample began."""
+    """Return the stamp of a message: the time at which a sample began."""
     world = view.robot.world
     age = round(world.time / world.time_step) - sample.start
     return clock.stamp_at(clock.steps - age).to_message()

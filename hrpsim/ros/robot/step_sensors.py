@@ -48,7 +48,7 @@ class SensorReadings:
         self._values: np.ndarray | None = None
 
     def forget(self) -> None:
-        """Clear the cached readings: the robot has moved."""
+        """Clear the cached readings, because the robot has moved."""
         self._values = self._orientations = None
 
     def index_of(self, name: str) -> int:

@@ -46,7 +46,7 @@ class TrajectoryServer:
         self.topic = part.resolve_topic_name(name)
 
     def publisher_count(self) -> int:
-        """Return 0: no topic is subscribed."""
+        """Return 0, because an action has no publishers."""
         return 0
 
     def take_all(self) -> Iterator[tuple[TrajectoryGoal, dict[str, Any]]]:

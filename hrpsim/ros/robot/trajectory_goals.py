@@ -32,7 +32,7 @@ class JointState(NamedTuple):
 
 
 class Goal(Protocol):
-    """A goal that a client has sent."""
+    """The interface of a goal that a client has sent."""
 
     @property
     def request(self) -> Any:
@@ -156,12 +156,12 @@ class TrajectoryGoals(JointTrajectories):
             self._finish("aborted", "INVALID_GOAL", text, [n for n in followed if n not in taken])
 
     def reset(self) -> None:
-        """Abort all goals of the time before a reset."""
+        """Abort all goals from before a reset."""
         self.abort_all("the world was put into another state")
         super().reset()
 
     def abort_all(self, reason: str) -> None:
-        """Abort the goals that wait or run. Command nothing."""
+        """Abort the waiting and the running goals, without commands to the joints."""
         for goal in self._queue.take_due():
             goal.finish("aborted", "INVALID_GOAL", reason)
         self._finish("aborted", "INVALID_GOAL", reason, ())

@@ -76,7 +76,7 @@ class GraphWatch:
         return found
 
     def _report(self, owner: str, found: list[str]) -> list[str]:
-        """Log the new problems. Return all."""
+        """Log the problems that are new, and return all problems."""
         before, self._reported[owner] = self._reported.get(owner, []), found
         for text in found:
             if text not in before:

@@ -286,7 +286,7 @@ class EntityServices:
         response.state = self._message_of(motion)
 
     def _set_state(self, request, response) -> None:
-        """Move an entity, or a frame of the world, which has no twist."""
+        """Set the pose and twist of an entity, or the pose of a fixed frame."""
         if request.entity in self._entities.world.frames:
             if getattr(request, "set_pose", True):
                 frame = self._entities.frame(request.state.header.frame_id)

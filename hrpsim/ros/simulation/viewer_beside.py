@@ -159,7 +159,7 @@ class NodeSession(Grabbing):
 
     @property
     def problem(self) -> str:
-        """Why the simulation has stopped, if a step failed."""
+        """The reason why a step failed, or ""."""
         return self._simulation.failure
 
     @property
@@ -172,11 +172,11 @@ class NodeSession(Grabbing):
         self._simulation.pacer.real_time_factor = factor
 
     def play(self) -> None:
-        """Resume."""
+        """Resume the simulation."""
         self._simulation.resume()
 
     def pause(self) -> None:
-        """Pause."""
+        """Pause the simulation."""
         self._simulation.pause()
 
     def step(self) -> None:
@@ -192,7 +192,7 @@ class NodeSession(Grabbing):
             self._node.get_logger().error(str(error))
 
     def reset(self) -> None:
-        """Reset."""
+        """Reset the simulation."""
         self.grip = None
         self._simulation.reset()
 
@@ -207,7 +207,7 @@ class NodeSession(Grabbing):
         return 0
 
     def poll(self) -> None:
-        """Do nothing: `ViewerBeside.turn` serves the page."""
+        """Do nothing, because `ViewerBeside.turn` serves the page."""
 
     def apply(self) -> None:
         """Apply the spring. Release an entity that was removed."""

@@ -47,7 +47,7 @@ _NEXT_LOOK = 0.005  # between two checks for the next cell [s, wall]
 
 
 class CellRequest(NamedTuple):
-    """The cell to run."""
+    """The description of the cell to run."""
 
     scenario: WorldScenario
     values: Mapping[str, Any]
@@ -78,7 +78,7 @@ class CellFolder:
 
     @property
     def request(self) -> CellRequest:
-        """The cell to run."""
+        """The description of the cell, read from the folder."""
         return pickle.loads((self.path / REQUEST).read_bytes())
 
     @property
@@ -280,7 +280,7 @@ def _outcomes(folder: CellFolder) -> dict[str, float]:
 
 
 def described(child: ChildProcess) -> str:
-    """Return how a process ended, and the last line."""
+    """Return a text about the end of a process, with its last line."""
     lines = [line for line in child.lines if line.strip()]
     fatal = [line for line in lines if line.startswith("[FATAL]")]
     said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()

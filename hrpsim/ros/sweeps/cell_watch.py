@@ -69,7 +69,7 @@ class CellWatch(ABC):
         return self._folder.said(FINISHED) == self.measures.ticks or self._look_at_controller(now)
 
     def _measure(self) -> None:
-        """Measure once at each tick."""
+        """Add the measurements of the present tick, once."""
         ticks, rest = divmod(self._simulation.clock.steps, self._steps)
         if rest == 0 and ticks > self.measures.ticks:
             self.measures.tick()

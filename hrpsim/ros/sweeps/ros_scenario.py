@@ -102,7 +102,7 @@ class RosScenario(Scenario):
         return self.in_process.identity() | own
 
     def probe(self) -> str:
-        """Return the probe of the scenario."""
+        """Return the hash of sample results of the scenario."""
         return self._probe
 
     @cached_property

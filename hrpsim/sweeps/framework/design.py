@@ -52,7 +52,7 @@ Column = list[Any]
 
 @dataclass(frozen=True)
 class Levels:
-    """Finitely many values."""
+    """A distribution over finitely many values of equal probability."""
 
     levels: tuple[Any, ...]
 
@@ -211,7 +211,7 @@ class Design:
             self._refuse(path, distribution)
 
     def _refuse(self, path: str, distribution: Levels | Continuous) -> None:
-        """Raise SweepError for values that the method cannot sample."""
+        """Raise SweepError for values that the sampling method cannot use."""
         if self.method == "grid" and not isinstance(distribution, Levels):
             raise SweepError(
                 f"parameter {path!r}: a grid needs values, steps or integers, not "

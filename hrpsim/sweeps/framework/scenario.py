@@ -71,7 +71,7 @@ class Parameter:
     unit: str = ""
 
     def mistake(self, value: Any) -> str:
-        """Return the mistake in a value, or ""."""
+        """Return the reason why a value is invalid, or ""."""
         try:
             self.kind(value)
         except vol.Invalid as error:
@@ -208,7 +208,7 @@ class FunctionScenario(Scenario):
             self.function = function_called(self.name)
 
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
-        """Call the function."""
+        """Call the function with the values and, if accepted, the seed."""
         if "seed" in inspect.signature(self.function).parameters:
             return self.function(**values, seed=seed)
         return self.function(**values)

@@ -90,7 +90,7 @@ class DisturbedController(Controller):
         self.controller.initialize(state)
 
     def control(self, state: State) -> Command:
-        """Return the command that arrives now."""
+        """Return the delayed command for this period."""
         self._commands.append(self.controller.control(state))
         return self._commands[0]
 

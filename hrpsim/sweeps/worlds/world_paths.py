@@ -248,7 +248,7 @@ def _change_link(robot, link: str, mass_factor: float, own: Mapping[str, float])
 
 
 def _of_parts(above: str, values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return {part: {key: value}} of the paths ABOVE PART.KEY."""
+    """Group the values of paths ABOVE.PART.KEY as {part: {key: value}}."""
     found: dict[str, dict[str, float]] = {}
     for path, value in values.items():
         part, _, key = path.removeprefix(above).rpartition(".")
