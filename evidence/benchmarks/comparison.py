@@ -47,7 +47,7 @@ class Change:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Case, quantity and subject."""
+        """The key of the ratio: case, quantity and subject."""
         return self.case, self.quantity, self.subject
 
     def __str__(self) -> str:

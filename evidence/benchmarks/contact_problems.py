@@ -29,7 +29,7 @@ from hrpsim.world.prepared_step import prepared
 
 
 class ContactProblem(NamedTuple):
-    """m contacts, three rows each: normal, x, y."""
+    """A problem of m contacts with three rows each: normal, x, y."""
 
     W: np.ndarray  # (3m, 3m) Delassus matrix J M^-1 J^T
     b: np.ndarray  # (3m,) velocity without contacts, minus the target [m/s]

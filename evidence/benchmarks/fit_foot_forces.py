@@ -253,7 +253,7 @@ def unknowns() -> tuple[dict[str, object], dict[str, float]]:
 
 
 def fitted(motion: Motion, folder: Path, seed: int, colour: float) -> FitResult:
-    """Return the fit to one recording."""
+    """Fit to one recording. Return the result of the fit."""
     world = folder / "foot.yaml"
     world.write_text(WORLD)
     given, _ = unknowns()

@@ -194,7 +194,7 @@ def unknowns() -> dict[str, object]:
 
 
 def fitted(arm: Arm, folder: Path, seed: int, colour: float) -> FitResult:
-    """Return the fit to one recording."""
+    """Fit to one recording. Return the result of the fit."""
     (folder / "arm.urdf").write_text(URDF)
     (folder / "arm.yaml").write_text(WORLD)
     one = recording(arm, seed, colour)

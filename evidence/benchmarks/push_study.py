@@ -99,7 +99,7 @@ def tables(found: Any) -> str:
 
 
 def main() -> None:
-    """Draw, and write the tables into the page."""
+    """Draw the pictures, and write the tables into the page."""
     if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
     page = Path(sys.argv[2]) if len(sys.argv) > 2 else PAGE

@@ -49,7 +49,7 @@ class JoystickCrane(PlayedCrane):
         ]
 
     def control(self, state: State) -> Command:
-        """Apply the messages since the last period, and advance."""
+        """Apply the messages since the last period, and advance the reference."""
         for subscription, act in self._hears:
             for message, _ in subscription.take_all():
                 act(message)

@@ -108,7 +108,7 @@ class ScriptedCrane(Crane):
         self._close = False
 
     def control(self, state: State) -> Command:
-        """Request the velocity of the present move, and advance."""
+        """Request the velocity of the present move, and advance the reference."""
         while not self.finished and self._is_done(state.time):
             if len(self.begun) == len(self.script):
                 self.finished = True
@@ -119,7 +119,7 @@ class ScriptedCrane(Crane):
 
     @property
     def move(self):
-        """The present move. None before the first."""
+        """The present move, or None before the first move."""
         return self.script[len(self.begun) - 1] if self.begun else None
 
     def _begin(self, move, time: float) -> None:

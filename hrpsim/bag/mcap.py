@@ -136,7 +136,7 @@ class McapFile:
         yield from self._read_records(_unpacked(content, unpacking), wanted)
 
     def _read_cut_chunk(self, content: bytes, wanted) -> Iterator[Stored]:
-        """Yield the messages of the last chunk of a file that was cut off."""
+        """Yield the messages of the last chunk of a cut file, if the chunk is not compressed."""
         try:
             compression, offset = _text(content, _CHUNK_HEAD.size)
             if not compression:

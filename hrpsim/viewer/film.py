@@ -37,7 +37,7 @@ _WIDE = 1.0  # horizontal [rad]
 
 
 def require_rerun() -> None:
-    """Raise HrpsimError if the package is missing."""
+    """Raise HrpsimError if rerun-sdk is not installed."""
     require_packages(f"a recording {SUFFIX}", ("rerun",), "pip install rerun-sdk (with NumPy 2)")
 
 

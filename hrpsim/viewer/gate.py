@@ -78,7 +78,7 @@ class Gate:
         self.port: int = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:
-        """Stop accepting connections and end all."""
+        """Stop accepting connections, and close all connections."""
         self._run(self._end_connections())
         self._stop()
 

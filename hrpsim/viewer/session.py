@@ -126,7 +126,7 @@ class Recording:
 
     @property
     def size(self) -> int:
-        """Memory that the snapshots take [bytes]."""
+        """Memory used by the snapshots [bytes]."""
         return self._size
 
     @property
@@ -220,14 +220,14 @@ class Session(Grabbing):
         self._pacer.real_time_factor = factor
 
     def play(self) -> None:
-        """Run, from the present."""
+        """Play the world, from the present state."""
         self._return_to_present()
         self.problem = ""
         self.playing = True
         self._pacer.start()
 
     def pause(self) -> None:
-        """Pause."""
+        """Pause the world."""
         self.playing = False
 
     def step(self) -> None:

@@ -44,7 +44,7 @@ _STEEP = 0.1  # cosine of the slope of a plane, below which nothing is put on it
 
 
 class Started(WorldState, Protocol):
-    """The part of a world that the checks of its start use."""
+    """The interface of a world that the checks of its start use."""
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:

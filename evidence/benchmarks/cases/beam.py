@@ -87,7 +87,7 @@ def _dart(dart):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time rides in turn."""
+    """Time the rides of all engines in turn."""
     rides = [
         Ride(OURS, _ours()),
         Ride(SPRINGS, _ours(solver="iterative", spring=beam.SOURCE_SPRING, sweep_limit=120)),

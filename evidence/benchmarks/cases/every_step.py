@@ -189,7 +189,7 @@ def scenes(quick: bool) -> list[Callable[[], Running]]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run every scene. Times are of a step, over turns."""
+    """Run every scene, and count the steps that do not converge. Times are per step."""
     rows, worst_share, worst_residual = [], 1.0, 0.0
     for build in scenes(effort.quick):
         scene = build()

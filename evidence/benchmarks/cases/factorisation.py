@@ -115,7 +115,7 @@ def matrix_of(ends) -> csc_matrix:
 
 
 class Ours:
-    """The kernels on one matrix."""
+    """Our factorisation kernels, prepared for one matrix."""
 
     def __init__(self, ends, A) -> None:
         self.nodes = np.zeros(len(ends), dtype=NODE)
@@ -161,7 +161,7 @@ class Ours:
 
 
 def repeated(function):
-    """Return a function of how often."""
+    """Return a function run(n) that calls `function` n times."""
 
     def run(n) -> None:
         for _ in range(n):

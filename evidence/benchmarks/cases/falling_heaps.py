@@ -40,7 +40,7 @@ class Fall:
     residuals: list[float] = field(default_factory=list)  # after each turn [m/s]
 
     def turn(self, effort: Effort) -> None:
-        """Do the steps of a turn, timed."""
+        """Make and time the steps of a turn."""
         begin = effort.clock()
         self.step(TURN)
         self.times.append((effort.clock() - begin) / TURN)

@@ -78,17 +78,17 @@ class Ours:
             self.act(1)
 
     def reset(self) -> None:
-        """Begin the first episodes again."""
+        """Restart with the first episodes."""
         self.env.reset(seed=1)
 
     def act(self, calls: int) -> None:
-        """Do all actions through the environment."""
+        """Apply all actions through the environment."""
         for _ in range(calls):
             for action in self.actions:
                 self.env.step(action)
 
     def follow(self, calls: int) -> None:
-        """Do all actions through the batch."""
+        """Apply all actions through the batch."""
         state, batch = self.tasks.state, self.tasks.batch
         for _ in range(calls):
             for targets in state.default_joint_pos + 0.25 * self.actions:

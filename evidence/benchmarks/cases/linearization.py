@@ -81,7 +81,7 @@ def subjects(model: Model, points: int, mujoco) -> list[Subject]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time all robots on all numbers of points."""
+    """Time the derivatives for all robots and all numbers of contact points."""
     mujoco = mujoco_module()
     for joints in JOINTS:
         for points in POINTS:

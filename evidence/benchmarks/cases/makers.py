@@ -35,7 +35,7 @@ class Ours:
         self.world = load_world(path)
 
     def raise_base(self) -> None:
-        """Move the robot up."""
+        """Lift the base of the robot into the air."""
         (robot,) = self.world.robots.values()
         q = robot.q.copy()
         q[2] += HIGHER
@@ -66,7 +66,7 @@ class Theirs:
         self.data = mujoco.MjData(self.model)
 
     def raise_base(self) -> None:
-        """Move the robot up."""
+        """Lift the base of the robot into the air."""
         self.data.qpos[2] += HIGHER
 
     def advance(self, duration: float) -> None:

@@ -83,7 +83,7 @@ def scenes() -> dict[str, tuple[Callable[[], World], int, int]]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Compare as many problems as the effort allows."""
+    """Compare a number of problems that depends on the effort."""
     compare(result, QUICK if effort.quick else COUNT)
     result.extra.append((["one problem", "solver", "us", "error [m/s]"], curves(effort.quick)))
 

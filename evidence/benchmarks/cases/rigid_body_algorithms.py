@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinematics, dynamics both ways, mass matrix and derivatives, also in Pinocchio and MuJoCo."""
+"""Kinematics, forward and inverse dynamics, mass matrix and derivatives, next to other engines."""
 
 from __future__ import annotations
 

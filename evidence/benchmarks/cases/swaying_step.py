@@ -32,7 +32,7 @@ SWAY = {
 
 
 class Swaying:
-    """An engine whose targets move."""
+    """An engine with a swaying robot, whose targets move."""
 
     def __init__(self, engine, q: np.ndarray) -> None:
         self.engine, self.middle, self.k = engine, q, 0

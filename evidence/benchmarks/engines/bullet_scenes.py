@@ -112,7 +112,7 @@ class BulletStanding:
             self.pb.stepSimulation(physicsClientId=self.client)
 
     def aim(self, q) -> None:
-        """Move the targets."""
+        """Set the targets of the servos to the configuration q."""
         self._call(
             "setJointMotorControlArray",
             [k for k, _ in self._joints],

@@ -19,7 +19,7 @@ _CONTACTS = 20_000  # of all, in place of 1000
 
 
 class DartBin:
-    """Meshes by their triangles (Bullet's GImpact)."""
+    """The bin in dart. Meshes collide by their triangles (Bullet's GImpact)."""
 
     def __init__(self, dart, scene: BinScene, dantzig: bool) -> None:
         self.name = "dart, Dantzig" if dantzig else "dart"

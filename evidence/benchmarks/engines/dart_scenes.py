@@ -105,12 +105,12 @@ class DartStanding:
             self.world.step()
 
     def aim(self, q) -> None:
-        """Move the rest positions."""
+        """Set the rest positions of the joint springs to the configuration q."""
         for joint, ours in self._joints:
             joint.setRestPosition(0, q[ours.q_index])
 
     def state(self):
-        """Return q and v."""
+        """Return q (nq,) and v (nv,)."""
         return state_of(self.robot, self._joints, self.model)
 
     def touching(self) -> Touching:

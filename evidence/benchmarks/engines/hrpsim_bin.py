@@ -12,7 +12,7 @@ from hrpsim import World
 
 
 class HrpsimBin:
-    """Boxes as boxes, meshes by triangles."""
+    """The bin in hrpsim. Meshes collide by their triangles."""
 
     def __init__(self, scene: BinScene, sleeping: bool) -> None:
         self.name = "hrpsim, sleeping" if sleeping else "hrpsim"

@@ -34,11 +34,11 @@ class HrpsimStanding:
         self.world.step(count)
 
     def aim(self, q) -> None:
-        """Move the targets."""
+        """Set the targets of the servos to the configuration q."""
         self.robot.command(positions=q[self._at], names=self.gained)
 
     def state(self):
-        """Return q and v."""
+        """Return q (nq,) and v (nv,)."""
         return self.robot.q.copy(), self.robot.v.copy()
 
     def touching(self) -> Touching:

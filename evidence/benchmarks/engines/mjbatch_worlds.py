@@ -46,7 +46,7 @@ class MjbatchWorlds:
         self._read()
 
     def reset(self) -> None:
-        """Return all to the state after the first call of `step`."""
+        """Return all worlds to the state after the first call of `step`."""
         self.step(0)
 
     def _read(self) -> None:

@@ -35,7 +35,7 @@ class MujocoStanding:
         self.mujoco.mj_step(self.mj, self.data, nstep=count)
 
     def aim(self, q) -> None:
-        """Move the targets."""
+        """Set the targets of the servos to the configuration q."""
         self.data.ctrl[:] = q[self._aims]
 
     def state(self):

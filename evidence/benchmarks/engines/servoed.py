@@ -59,7 +59,7 @@ class Servoed:
 
     @property
     def fallen(self) -> bool:
-        """Whether the base has come down by a fifth."""
+        """Whether the base has fallen by a fifth of its height."""
         return self.height() < 0.8 * self.start_height
 
     def aim(self) -> None:
@@ -142,7 +142,7 @@ class OurWalk(ControlLoop):
         super().__init__(robot, Walk(), {**parameters_of(biped), "pattern": PATTERN})
 
     def tick(self) -> None:
-        """Do a period."""
+        """Make one control period."""
         super().tick()
         q = self.robot.q
         self.watch.add(q[2], tuple(q[3:7]))
@@ -205,7 +205,7 @@ class OpenLegs:
         self.names = [n for n in self.model.joint_names if gains.get(n, (0.0,))[0] > 0.0]
 
     def with_own_feet(self) -> OursServoed:
-        """Return the robot in hrpsim, with the feet of the file."""
+        """Return the robot in hrpsim, with the feet of its file."""
         return OursServoed(robot_in_world(self.own, None).world, self.names)
 
     def ours(self, friction: bool = True) -> OursServoed:

@@ -51,4 +51,4 @@ class Engine(Protocol):
         """Return the bodies at the start. Raises Unable for features that the engine lacks."""
 
     def robots(self, scene: RobotScene, time_step: float) -> RobotEngine:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""

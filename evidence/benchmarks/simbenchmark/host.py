@@ -77,7 +77,7 @@ class Child:
 
 
 class RideFailure(Exception):
-    """An engine failed during timing. `engine` is the name."""
+    """Raised if an engine failed during timing. `engine` is the name of the engine."""
 
     def __init__(self, engine: str, reason: str) -> None:
         super().__init__(reason)

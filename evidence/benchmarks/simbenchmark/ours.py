@@ -19,11 +19,11 @@ class Ours:
         self.options = {"sleeping": False, **options}
 
     def loose(self, scene: Scene, time_step: float) -> OurBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         return OurBodies(scene, time_step, self.options)
 
     def robots(self, scene: RobotScene, time_step: float) -> OurRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return OurRobots(scene, time_step, self.options)
 
 
@@ -33,7 +33,7 @@ def _settings(options) -> str:
 
 
 class OurBodies:
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, scene: Scene, time_step: float, options) -> None:
         self.settings = _settings(options)
@@ -68,7 +68,7 @@ class OurBodies:
 
 
 class OurRobots:
-    """A RobotScene: PD in the compiled step."""
+    """The robots of a RobotScene, with PD in the compiled step."""
 
     def __init__(self, scene: RobotScene, time_step: float, options) -> None:
         self.settings = _settings(options)

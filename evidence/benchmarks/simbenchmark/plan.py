@@ -53,7 +53,7 @@ class TimeTask:
 
     @property
     def name(self) -> str:
-        """The name in the store and in tables."""
+        """The name of the task in the store and in tables."""
         return self.scene if self.count == 1 else f"{self.scene}, {self.count} robots"
 
 

@@ -113,7 +113,7 @@ def _anymal_posture(height: float) -> np.ndarray:
 
 
 def anymal_pd() -> RobotScene:
-    """ANYmal standing on PD, 5 ms."""
+    """Return the scene of ANYmal standing under PD control, with steps of 5 ms."""
     model = anymal()
     gains = {name: (40.0, 1.0) for name in model.joint_names}
     return RobotScene("anymal pd", model, _anymal_posture(0.54), 5e-3, gains, floor=True)
@@ -150,7 +150,7 @@ def humanoid() -> Model:
 
 
 def humanoid_pd() -> RobotScene:
-    """A humanoid standing on PD, 0.5 ms."""
+    """Return the scene of a humanoid standing under PD control, with steps of 0.5 ms."""
     model = humanoid()
     gains = {name: (1e4, 50.0) for name in ("WAIST_P", "WAIST_R", "CHEST")}
     for side in "LR":

@@ -51,7 +51,7 @@ class Store:
         new.replace(self.path)
 
     def text(self) -> str:
-        """Return JSON, a line a record."""
+        """Return the records as JSON, one line for each record."""
         data = {"format": _FORMAT, "errors": self.errors, "times": self.times}
         return _lines(rounded(data), {"errors": 3, "times": 1}) + "\n"
 

@@ -26,7 +26,7 @@ _ROLLING = {FLOOR: 0.5, "ball": 1.0, "box": 0.8}
 
 
 class Bullet:
-    """Makes scenes."""
+    """Makes the scenes of the suite in this engine."""
 
     def __init__(self) -> None:
         import pybullet
@@ -46,12 +46,12 @@ class Bullet:
         return client, settings + (", default erp" if reduce_errors else ", erp 0")
 
     def loose(self, scene: Scene, time_step: float) -> BulletBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         client, settings = self._connect(time_step, GRAVITY, scene.name == "kapla")
         return BulletBodies(self.pb, client, settings, scene)
 
     def robots(self, scene: RobotScene, time_step: float) -> BulletRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         client, settings = self._connect(time_step, scene.gravity, scene.floor)
         return BulletRobots(self.pb, client, settings, scene)
 
@@ -88,7 +88,7 @@ class _Client:
 
 
 class BulletBodies(_Client):
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, pb, client: int, settings: str, scene: Scene) -> None:
         self.pb, self.client, self.settings, self.scene = pb, client, settings, scene
@@ -142,7 +142,7 @@ class BulletBodies(_Client):
 
 
 class BulletRobots(_Client):
-    """A RobotScene."""
+    """The robots of a RobotScene in this engine."""
 
     def __init__(self, pb, client: int, settings: str, scene: RobotScene) -> None:
         self.pb, self.client, self.settings, self.scene = pb, client, settings, scene

@@ -24,7 +24,7 @@ _ROLLING = {FLOOR: 0.4, "ball": 0.8, "box": 0.8}
 
 
 class Dart:
-    """Makes scenes."""
+    """Makes the scenes of the suite in this engine."""
 
     def __init__(self) -> None:
         import dartpy
@@ -33,11 +33,11 @@ class Dart:
         self.settings = f"dart {getattr(dartpy, '__version__', '')}, Bullet's detector"
 
     def loose(self, scene: Scene, time_step: float) -> DartBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         return DartBodies(self, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> DartRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return DartRobots(self, scene, time_step)
 
 
@@ -67,7 +67,7 @@ def _add_free(dart, world, name, shape, mass, moments, position, friction, resti
 
 
 class DartBodies:
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, maker: Dart, scene: Scene, time_step: float) -> None:
         dart, self.settings, self.scene = maker.dart, maker.settings, scene
@@ -115,7 +115,7 @@ class DartBodies:
 
 
 class DartRobots:
-    """A RobotScene."""
+    """The robots of a RobotScene in this engine."""
 
     def __init__(self, maker: Dart, scene: RobotScene, time_step: float) -> None:
         dart, self.settings, self.scene = maker.dart, maker.settings, scene

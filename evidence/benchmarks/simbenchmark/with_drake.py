@@ -23,7 +23,7 @@ _MODULUS = 1e8  # of boxes [Pa]
 
 
 class Drake:
-    """Makes scenes."""
+    """Makes the scenes of the suite in this engine."""
 
     def __init__(self) -> None:
         import pydrake.all
@@ -31,13 +31,13 @@ class Drake:
         self.drake = pydrake.all
 
     def loose(self, scene: Scene, time_step: float) -> DrakeBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         if scene.restitution > 0.0:
             raise Unable("no restitution")
         return DrakeBodies(self.drake, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> DrakeRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return DrakeRobots(self.drake, scene, time_step)
 
 
@@ -102,7 +102,7 @@ class _Plant:
 
 
 class DrakeBodies(_Plant):
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, drake, scene: Scene, time_step: float) -> None:
         super().__init__(drake, time_step, GRAVITY)
@@ -141,7 +141,7 @@ class DrakeBodies(_Plant):
 
 
 class DrakeRobots(_Plant):
-    """A RobotScene."""
+    """The robots of a RobotScene in this engine."""
 
     def __init__(self, drake, scene: RobotScene, time_step: float) -> None:
         super().__init__(drake, time_step, scene.gravity)

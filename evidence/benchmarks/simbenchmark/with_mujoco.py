@@ -35,11 +35,11 @@ class Mujoco:
         self.mujoco, self.integrator, self.sparse = mujoco, integrator, sparse
 
     def loose(self, scene: Scene, time_step: float) -> MujocoBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         return MujocoBodies(self, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> MujocoRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return MujocoRobots(self, scene, time_step)
 
     def set_options(self, model, time_step: float, gravity: float) -> str:
@@ -60,7 +60,7 @@ class Mujoco:
 
 
 class MujocoBodies:
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, maker: Mujoco, scene: Scene, time_step: float) -> None:
         self.mujoco = maker.mujoco

@@ -231,7 +231,7 @@ class MujocoLoop:
         self.steps = steps_in_period("the walk's period", period, robot.mj.opt.timestep)
 
     def tick(self) -> np.ndarray:
-        """Do a period. Returns the configuration (nq,)."""
+        """Make one control period. Return the configuration (nq,)."""
         command = self.host.command(self.robot.state())
         self.robot.follow(command.positions, command.velocities, self.steps)
         q = self.robot.q()

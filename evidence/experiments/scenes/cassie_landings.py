@@ -89,7 +89,7 @@ def cassie_text(path: Path) -> str:
 
 
 def cassie_model(path: Path) -> Model:
-    """Return the model of cassie_v2.urdf on a free base."""
+    """Return the model of Cassie from cassie_v2.urdf, on a free base."""
     return load_model(cassie_text(path), base="free")
 
 

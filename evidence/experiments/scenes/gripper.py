@@ -207,7 +207,7 @@ class Scene:
         self.robot.drive(list(SLIDERS), hand_speeds(self.time + TIME_STEP), MOTOR_LIMIT)
 
     def step(self) -> None:
-        """Do one step."""
+        """Make one step."""
         self.world.step()
 
     def corners(self) -> np.ndarray:
@@ -250,7 +250,7 @@ class MujocoScene:
         self.data.ctrl[:2] += np.multiply(hand_speeds(self.time + TIME_STEP), TIME_STEP)
 
     def step(self) -> None:
-        """Do one step."""
+        """Make one step."""
         self.mujoco.mj_step(self.model, self.data)
 
     def corners(self) -> np.ndarray:

@@ -203,7 +203,7 @@ def our_drop(start: Boxes, model: str, duration: float):
 
 
 def mujoco_drop(mujoco, start: Boxes, duration: float):
-    """Return (drop, MjData) of MuJoCo's."""
+    """Drop the boxes in MuJoCo. Return (drop, MjData)."""
     model, data = mujoco_pile(mujoco, start)
     return Drop(
         duration, lambda n: mujoco.mj_step(model, data, nstep=n), lambda: mujoco_boxes(data, start)
@@ -211,7 +211,7 @@ def mujoco_drop(mujoco, start: Boxes, duration: float):
 
 
 def run(options: Options) -> Result:
-    """Drop the boxes with each integrator, and MuJoCo's."""
+    """Drop the boxes with each integrator, and in MuJoCo."""
     count, duration = (25, 2.0) if options.quick else (100, 4.0)
     mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     start = dropped(count)

@@ -101,7 +101,7 @@ def our_motions(kind, duration: float, steps: tuple[float, ...]) -> dict:
 
 
 def run(options: Options) -> Result:
-    """Simulate the linkage: as a tree, as three free bodies, and MuJoCo's."""
+    """Simulate the linkage as a tree, as three free bodies, and in MuJoCo."""
     duration = 1.0 if options.quick else 10.0
     exact = four_bar.exact_motion(duration)
     mujoco, result = against_mujoco("connect equality, default solref; RK4 or Euler")

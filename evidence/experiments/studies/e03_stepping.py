@@ -94,7 +94,7 @@ def fast_part(signal: np.ndarray, time_step: float) -> np.ndarray:
 
 
 def weight_of(model: Model) -> float:
-    """Return m g [N]."""
+    """Return the weight m g of the robot [N]."""
     return model.mass * GRAVITY
 
 

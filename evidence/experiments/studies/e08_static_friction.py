@@ -59,7 +59,7 @@ class OurPush:
         self.world.step(count)
 
     def positions(self) -> np.ndarray:
-        """Return where the boxes are (n, 2) [m]."""
+        """Return the positions of the boxes (n, 2) [m]."""
         return np.array([box.position[:2] for box in self.boxes])
 
 
@@ -86,12 +86,12 @@ class MujocoPush:
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def positions(self) -> np.ndarray:
-        """Return where the box is (1, 2) [m]."""
+        """Return the position of the box (1, 2) [m]."""
         return self.data.qpos[None, :2]
 
 
 def thresholds(moved, count: int, width: float) -> np.ndarray:
-    """Bisect the held forces (count,) [N] at which `moved(forces)` reaches 0.1 m."""
+    """Find by bisection the constant forces (count,) [N] at which `moved(forces)` reaches 0.1 m."""
     low, high = np.full(count, 0.5 * THRESHOLD), np.full(count, 2.0 * THRESHOLD)
     while (high - low).max() > width:
         middle = 0.5 * (low + high)

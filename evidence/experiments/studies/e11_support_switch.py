@@ -159,7 +159,7 @@ class _Oracle:
         self._states = list(zip(found.q, found.v, found.dv))
 
     def run(self) -> None:
-        """Inverse dynamics of all samples, without forces on the feet."""
+        """Compute inverse dynamics of all samples, without forces on the feet."""
         rnea, model, data = self._pinocchio.rnea, self._model, self._data
         for q, v, dv in self._states:
             rnea(model, data, q, v, dv)

@@ -72,7 +72,7 @@ def bend_name(load: str) -> str:
 
 
 def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
-    """Rigid joints, solved directly: shape and time, in turn with MuJoCo's Newton."""
+    """Add rows for rigid joints, solved directly: shape and time, next to MuJoCo's Newton."""
     ours, times, others, rides = OurBeam(load), [], [], result.data["rides"]
     for _ in range(rounds):
         rides["direct", load] = ride = ours.ride()
@@ -108,7 +108,7 @@ def add_shape(
 
 
 def add_projected(result: Result) -> None:
-    """The spinning beam with positions corrected after every step."""
+    """Add rows for the spinning beam with positions corrected after every step."""
     ride = OurBeam("spinning", position_projection=True).ride()
     result.data["rides"]["projected", "spinning"] = ride
     case = "spinning, direct, position_projection: "
@@ -165,7 +165,7 @@ def add_compliant(result: Result, steps: int) -> None:
 
 
 def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
-    """The source's springs, solved iteratively with up to `sweeps` sweeps."""
+    """Add rows for the source's springs, solved iteratively with up to `sweeps` sweeps."""
     many, rides = sweeps == MANY_SWEEPS, result.data["rides"]
     spring = beam.SOURCE_SPRING
     beam_of_ours = OurBeam(load, solver="iterative", spring=spring, sweep_limit=sweeps)
@@ -185,7 +185,7 @@ def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
 
 
 def add_rigid_iterative(result: Result) -> None:
-    """Rigid joints, stabilised within two steps, with the default sweeps: too few for a beam."""
+    """Add rows for rigid joints, solved by the default sweeps, which do not suffice for a beam."""
     try:
         ours = OurBeam("cantilever", solver="iterative").ride().error
     except WorldError:
@@ -194,7 +194,7 @@ def add_rigid_iterative(result: Result) -> None:
 
 
 def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
-    """Time of a direct step of longer cantilevers, in turn, and the exponent of a power law.
+    """Add the time of a direct step of longer cantilevers, and the exponent of a power law.
 
     The exponent is the median over rounds. A change of the processor's speed spoils a median less.
     """
@@ -215,7 +215,7 @@ def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
 
 
 def run(options: Options) -> Result:
-    """All loads and solvers. `quick` leaves out 100 000 sweeps and the longest beam."""
+    """Run all loads and solvers. `quick` leaves out 100 000 sweeps and the longest beam."""
     mujoco, result = against_mujoco("welds as stiff as stay finite, Newton or PGS, sparse")
     result.data["rides"] = {}
     for load in beam.LOADS:

@@ -191,7 +191,7 @@ def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motio
 
 
 def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> None:
-    """Gap, drop and energy of the direct solver."""
+    """Add rows with gap, drop and energy of the direct solver."""
     step = "1/60 s" if case.time_step == COARSE else f"{case.time_step:g} s"
     how = ", position_projection" if case.projected else ""
     add, lowest = result.of(f"{case.name}, dt {step}{how}: "), 0.0
@@ -204,7 +204,7 @@ def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> N
 
 
 def add_iterative(result: Result, case: Case) -> None:
-    """The same chain, solved iteratively: few and many sweeps, slow and usual correction."""
+    """Add rows for the iterative solver: few and many sweeps, slow and usual correction."""
     for sweeps in (120, 10_000):
         motion = our_motion(case, "iterative", SLOW, sweep_limit=sweeps)
         result.data["motions"][f"iterative, {sweeps} sweeps", case.name] = motion
@@ -217,7 +217,10 @@ def add_iterative(result: Result, case: Case) -> None:
 
 
 def run(options: Options) -> Result:
-    """Every case with the direct solver, two also iteratively. `quick` leaves out the finest."""
+    """Run every case with the direct solver, and two cases also iteratively.
+
+    `quick` leaves out the finest.
+    """
     mujoco, result = against_mujoco("a tree of ball joints, implicitfast")
     result.data["motions"] = motions = {}
     cases = (HANGING, BOOM, HEAVIER, SWINGING, SWINGING_COARSELY)

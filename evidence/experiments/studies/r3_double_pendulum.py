@@ -154,7 +154,7 @@ def start_of(parameters: Mapping[str, Parameter]) -> Values:
 
 
 def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -> Fitted:
-    """Fit a model of MODELS."""
+    """Return the fit of one of the MODELS."""
     parameters = MODELS[model]
     windows = window_numbers(recordings, WINDOW)
     return fit(follower, recordings, parameters, start_of(parameters), windows)

@@ -156,7 +156,7 @@ def of_models(one: Follower) -> Follower:
 
 
 def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -> Fitted:
-    """Fit a model of MODELS."""
+    """Return the fit of one of the MODELS."""
     parameters = parameters_of(model)
     start = {name: _DESCRIBED[name.rpartition(".")[2]] for name in parameters}
     legs = np.repeat(np.arange(len(JOINTS) // 3), 3)  # which a held base separates

@@ -155,7 +155,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
-        """Friction entries by the label in paths."""
+        """The friction entries of the file, by the label in paths."""
         labels = {}
         for path, keys in self._keys_of.items():
             if keys[0] == "friction" and keys[-1] == "static":

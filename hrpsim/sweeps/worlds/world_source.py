@@ -71,7 +71,7 @@ class ForeignWorld:
         self.data: dict[str, Any] = {"robots": robots, "content": content}
 
     def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
-        """Return no entries: the file is simulated unchanged."""
+        """Return no entries, because the file is simulated unchanged."""
         return {}
 
     def build(self, data: Any) -> World:

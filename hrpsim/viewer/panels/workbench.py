@@ -49,7 +49,7 @@ class Workbench:
 
     @property
     def world(self) -> Any:
-        """The shown world."""
+        """The world that the page shows."""
         return self.session.world
 
     def request(self, action: Callable[[], object]) -> None:

@@ -58,7 +58,10 @@ def joined_system(entities: list[Entity]) -> System:
 
 
 class Shapes(NamedTuple):
-    """The shapes of a world, or of some entities, without solids."""
+    """Arrays of the shapes of a world, or of some entities.
+
+    The solids of meshes are not yet included.
+    """
 
     records: np.ndarray  # SHAPE
     group: np.ndarray

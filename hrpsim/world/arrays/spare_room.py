@@ -111,7 +111,7 @@ class Added(NamedTuple):
 
 
 class SpareRoom:
-    """The larger arrays with the arrays of a scene as leading parts."""
+    """The larger arrays, whose leading entries are the arrays of a scene."""
 
     def __init__(self) -> None:
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS

@@ -203,7 +203,7 @@ class _Builder:
                 self.world.disable_collisions(a, b)
 
     def connect(self, joint: Frame) -> None:
-        """Connect two models by a <joint> of the world."""
+        """Make a connection from a <joint> of the world between two models."""
         scope, ends = self.contents.scope, []
         for tag in ("parent", "child"):
             name = joint.file.content(joint.element, tag)

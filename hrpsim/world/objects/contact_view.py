@@ -175,7 +175,7 @@ class ContactView(SampledView):
 
     @property
     def in_contact(self) -> bool:
-        """Whether the force is at least the threshold."""
+        """Whether the contact force is at least the threshold."""
         return self._values().in_contact
 
     @property

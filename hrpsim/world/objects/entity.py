@@ -104,7 +104,7 @@ class WorldState(Protocol):
         """Return the rise that puts an entity on the planes of the world [m]."""
 
     def forget_contacts(self) -> None:
-        """Start the next step without the impulses of the last."""
+        """Drop the impulses of the last step. The next step starts without a warm start."""
 
     def add_wrench(self, body: int, point, force, torque) -> None:
         """Apply a wrench to a body during the next call of step."""

@@ -121,7 +121,7 @@ class SamplingRobot(SensedRobot, Protocol):
 
 
 class Sample(NamedTuple):
-    """A finished measurement."""
+    """A finished sample: number, first step, step of arrival, and values."""
 
     number: int  # of all multiples of the sensor's period
     start: int  # the step it began at
@@ -153,7 +153,7 @@ class SampledView(Closed):
         self.forget()
 
     def _generator(self, number: int) -> np.random.Generator:
-        """Return the generator of the noise of a sample."""
+        """Return the random generator for the noise of a sample."""
         at, robot = self.description, self.robot
         return noise_generator(at.seed, robot.world.noise_world, robot.name, at.name, number)
 
@@ -166,7 +166,7 @@ class SampledView(Closed):
         self._samples: list[Sample] = []
 
     def state(self) -> tuple:
-        """Return the data for snapshots on which the readings depend."""
+        """Return the sensor's data for a snapshot."""
         return (
             self._next,
             self._part,

@@ -143,7 +143,7 @@ class TendonView(Closed):
 
     @property
     def velocity(self) -> float:
-        """Rate of the length [m/s or rad/s]."""
+        """Rate of change of the length [m/s or rad/s]."""
         return self._sum(self.robot.joint_velocities)
 
     @property

@@ -23,7 +23,7 @@ Owners = list[tuple[str, str]]  # (entity, link) of each shape
 
 
 class Exclusions(Part):
-    """Pairs of shapes that collision detection never tests."""
+    """Mixin of World: pairs of shapes that collision detection never tests."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
@@ -32,7 +32,7 @@ class Exclusions(Part):
 
     @property
     def _world(self) -> WorldState:
-        """The world of this part."""
+        """The world that this mixin belongs to."""
         return cast(WorldState, self)
 
     def disable_collisions(self, a: str, b: str) -> None:

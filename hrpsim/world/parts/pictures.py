@@ -35,7 +35,7 @@ class _Prepared(NamedTuple):
 
 
 class Pictures(Rays):
-    """Pictures of a world."""
+    """Mixin of World: pictures of a world."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)

@@ -28,7 +28,7 @@ from hrpsim.world.parts.failure import too_stiff_for_rk4
 
 
 class Population(Connections):
-    """Robots and free bodies."""
+    """Mixin of World: adds and removes robots and free bodies."""
 
     def add_robot(
         self,

@@ -241,7 +241,7 @@ class Sleep:
 
     @property
     def any_asleep(self) -> bool:
-        """Whether anything sleeps."""
+        """Whether any entity sleeps."""
         return bool(self._island_of)
 
     @property

@@ -47,7 +47,7 @@ def _unpickled(version: str, fields: str) -> SavedFormat:
 
 @cache
 def saved_format() -> SavedFormat:
-    """Return the format of this hrpsim."""
+    """Return the format of data saved by this version of hrpsim."""
     from hrpsim.common.version import __version__
 
     table = [(path, field.dtype.descr, str(field.shape)) for path, field in declared_fields(Scene)]
@@ -87,7 +87,7 @@ class Snapshot(dict[str, Any]):
         self._checksum = _checksum_of(self["arrays"])
 
     def is_whole(self) -> bool:
-        """Return whether nothing has been changed."""
+        """Return whether the snapshot is unchanged."""
         names = tuple(self) == tuple(name for name, _ in self._parts)
         if not (names and all(self[name] is part for name, part in self._parts)):
             return False
@@ -116,7 +116,7 @@ def _checksum_of(arrays: Iterable[np.ndarray]) -> int:
 
 
 class Snapshots(Exclusions):
-    """Saved states of a world."""
+    """Mixin of World: saved states."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)

@@ -106,7 +106,7 @@ class MaterialTable:
 
 
 class Watcher(Protocol):
-    """An object that reads the world at times of its own."""
+    """The interface of objects that read the world at their own times."""
 
     def next_step(self, now: int) -> int:
         """Return the number of the next step, `now` or later, before which `update` is due."""
@@ -158,7 +158,7 @@ class Contents:
             self.find_samplers()
 
     def drop(self, entity: Entity) -> None:
-        """Remove an entity. Later entities move up."""
+        """Remove an entity. The entities after it move forward."""
         at = self.entities.index(entity)
         del self.entities[at], self.named[entity.name]
         last = self.entities[at - 1] if at else None
