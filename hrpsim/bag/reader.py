@@ -102,9 +102,9 @@ class Metadata:
 class StoredBag:
     """The messages of a bag, a folder or one file.
 
-    `missing` describes unreadable data, `count` is the number of readable messages. `is_begun` says
-    whether a recorder may have ended before its first message. Raises BagError if there is nothing
-    to read.
+    `missing` describes unreadable data, `count` is the number of readable messages. `is_begun` is
+    true if the recorder may have ended before its first message. Raises BagError if there is
+    nothing to read.
     """
 
     def __init__(self, bag: Path) -> None:

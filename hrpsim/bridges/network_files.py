@@ -20,8 +20,8 @@ def open_network(
 
     Args:
         path: of the file, which must exist.
-        further: names of observed inputs besides the observation.
-        outputs: names of outputs that are wanted besides the action.
+        further: names of observed inputs, in addition to the observation.
+        outputs: names of required outputs, in addition to the action.
 
     Raises:
         ControllerError: for a file that is not a network, or lacks these inputs or outputs.

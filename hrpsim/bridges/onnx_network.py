@@ -32,8 +32,8 @@ class Network(PolicyNetwork):
 
     Args:
         path: of the file, which must exist.
-        further: names of observed inputs besides the observation.
-        outputs: names of outputs that are wanted besides the action.
+        further: names of observed inputs, in addition to the observation.
+        outputs: names of required outputs, in addition to the action.
     """
 
     shares = True

@@ -122,8 +122,8 @@ class OnnxPolicy(Controller):
 
         Args:
             path: path of the file.
-            further: names of observed inputs besides the observation.
-            outputs: names of outputs that are wanted besides the action.
+            further: names of observed inputs, in addition to the observation.
+            outputs: names of required outputs, in addition to the action.
         """
         return open_network(path, further, outputs)
 

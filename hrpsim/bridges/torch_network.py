@@ -29,8 +29,8 @@ class TorchNetwork(PolicyNetwork):
 
     Args:
         path: of the file, which must exist.
-        further: names of observed inputs besides the observation.
-        outputs: numbers, as texts, of outputs that are wanted besides the action.
+        further: names of observed inputs, in addition to the observation.
+        outputs: numbers, as texts, of required outputs, in addition to the action.
     """
 
     def __init__(

@@ -5,9 +5,10 @@
 
 Each file of `write_whole` carries length and checksum. A damaged file is removed.
 
-What is stored is run as code. So a folder counts only if nobody else may write there, as OpenSSH
-requires of keys: this user or root owns the folder, others may not write, and no folder above is
-open to all (unless sticky, as /tmp is). Otherwise nothing is read or stored, and a line says why.
+Stored files are run as code. A folder is therefore used only if nobody else can write there, as
+OpenSSH requires for keys. This user or root must own the folder, others must not have write
+permission, and no parent folder may be open to all (unless sticky, as /tmp is). Otherwise nothing
+is read or stored, and a line on stderr gives the reason.
 """
 
 import contextlib

@@ -63,7 +63,7 @@ def _orientation(start: Section) -> tuple[float, float, float, float] | None:
 
 
 def _self_collision(theirs: Section) -> bool | None:
-    """Return whether links collide with each other, or None if the file does not say."""
+    """Return whether links collide with each other, or None if the file has no such entry."""
     properties = theirs.section("spawn", {}).section("articulation_props", {})
     given = properties.get("enabled_self_collisions")
     return None if given is None else bool(given)

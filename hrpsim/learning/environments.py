@@ -112,11 +112,12 @@ def _row(observed: Any, k: int) -> Any:
 class TaskVectorEnv(VectorEnv):
     """Many worlds of a task, in one batch on all processors.
 
-    `autoreset_mode` says how a world with a finished episode goes on (gymnasium's AutoresetMode):
+    `autoreset_mode` defines how a world with a finished episode continues (gymnasium's
+    AutoresetMode):
 
     - NEXT_STEP: the next step starts a new episode, ignores the action and rewards 0.
     - SAME_STEP: the step that ends an episode starts the next one. `info["final_obs"]` has the last
-      observations, and `info["_final_obs"]` says of which worlds.
+      observations, and `info["_final_obs"]` marks these worlds.
     - DISABLED: the user resets, by `reset(options={"reset_mask": mask})`.
 
     World k with seed s has the episodes of world k of a TaskBatch with seed s.

@@ -107,7 +107,10 @@ class Controls:
                 page_faults.note(error)
 
     def request(self, action: Callable[[], None]) -> None:
-        """Queue `action` for `process_requests`, from any thread. Only the latest 1000 are kept."""
+        """Queue `action` for `process_requests`, from any thread.
+
+        Only the latest 1000 requests wait. Older requests are dropped.
+        """
         self._requests.append(action)
 
     def rebuild(self, drawing: Drawing) -> None:

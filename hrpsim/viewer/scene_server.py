@@ -22,7 +22,10 @@ _FIELD_OF_VIEW = 0.85  # upright [rad]
 
 
 def require_viser(purpose: str) -> None:
-    """Raise HrpsimError if viser is not installed. `purpose` says what needs viser."""
+    """Raise HrpsimError if viser is not installed.
+
+    `purpose` names what needs viser, for the error.
+    """
     require_packages(purpose, *_NEEDED)
 
 

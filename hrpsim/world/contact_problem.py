@@ -71,9 +71,9 @@ def contact_problem(world: World) -> ContactProblem:
     of the step. The solution r therefore equals the impulses of a step with `semi_implicit`.
 
     Raises:
-        WorldError: `world` is no World, the step has no contacts, has rows besides contacts (joint
-            limits, connections, locks), has compliant or penalty contacts, has a friction model
-            other than `cone`, or uses an integrator other than `semi_implicit`.
+        WorldError: `world` is no World, the step has no contacts, has other rows than contacts
+            (joint limits, connections, locks), has compliant or penalty contacts, has a friction
+            model other than `cone`, or uses an integrator other than `semi_implicit`.
     """
     if not hasattr(world, "integrator"):
         raise WorldError(f"a World is needed, such as robot.world, got {shown_value(world)}")

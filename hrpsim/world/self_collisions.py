@@ -28,7 +28,7 @@ class SelfContacts:
     """Finds contacts of a robot with itself, except of adjacent and disabled links.
 
     Each posture begins a step from rest and without gravity. The step finds contacts first, so the
-    rest of the step does not matter.
+    later phases of the step have no influence.
     """
 
     def __init__(self, model: Model) -> None:

@@ -4,8 +4,8 @@
 """mjbatch's worlds in a separate interpreter, because mjbatch needs another version of MuJoCo.
 
 The script runs there with the folder that `MjbatchWorlds` has written. Each input line is a number
-of steps. The script makes the steps and answers the processor time. After 0 steps, all worlds are
-in the state after the first steps.
+of steps. The script makes the steps and writes the processor time to its output. After 0 steps, all
+worlds are in the state after the first steps.
 """
 
 from __future__ import annotations

@@ -5,5 +5,5 @@
 
 Each engine runs in a process of its own (`child`). `host` requests the error of a scene at a step
 size by the published formula, and the processor time of a step. Engines whose module is not
-installed are left out. If an engine cannot do a task (`Unable`), the table says so.
+installed are left out. If an engine cannot do a task (`Unable`), the table gives the reason.
 """

@@ -3,9 +3,9 @@
 
 """The suite's scenes in Bullet, by PyBullet: the multi-body solver, 50 iterations.
 
-Without error reduction, as in the suite's better figures, but where things stand for long.
-PD is Bullet's own (POSITION_CONTROL with both gains is a constraint, so torques are set instead,
-step by step from Python, as the suite's program does in C++).
+Error reduction is off, as in the suite's better results, except in scenes in which bodies stand for
+long. PD is Bullet's own (POSITION_CONTROL with both gains is a constraint, so torques are set
+instead, step by step from Python, as the suite's program does in C++).
 """
 
 from __future__ import annotations

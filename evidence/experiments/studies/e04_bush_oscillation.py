@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E4: a humanoid on bushed feet, tilted and let go, sways as an estimate of three masses says."""
+"""E4: a humanoid on bushed feet, tilted and let go, sways as three masses predict."""
 
 import math
 from itertools import pairwise

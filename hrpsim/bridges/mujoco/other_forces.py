@@ -9,7 +9,7 @@ A second MuJoCo model has only these forces:
 - springs and dampers of tendons and of free bodies, and polynomial springs and dampers
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
-hrpsim applies them as generalised forces, held over each step.
+hrpsim applies these forces as generalised forces, constant over each step.
 """
 
 from __future__ import annotations

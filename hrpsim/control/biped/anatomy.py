@@ -59,8 +59,9 @@ def biped_of(
     [m], instead of the size of the feet's shapes.
 
     The forward direction is opposite to the motion of the feet when the knees bend. If the knees
-    bend to both sides alike, the named left foot decides. Otherwise the soles are longer before the
-    ankles. Raises ModelError that names the missing part.
+    bend equally far to both sides, the named left foot decides. Without named feet, forward is the
+    side on which the soles reach farther from the ankles. Raises ModelError that names the missing
+    part.
     """
     poses = _body_poses(model)
     ends = [_foot_body(model, name) for name in feet if name is not None]

@@ -16,7 +16,7 @@ class Pacer:
 
     `real_time_factor` simulated seconds pass for each second of `clock`. 0 means as fast as
     possible. If a loop falls behind by more than 0.1 s of wall time, the loop does not catch up
-    with the rest: the real-time factor drops instead.
+    with the excess. The real-time factor drops instead.
     """
 
     def __init__(

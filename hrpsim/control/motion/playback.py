@@ -40,7 +40,7 @@ class Playback(Controller):
     - `feed_forward`: whether the sequence's torques, if any, are added to the servos' torques (true
       by default). The torques come in within half a second after the transition.
 
-    Joints that the sequence does not name are held at the positions of the start.
+    Joints that the sequence does not name hold their initial positions.
 
     Each command is the sample at the end of the beginning period, with the mean rate over this
     period as feed-forward. This is exactly the motion of a host that ramps the targets over the

@@ -5,9 +5,9 @@
 
 Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point",
 ICRA 2003, section 3. The state of each horizontal axis is x = (position, velocity, acceleration) of
-the centre of mass. The input u is its jerk, held for a period. The output p = C x is the ZMP. The
-ZMP error of the multibody model, from inverse dynamics, is the input of a second preview control.
-The resulting correction is added to the motion (section 4).
+the centre of mass. The input u is the jerk of the centre of mass, constant over a period. The
+output p = C x is the ZMP. The ZMP error of the multibody model, from inverse dynamics, is the input
+of a second preview control. The resulting correction is added to the motion (section 4).
 """
 
 from __future__ import annotations

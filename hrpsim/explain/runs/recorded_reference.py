@@ -62,7 +62,7 @@ class RecordedReference(Reference):
         return float(self._time[-1])
 
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
-        """Return the recording at the control periods, whatever the start. Forces are unknown."""
+        """Return the recording at the control periods. q and v are not used. Forces are unknown."""
         count = int(self.duration / self._period + 1e-6) + 1
         times = self._period * np.arange(count)
         positions = _between(times, self._time, self._q)

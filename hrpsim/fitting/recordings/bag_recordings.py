@@ -48,8 +48,8 @@ def bag_recordings(
         states: topic of sensor_msgs/JointState, measured.
         commands: topic of sensor_msgs/JointState, commanded. None: no commands. A message may
             command some joints only. NaN means no value. A stamp of zero means now.
-        base: topic of nav_msgs/Odometry of a free base. By default `odom` beside `states`, if the
-            bag has this topic.
+        base: topic of nav_msgs/Odometry of a free base. The default is `odom` in the namespace of
+            `states`, if the bag has this topic.
         joints: names of the joints to use. The default is all joints of the first state.
         **options: other fields of `Recording`.
 

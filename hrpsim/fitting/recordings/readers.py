@@ -82,12 +82,11 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
     """Return the segments of the recording in a file: each has increasing stamps without gaps.
 
     A .npz has the fields of `Recording` as arrays, or is a recording of signals, from which topics
-    are read as from a bag. A .csv has the columns `time`, `position.JOINT`,
-    `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT`
-    (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`, and signals of
-    sensors: `torque.JOINT`, `current.JOINT`, `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`,
-    `imu.SENSOR.wx` to `az`, `contact.LINK`, `point.LINK.x` to `z`. Any other path is a bag. A
-    FitWarning says what was left out.
+    are read as from a bag. A .csv has the columns `time`, `position.JOINT`, `velocity.JOINT`,
+    `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT` (commanded), `base.x y z qx
+    qy qz qw`, `base_velocity.vx vy vz wx wy wz`, and signals of sensors: `torque.JOINT`,
+    `current.JOINT`, `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`, `imu.SENSOR.wx` to `az`,
+    `contact.LINK`, `point.LINK.x` to `z`. Any other path is a bag. A FitWarning lists omitted data.
 
     Args:
         path: file, or folder of a bag.
@@ -99,8 +98,8 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
             and kind.
 
     Raises:
-        FitError: for columns and values that make no recording, and clocks that cannot be told
-            from each other.
+        FitError: for columns and values that make no recording, and clocks that cannot be
+            distinguished.
         BagError: for a bag that cannot be read.
     """
     check_arguments(read_recordings, locals(), FitError)

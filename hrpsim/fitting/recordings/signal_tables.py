@@ -88,7 +88,7 @@ def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ..
     Args:
         path: file, or folder of a bag.
         wanted: from the names of signals to topics, or to mappings with `topic` and optionally
-            `kind`, `of` and `known`. By default the type of the topic says the kind.
+            `kind`, `of` and `known`. By default the type of the topic determines the kind.
 
     Raises:
         BagError: for a file or topic that cannot be read.

@@ -110,9 +110,9 @@ class DeferringActionServer(ActionServer):
 class GuardedNode(AnsweringNode):
     """Wraps every callback at creation: services, subscriptions, timers.
 
-    A service answers an error with the error's message. The services of parameters do the same. A
-    message or a timer event with a failing callback is skipped. `faults` counts the node's own
-    errors and logs each error with the traceback.
+    After an error, a service replies with the error's message. The services of parameters do the
+    same. A message or a timer event with a failing callback is skipped. `faults` counts the node's
+    own errors and logs each error with the traceback.
     """
 
     def __init__(self, name: str, **options) -> None:

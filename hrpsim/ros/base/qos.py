@@ -3,9 +3,9 @@
 
 """The quality of service of every topic.
 
-Sensor topics are reliable. A reliable publisher serves reliable and best-effort subscribers alike,
-rosbag included. The history is deep enough for the burst of one call of ~/step, and for recorders
-that lag for a while. Commands use the same profile.
+Sensor topics are reliable. A reliable publisher serves reliable and best-effort subscribers, rosbag
+included. The history is deep enough for the burst of one call of ~/step, and for recorders that lag
+for a while. Commands use the same profile.
 """
 
 from rclpy.qos import DurabilityPolicy, QoSProfile

@@ -190,7 +190,7 @@ class Simulation:
         self._stopped_at = self.clock.steps
 
     def quit(self) -> None:
-        """Stop, and make `run` return soon, after earlier requests have been answered."""
+        """Stop, and make `run` return soon. Earlier requests still get responses."""
         if self.contents.loaded is not None:
             self.stop()
         self._end = time.monotonic() + _FAREWELL

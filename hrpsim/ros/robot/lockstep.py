@@ -114,7 +114,7 @@ class Lockstep:
         return taken
 
     def take_answers(self, source) -> Iterator:
-        """Yield messages with the stamp of this tick until one is `accepted`. Reject the rest."""
+        """Yield messages with the stamp of this tick until one is `accepted`. Reject all others."""
         for message, _ in source.take_all():
             stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
             if self.is_waiting and stamp == self._clock.stamp:

@@ -3,7 +3,7 @@
 
 """The base class of the topics that command a robot. Needs no ROS.
 
-A message is polled, held until it is due (by the queue), validated, accepted, and acts in the
+A message is polled, waits in the queue until it is due, is validated and accepted, and acts in the
 following steps.
 """
 

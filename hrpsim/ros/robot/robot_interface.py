@@ -200,7 +200,10 @@ class RobotInterface:
             one.poll()
 
     def reset(self) -> None:
-        """Drop arrived, active and held messages after a reset. Keep gains and modes."""
+        """Drop arrived, active and waiting messages after a reset.
+
+        Gains and modes do not change.
+        """
         for one in self.inputs:
             one.reset()
         self.modes.apply()

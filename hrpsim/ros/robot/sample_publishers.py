@@ -273,7 +273,10 @@ class ContactSensorPublisher(SamplePublisher):
             self._contacts = self._add(types.Contacts, topic, self._contacts_of)
 
     def publish(self) -> None:
-        """Publish the newest sample. Contacts are kept only while a node subscribes to contacts."""
+        """Publish the newest sample.
+
+        Contacts are included only while a node subscribes to contacts.
+        """
         if self._types is not None:
             self._view.keeps_contacts = self._contacts.get_subscription_count() > 0
         super().publish()

@@ -101,7 +101,7 @@ class RobotInterfaces:
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:
-        """Drop arrived, active and held messages after a reset. Keep the gains."""
+        """Drop arrived, active and waiting messages after a reset. Gains do not change."""
         for interface in self._all:
             interface.reset()
 

@@ -61,7 +61,7 @@ class TriggerServices:
     """Offers ~/pause, ~/resume, ~/reset, ~/save_state, ~/load_state and ~/step on the node.
 
     Services run between two steps of the loop. While ~/step makes many steps, or waits for kernels,
-    the others are answered. The parameter `state_name` names the state to save or to load.
+    the other services respond. The parameter `state_name` names the state to save or to load.
     """
 
     def __init__(self, node: Node, simulation: Simulation) -> None:

@@ -29,8 +29,8 @@ class UserCommand:
             time waits for the command with the stamp of the state (lockstep). None: simulated time
             does not wait, and begins with the first command.
         real_time_factor: pace of simulated time if `period` is None.
-        logs: folder of the output, a file `seed_SEED.log` for each run. None: the output is not
-            kept.
+        logs: folder of the output, a file `seed_SEED.log` for each run. None: the output is
+            discarded.
 
     Raises:
         SweepError: the command is empty, or the program does not exist.

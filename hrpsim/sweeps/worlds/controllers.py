@@ -39,7 +39,7 @@ class DisturbedController(Controller):
     """Add noise and delay to the measurements of a controller, and delay to the commands.
 
     Noise and sensing delay are added to the controller's `needs`, which the host satisfies. The
-    first command is held during the command delay.
+    first command acts until the command delay has passed.
 
     Args:
         controller: the controller to disturb.

@@ -4,9 +4,9 @@
 """Add entities to a scene, or remove an entity, in arrays with spare entries at the end.
 
 The arrays of the scene are the leading parts of larger arrays. The work of an addition is therefore
-in proportion to the added entries. A removal moves the entries behind the removed ones. The scene
-then takes the same steps, bit for bit, as a scene that was made again. Data that a new scene does
-not take over from the old scene (`carry`) are therefore forgotten here too.
+in proportion to the added entries. A removal moves the entries behind the removed entries. The
+scene then takes the same steps, bit for bit, as a scene that was made again. Data that a new scene
+does not take over from the old scene (`carry`) are therefore forgotten here too.
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ class WorldState(Protocol):
 class Entity(Closed):
     """One articulation of the world. The state is stored in the world's arrays.
 
-    `frames` are the links of the entity. `self_collision` says whether its bodies collide with each
+    `frames` are the links of the entity. `self_collision` is true if its bodies collide with each
     other. `first_body`, `first_q` and `first_v` are the first indices of the entity in the arrays.
     Arrays that properties return are read-only copies. Assign to the property to set the state.
     """

@@ -183,7 +183,7 @@ class JointConstraints:
 
         Args:
             kind: see `set_constraint`. Without a kind, the sum of all kinds is returned. The sum is
-                the total effort on the joint besides its actuator, spring and damper.
+                the total effort on the joint, except its actuator, spring and damper.
             names: joints. The default is all joints, in the order of `joint_names`.
 
         Raises:

@@ -77,10 +77,11 @@ def set_commands(
     target beyond a limit), or a key of REFUSALS. After a refusal, the index is the joint's position
     in `indices`, and the value is the refused value.
 
-    `given` says which of positions, velocities and efforts (k,) are given. Values must be finite
-    and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any value keeps its
-    command. Joints that are `named` need gains unless efforts are given. Position targets reach the
-    goal in `steps` equal steps, the first step now. With 0 steps the targets change at once.
+    `given` has the bits of the used targets among positions, velocities and efforts (k,). Values
+    must be finite and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any
+    value keeps its command. Joints that are `named` need gains unless efforts are given. Position
+    targets reach the goal in `steps` equal steps, the first step now. With 0 steps the targets
+    change at once.
     """
     why, place, value = find_refusal(
         actuators, indices, positions, velocities, efforts, given, named

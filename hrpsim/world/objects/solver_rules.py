@@ -160,7 +160,7 @@ class SolverRules:
         """Return the class of each shape (n,) and the solver of each pair of classes (c, c).
 
         owners: (entity, link) of each shape. Two shapes have the same class if every rule treats
-        both alike.
+        both in the same way.
         """
         rules = [rule for rule in self.rules if "contact" in rule.kinds]
         seen: dict[tuple, int] = {}

@@ -7,8 +7,9 @@ The stages of rk4 evaluate forces at the state of the stage. The modes lambda so
 
     M a + C v + K (q - q0) = 0,   (K, C: stiffness and kp, damping and kd, along the joints).
 
-A step multiplies each mode by R(h lambda) = sum of z^k / k! up to k = 4. R grows beyond a certain
-step, whatever causes the forces. `semi_implicit` treats K and C implicitly, at any step.
+A step multiplies each mode by R(h lambda) = sum of z^k / k! up to k = 4. R exceeds 1 beyond a
+certain step, regardless of the cause of the forces. `semi_implicit` treats K and C implicitly, at
+any step.
 """
 
 from __future__ import annotations

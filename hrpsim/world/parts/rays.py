@@ -132,8 +132,8 @@ class Rays(Readings):
             directions: (n, 3) or (3,), of any length but 0. Distances are in metres regardless of
                 the length.
             max_range: largest distance [m].
-            exclude: patterns of things that rays pass through, "entity" or "entity/link" with * and
-                ?. Fixed shapes and the ground are "world/name".
+            exclude: patterns of entities, links and fixed shapes that rays pass through, "entity"
+                or "entity/link" with * and ?. Fixed shapes and the ground are "world/name".
             geometry: "collision" uses meshes as in collisions, as hulls or as triangles. "visual"
                 uses robots as drawn, if <visual> elements exist.
 

@@ -4,7 +4,7 @@
 """Sleep of free bodies: islands of bodies that have been at rest.
 
 A sleeping body is part of the fixed world until the body wakes. Its shapes belong to the world. Its
-index comes after the indices of the bodies that the step reads. Its contacts are kept unchanged.
+index comes after the indices of the bodies that the step reads. Its contacts do not change.
 """
 
 from __future__ import annotations
