@@ -54,7 +54,7 @@ class Cell(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a run. `seconds`, measured in this process, are not stored."""
+    """The result of a run. `seconds` is the measured duration and is not stored."""
 
     number: int
     status: int  # DONE, FAILED, or REFUSED: not run, as the bits would differ

@@ -108,7 +108,7 @@ class Ride:
 
 
 def ride(child: Child, scene: str, time_step: float, count: int) -> Ride | str:
-    """Return a scene at the start, or the reason why the engine cannot make the scene."""
+    """Return a new scene in the child process, or the reason why the engine cannot make it."""
     begin = {"task": "begin", "scene": scene, "time_step": time_step, "count": count}
     answer = child.ask(_BUILD, **begin)
     return answer["unable"] if "unable" in answer else Ride(child, begin, answer)

@@ -128,7 +128,7 @@ def _sticking_rows(result: Result) -> None:
 
 
 def run(options: Options) -> Result:
-    """Swing every model, and the Lagrange equations themselves with the printed inertia."""
+    """Simulate every model. Integrate Lagrange's equations with both inertias for comparison."""
     result = Result(data={"paths": {}})
     duration = 3.0 if options.quick else DURATION
     _convergence_rows(result, duration)

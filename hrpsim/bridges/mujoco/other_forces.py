@@ -96,9 +96,10 @@ class OtherForces:
 
 
 def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
-    """Return (index in sensordata, dof or actuator, whether a dof is meant) of sensors of forces.
+    """Return the sensors of actuator forces at joints, and of the actuators `numbers`.
 
-    All joints are included, because other actuators may act on a joint.
+    Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
+    the number is of a dof. All joints are included, because other actuators may act on a joint.
     """
     sorts, found = package().mjtSensor, []
     for k in range(m.nsensor):

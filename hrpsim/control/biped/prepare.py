@@ -90,7 +90,7 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedBiped:
-    """A robot that can walk: URDF text, model, sole links, and the check."""
+    """A robot that can walk: URDF text, model, sole links, findings, and the static posture."""
 
     urdf: str
     model: Model

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps from a velocity: each follows from the standing foot and the present velocity."""
+"""Footsteps from a velocity command. The support foot and the command give the next step."""
 
 import math
 from collections import deque

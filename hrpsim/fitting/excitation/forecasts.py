@@ -100,7 +100,11 @@ class Trial:
         return tuple(name for name, k in zip(self.robot.joint_names, kp) if k > 0.0)
 
     def record(self, motion: Motion) -> tuple[Recording, float, str]:
-        """Simulate a motion. Return the recording without noise, its excess, and its trouble."""
+        """Simulate a motion. Return the recording without noise, the excess, and the fall.
+
+        The excess is the largest one over the limits, relative to the limits. The fall is a text
+        for the user, or "" without a fall.
+        """
         world = self.scenario.world_of(self.values, seed=0)[0]
         robot: Robot = world.robots[self.entity]
         period = float(motion.time[1] - motion.time[0])

@@ -175,9 +175,9 @@ class JointCommands(RobotInput):
         robot.report_no_limits()  # the watch does
 
     def validate(self, message: JointState) -> JointCommand:
-        """Return the command.
+        """Return the command in a message.
 
-        Raise WorldError for a message without names or of unequal lengths.
+        Raise WorldError for a message without names or values, or of unequal lengths.
         """
         names = list(message.name)
         fields = {

@@ -96,9 +96,10 @@ class LockstepWatch(CellWatch):
 
 
 class UnsynchronizedWatch(CellWatch):
-    """Simulated time begins with the first command, and then runs without waits.
+    """The watch of a cell without lockstep. The world starts at the controller's first command.
 
-    accepted: returns the number of commands that the node has accepted.
+    The world then runs without waiting for commands. accepted: returns the number of commands
+    that the node has accepted.
     """
 
     def __init__(self, *arguments, accepted: Callable[[], int]) -> None:
