@@ -158,11 +158,11 @@ class ControllerGroup(Controller):
         """Start with the members that are active at first, and hold all other joints."""
         count = len(self._names)
         self._target = np.array(state.joint_positions)
-        self._speed = np.zeros(count)  # of the targets [rad/s or m/s]
+        self._speed = np.zeros(count)  # rates of the targets [rad/s or m/s]
         self._velocity, self._effort = np.zeros((2, count))  # feed-forward
-        self._held = self._target.copy()  # targets of joints that no active member has
-        self._since = np.full(count, np.inf)  # ticks since a joint went over; inf: long ago
-        self._left = np.zeros((4, count))  # target, speed, velocity, effort when it did
+        self._held = self._target.copy()  # targets of joints without an active member
+        self._since = np.full(count, np.inf)  # ticks since a change of member, inf: long ago
+        self._left = np.zeros((4, count))  # target, rate, velocity and effort at that time
         for member in self.members.values():
             if member.state in (ACTIVE, FINISHED):
                 member.state = INACTIVE
@@ -340,7 +340,7 @@ class ControllerGroup(Controller):
         if member.controller.finished:
             member.state = FINISHED
             self._leave(mine)
-            self._held[mine] = position[mine]  # its last command
+            self._held[mine] = position[mine]  # the last command of the member
 
     def _blend_in(self, position, velocity, effort) -> None:
         """Blend the new commands of joints in transition with the fading old commands."""

@@ -38,9 +38,9 @@ from hrpsim.control.pattern.walking_pattern import fitting_pattern
 from hrpsim.control.pattern.whole_body_zmp import WalkingBody
 from hrpsim.model.model import Model
 
-_KEPT = 4  # references of a model
+_KEPT = 4  # number of stored references of a model
 
-# Plans for a model, for its next walk: planning takes longer than some walks.
+# Stored plans of a model for the next walk: planning takes longer than some walks.
 _Soles = tuple[str, str]
 _motions: WeakKeyDictionary[Model, dict[tuple[str, _Soles], tuple[MotionSequence, Pace]]] = (
     WeakKeyDictionary()
@@ -48,7 +48,7 @@ _motions: WeakKeyDictionary[Model, dict[tuple[str, _Soles], tuple[MotionSequence
 _references: WeakKeyDictionary[Model, list[tuple[MotionSequence, _Soles, float, WalkReference]]] = (
     WeakKeyDictionary()
 )
-_LIMITING = "E5"  # the walk that shows which pace the legs can follow
+_LIMITING = "E5"  # the walk that determines the pace that the legs can follow
 
 
 class Walk(Controller):
@@ -263,7 +263,7 @@ class VelocityWalk(Controller):
         assert begin is not None
         ticks = math.ceil((begin - state.time) / self.period - 1e-9)
         self.begin = state.time + ticks * self.period
-        self._since = 0  # tick at which the section began
+        self._since = 0  # tick at the begin of the section
 
     def control(self, state: State) -> Command:
         """Return the joint positions for the end of this period, and the mean rates until then.

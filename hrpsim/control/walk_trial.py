@@ -25,7 +25,7 @@ from hrpsim.world.objects.robot import Robot
 
 SOLES = ("l_sole", "r_sole")
 _BETWEEN_CHECKS = 10  # ticks between checks of contacts
-_LOADED = 0.1  # of the weight: feet that bear less together are in the air
+_LOADED = 0.1  # fraction of the weight, below which both feet are in the air
 
 
 @dataclass
@@ -44,13 +44,13 @@ class Trial:
     times: np.ndarray  # since the start of the walk (n,) [s]
     q: np.ndarray  # true configurations (n, nq)
     tilt: np.ndarray  # angle between the base's z axis and the vertical (n,) [rad]
-    wrenches: dict[str, np.ndarray]  # of the force sensors (n, 6)
-    signals: dict[str, np.ndarray] = field(default_factory=dict)  # what the controller noted
+    wrenches: dict[str, np.ndarray]  # wrenches of the force sensors (n, 6)
+    signals: dict[str, np.ndarray] = field(default_factory=dict)  # of the controller
     wall_time: float = 0.0
     soles: tuple[str, str] = SOLES  # links, left and right
-    touched: tuple[str, ...] = ()  # links other than soles that touched something
-    contact: np.ndarray | None = None  # which soles are on the floor in the plan (n, 2) bool
-    begin: float = 0.0  # since the start of the walk [s]
+    touched: tuple[str, ...] = ()  # links other than soles that had contacts
+    contact: np.ndarray | None = None  # planned contacts of the soles (n, 2) bool
+    begin: float = 0.0  # time since the start of the walk [s]
 
     @property
     def completed(self) -> bool:
@@ -237,10 +237,10 @@ def _stance(model: Model, q, soles) -> Placement:
 class SoleMotion(NamedTuple):
     """Slip of the standing soles, and distance and turn of the walk."""
 
-    creep: float | None  # farthest way of a sole along the floor while it alone stood [m]
-    creep_step: int  # the step in which that was, from 1; 0 where no sole was seen to stand alone
-    distance: float  # of the middle between the soles, from start to end [m]
-    turn: float  # of the soles about the vertical, left positive [rad]
+    creep: float | None  # largest slip of a sole along the floor in single support [m]
+    creep_step: int  # number of that step, from 1, or 0 without single support
+    distance: float  # distance of the midpoint of the soles, from start to end [m]
+    turn: float  # rotation of the soles about the vertical, left positive [rad]
 
 
 def sole_motion(model: Model, trial: Trial) -> SoleMotion:

@@ -34,9 +34,9 @@ from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.model.model import Model
 
-_ANKLE = 4  # the first of the ankle's two joints in a leg
+_ANKLE = 4  # index of the first ankle joint in a leg
 
-# Fresh estimation arrays, for the next stabiliser of the same model and reference.
+# New arrays of the estimation, for the next stabiliser of the same model and reference.
 _estimations: WeakKeyDictionary[
     WalkReference | RollingReference, tuple[weakref.ref[Model], Estimation]
 ] = WeakKeyDictionary()
@@ -47,15 +47,15 @@ _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin"
 class Gains:
     """Settings of the stabiliser. config/walk_controller.yaml explains the choice of the values."""
 
-    dcm_rate: float  # errors of the divergent component decay at this rate [1/s]
-    servo_lag: float  # from the end of a control period until the floor's ZMP is there [s]
-    integral_rate: float  # constant errors of the divergent component vanish at this rate [1/s]
-    integral_limit: float  # most that the integral shifts the ZMP [m]
-    support_margin: float  # the desired ZMP keeps this far from the support's edge [m]
-    torque_time: float  # errors of the measured torques of the feet decay in this time [s]
-    force_time: float  # and to errors of the division of the load [s]
-    swing_time: float  # in the air these corrections decay in this time [s]
-    engage_time: float  # the stabiliser takes over in this time at the start [s]
+    dcm_rate: float  # decay rate of errors of the divergent component [1/s]
+    servo_lag: float  # delay from the end of a control period to the floor's ZMP [s]
+    integral_rate: float  # decay rate of constant errors of the divergent component [1/s]
+    integral_limit: float  # largest shift of the ZMP by the integral [m]
+    support_margin: float  # least distance of the desired ZMP from the support's edge [m]
+    torque_time: float  # decay time of errors of the feet's torques [s]
+    force_time: float  # decay time of errors of the load distribution [s]
+    swing_time: float  # decay time of these corrections in the air [s]
+    engage_time: float  # time in which the stabiliser is turned on at the start [s]
 
 
 GAIN_KINDS = {
@@ -143,7 +143,7 @@ class Stabilizer:
         for `state`.
         """
         estimation = self._balance.estimation
-        estimation.joint_positions[...] = state.joint_positions  # half the time of [:]
+        estimation.joint_positions[...] = state.joint_positions  # takes half the time of [:]
         estimation.joint_velocities[...] = state.joint_velocities
         for name, wrench in zip(self._force_names, self._wrenches):
             wrench[...] = state.wrenches[name]

@@ -19,22 +19,22 @@ from hrpsim.model.system import FREE, REVOLUTE
 
 _KNEE = 3
 _NEEDED = f"walking needs {JOINT_COUNT} joints a leg: hip 3, knee 1, ankle 2"
-_ALIGNED = 0.9  # of an axis with the one that it should have: cosine
-_LONGER = 1.2  # least ratio of a sole's lengths before and behind the ankle
+_ALIGNED = 0.9  # least cosine between an axis and the expected axis
+_LONGER = 1.2  # least ratio of the sole's lengths before and behind the ankle
 
 
 class BipedLeg(NamedTuple):
     """The properties of one leg, with all joints at zero."""
 
     side: str  # "left" or "right"
-    joints: tuple[str, ...]  # three of the hip, the knee, two of the ankle
-    foot: str  # link that stands on the floor
-    links: tuple[str, ...]  # it and those that are fixed to it
+    joints: tuple[str, ...]  # three joints of the hip, the knee, two joints of the ankle
+    foot: str  # link that touches the floor
+    links: tuple[str, ...]  # `foot` and the links fixed to it
     sole_p: np.ndarray  # origin of the sole in the frame of `foot` (3,) [m]
     sole_R: np.ndarray  # R_foot_sole (3, 3): x forward, z up
     outline: np.ndarray  # corners of the sole in its frame, counter-clockwise (k, 2) [m]
-    ankle_height: float  # of the ankle's pitch axis above the sole [m]
-    ankle_axes: tuple[str, str]  # joints that turn about y and about x of the sole
+    ankle_height: float  # height of the ankle's pitch axis above the sole [m]
+    ankle_axes: tuple[str, str]  # joints about y and about x of the sole
 
 
 class Biped(NamedTuple):
@@ -43,7 +43,7 @@ class Biped(NamedTuple):
     legs: tuple[BipedLeg, BipedLeg]  # left, right
     R: np.ndarray  # R_base_walk (3, 3), columns: forward, left, up in the base link's frame
     facing: str  # the evidence for the forward direction
-    aside: float  # how far to the left of the base link's origin the legs' middle is [m]
+    aside: float  # from the base link's origin to the middle of the legs, left positive [m]
     above: tuple[str, ...]  # joints between the base and the legs
 
 
@@ -219,7 +219,7 @@ def _reach(model: Model, poses, leg: list[Joint], body: int, way: np.ndarray) ->
 def _axes_along(forward: np.ndarray) -> np.ndarray:
     yaw = np.arctan2(forward[1], forward[0])
     quarter = 0.5 * np.pi
-    if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # axes are assumed to lie along the base's
+    if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # assumed parallel to the base's axes
         yaw = quarter * round(yaw / quarter)
     c, s = np.cos(yaw), np.sin(yaw)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]).round(15)
@@ -227,7 +227,7 @@ def _axes_along(forward: np.ndarray) -> np.ndarray:
 
 def _leg(model: Model, poses, R_walk, side: str, leg: list[Joint], body: int, sole) -> BipedLeg:
     p, R = poses[body]
-    R_sole = R.T @ R_walk  # in the body
+    R_sole = R.T @ R_walk  # rotation from the sole's frame to the body's frame
     pitch = _ankle_axis(model, poses, R_walk, leg, 1, "pitch")
     roll = _ankle_axis(model, poses, R_walk, leg, 0, "roll")
     points = lowest_points(model, body, R_sole[:, 2])

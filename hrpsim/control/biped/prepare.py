@@ -47,16 +47,16 @@ from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
 
 _UP = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
-_HEAD = 1 << 16  # bytes in which a DAE file names its axis
-_LONGER = 1.2  # a foot is, than it is wide
-# R_urdf_file: the axes of a file that says X or Y is up, in those with z up (COLLADA 1.4.1, 4).
+_HEAD = 1 << 16  # bytes at the start of a DAE file that contain the name of the up axis
+_LONGER = 1.2  # ratio of a foot's length to its width
+# R_urdf_file: rotation from the axes of a file with X or Y up to z up (COLLADA 1.4.1, 4).
 _TURNS = {
     b"X": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
     b"Y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
 }
 _ALIGNED = 1e-9
 _MIDDLE = 1e-4  # [m]
-_THICKNESS = 0.02  # of a sole that is put in place of a foot's shapes [m]
+_THICKNESS = 0.02  # thickness of a sole that replaces a foot's shapes [m]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class PreparedBiped:
     model: Model
     soles: tuple[str, str]  # left, right
     findings: tuple[Finding, ...]
-    hold: StaticHold  # of its weight, in the posture in which a walk begins
+    hold: StaticHold  # static posture under the weight at the start of a walk
 
     @property
     def start(self) -> np.ndarray:

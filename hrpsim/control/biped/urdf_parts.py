@@ -18,9 +18,9 @@ from hrpsim.control.biped.anatomy import BipedLeg
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
 
-_PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
-_PART_INERTIA = 5e-5  # [kg m^2]
-_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
+_PART_MASS = 0.05  # mass of each of the two parts between slide and foot [kg]
+_PART_INERTIA = 5e-5  # moment of inertia of each part [kg m^2]
+_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # range of the joints [m], [rad]
 
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:

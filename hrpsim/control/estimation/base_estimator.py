@@ -25,16 +25,16 @@ from hrpsim.model.model import Model, Sensor
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.system import FIXED, FREE
 
-_LOADED = 0.05  # of the weight: least load of an anchored foot
-_SAME_HEIGHT = 0.05  # [m] between the force sensors that are assumed to be the feet's
-_VELOCITY_TIME = 0.02  # in which the velocity goes over to that of the legs [s]
-_ANCHOR_TIME = 0.05  # in which the anchor of a foot that bears little follows the other's [s]
+_LOADED = 0.05  # least load of the anchored foot, as a fraction of the weight
+_SAME_HEIGHT = 0.05  # largest height difference of the feet's force sensors [m]
+_VELOCITY_TIME = 0.02  # time constant towards the velocity by the legs' kinematics [s]
+_ANCHOR_TIME = 0.05  # time constant of the anchor of a foot with little load [s]
 
 
 class BaseMotion(NamedTuple):
     """Pose and velocity of the base, in the layout of q[:7] and v[:6] of a free base."""
 
-    position: np.ndarray  # in the world (3,) [m]
+    position: np.ndarray  # position of the base in the world (3,) [m]
     orientation: np.ndarray  # of the base in the world, quaternion x y z w (4,)
     linear_velocity: np.ndarray  # in the base frame (3,) [m/s]
     angular_velocity: np.ndarray  # in the base frame (3,) [rad/s]

@@ -76,12 +76,12 @@ _KINDS = {
 class Needs(NamedTuple):
     """Requirements of a controller besides undisturbed joints, force sensors and IMUs."""
 
-    base: str = ""  # TRUE, ESTIMATED or "": no base
-    feet: tuple[str, ...] = ()  # force sensors; empty: those that the estimator finds
+    base: str = ""  # TRUE, ESTIMATED or "" without a base
+    feet: tuple[str, ...] = ()  # force sensors, empty: sensors chosen by the estimator
     contacts: tuple[str, ...] = ()  # links
     zmp: bool = False
     noise: NoiseLevels | None = None
-    delays: Mapping[str, int] = {}  # in periods, by what is late; without those that are not
+    delays: Mapping[str, int] = {}  # delays other than zero, by name [periods]
 
 
 def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) -> Needs:
@@ -352,7 +352,7 @@ class ControllerHost:
     def _values(self, what: str, values) -> np.ndarray:
         """Check that `values` are finite numbers, one for each joint. Return a new array."""
         vector = self._numbers(what, values)
-        # A sum of squares of finite numbers may be infinite, never the other way round.
+        # A sum of squares of finite numbers may be infinite. The reverse is impossible.
         if not math.isfinite(vector.dot(vector)):
             finite = np.isfinite(vector)
             if not finite.all():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 _LARGEST_DEBT = 0.1  # [s, wall]
-_TOLERANCE = 1e-3  # of a step: `wait` may return a rounding error early
+_TOLERANCE = 1e-3  # fraction of a step: `wait` may return early by a rounding error
 
 
 class Pacer:

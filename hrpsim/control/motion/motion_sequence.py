@@ -13,14 +13,14 @@ from hrpsim.common.errors import HrpsimError
 from hrpsim.common.typed_values import require_fit
 
 CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
-# The columns of the channels whose width does not depend on the robot.
+# The columns of the channels with a width that does not depend on the robot.
 COLUMNS = {
     "zmp": ("x", "y", "z"),
     "waist": ("x", "y", "z", "roll", "pitch", "yaw"),
     "hip": ("roll", "pitch", "yaw"),
     "gsens": ("x", "y", "z"),
 }
-LARGEST_SAMPLE = 1e9  # of times [s] and values: derivatives stay far from overflow
+LARGEST_SAMPLE = 1e9  # largest time [s] and value: derivatives do not overflow
 SHORTEST_STEP = 1e-9  # [s]
 
 
@@ -140,7 +140,7 @@ class MotionSequence:
     pos: Channel  # joint positions [rad]
     zmp: Channel | None = None  # x y z in the waist's frame [m]
     waist: Channel | None = None  # x y z [m], roll pitch yaw [rad] in the world
-    hip: Channel | None = None  # roll pitch yaw of the waist in the world [rad]; beats `waist`
+    hip: Channel | None = None  # roll pitch yaw of the waist in the world [rad], overrides `waist`
     gsens: Channel | None = None  # acceleration of the waist [m/s^2]
     torque: Channel | None = None  # joint torques [Nm]
     wrenches: Channel | None = None  # force [N], torque [Nm] for each force sensor

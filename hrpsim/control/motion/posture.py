@@ -20,15 +20,15 @@ from hrpsim.engine.dynamics.functions import center_of_mass, inverse_dynamics, l
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
-_TOLERANCE = 1e-6  # [m]; of the sole's turn [rad]
+_TOLERANCE = 1e-6  # [m], and the rotation of the sole [rad]
 _ITERATION_LIMIT = 30
-# From hip to ankle, as part of the straight leg: HRP-2's half-sitting first, straighter ones where
-# joints would come too near their limits.
+# Distances from hip to ankle, as fractions of the straight leg: HRP-2's half-sitting first, then
+# straighter legs, for robots with joints near the limits.
 _STRETCHES = (0.906, 0.93, 0.95, 0.97)
-_MARGIN = 0.2  # of the legs' joints to their limits, for stepping [rad]
-_CLEARLY = 0.01  # margin for which straighter legs are worth their shorter reach [rad]
-_LEAST_GAP = 0.08  # between the soles, as part of the leg's length
-_INSIDE = 0.02  # joints that cannot be at zero stay this far from their limits [rad, m]
+_MARGIN = 0.2  # least distance of the legs' joints from the limits, for stepping [rad]
+_CLEARLY = 0.01  # gain of this distance that justifies straighter legs [rad]
+_LEAST_GAP = 0.08  # least gap between the soles, as a fraction of the leg's length
+_INSIDE = 0.02  # distance from the limits of joints that cannot be at zero [rad, m]
 _ROUNDS = 30
 _EXACT = 1e-9  # [m]
 
@@ -42,7 +42,7 @@ class Stance(NamedTuple):
     com: np.ndarray  # horizontal position of the centre of mass (2,) [m]
     waist_height: float  # [m]
     soles: np.ndarray  # positions of the sole links (2, 3) [m]
-    shares: np.ndarray  # parts of the weight that the soles carry (2,)
+    shares: np.ndarray  # fractions of the weight on the soles (2,)
     pressures: np.ndarray  # centres of pressure in the soles' frames (2, 2) [m]
 
 

@@ -153,7 +153,7 @@ def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Chan
         raise SequenceError(f"{path}: the file holds no samples")
     width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
     table = np.full((1, 0), np.nan)
-    with suppress(SequenceError):  # the complaint names the line
+    with suppress(SequenceError):  # the later error names the line
         table = number_table([lines[k] for k in used], path, SequenceError, None, None)
     is_whole = table.shape[1] == 1 + width and np.isfinite(table).all()
     if not is_whole or _is_odd(kind, width):

@@ -40,7 +40,7 @@ from hrpsim.engine.dynamics.functions import center_of_mass, link_pose
 from hrpsim.model.model import Joint, Model
 from hrpsim.model.system import FREE
 
-HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # [rad], published for HRP-2
+HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # as published for HRP-2 [rad]
 _KNOT_PERIOD = 0.02  # [s]
 _NEAR = 0.1  # [rad]
 _MOTION_PARAMETERS = ("soles", "squat_depth", "step_height", "steps_per_foot")
@@ -54,10 +54,10 @@ class _Keyframe:
 
     phase: str
     duration: float
-    forward: float = 0.0  # zero-moment point, from that of half-sitting [m]
-    aside: float = 0.0  # zero-moment point: -1 the right sole, 0 the middle, 1 the left sole
-    lowered: float = 0.0  # of the waist below half-sitting [m]
-    lifts: tuple[float, float] = (0.0, 0.0)  # of the left and the right sole [m]
+    forward: float = 0.0  # displacement of the zero-moment point from half-sitting [m]
+    aside: float = 0.0  # zero-moment point: -1 right sole, 0 middle, 1 left sole
+    lowered: float = 0.0  # depth of the waist below half-sitting [m]
+    lifts: tuple[float, float] = (0.0, 0.0)  # heights of the left and the right sole [m]
 
 
 class StandMotion:
@@ -98,7 +98,7 @@ class StandMotion:
         for leg in solver.legs:
             begin.update(zip(leg.joint_names, HALF_SITTING_LEG))
         begin.update(start or {})
-        # Lead from there into the first posture, during the first part of the motion.
+        # Change from the present posture to the first posture during the first part of the motion.
         offset = np.array([begin[name] for name in self.joint_names]) - commands[0]
         commands += np.outer(1.0 - smooth_step(knots / self._ends[0]), offset)
         self._path = CubicSpline(knots, commands, bc_type="clamped")
@@ -234,7 +234,7 @@ def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
     c = height / (STANDARD_GRAVITY * period * period)
     bands = np.empty((3, len(zmp)))
     bands[0], bands[1], bands[2] = -c, 1.0 + 2.0 * c, -c
-    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside equals the end
+    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside the range equals the end
     return solve_banded((1, 1), bands, zmp)
 
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from hrpsim.control.pattern.footsteps import Footstep
 
-_SPACING = 0.02  # of the footholds that are compared [m]
-_PER_DISTANCE = 0.05  # gap beneath the sole that outweighs a foothold so much farther [m/m]
+_SPACING = 0.02  # distance between the compared footholds [m]
+_PER_DISTANCE = 0.05  # gap beneath the sole that compensates a longer distance to a foothold [m/m]
 _INWARD = 0.02  # [m]
-_FEWEST = 4  # points beneath a sole that say how high the ground is
+_FEWEST = 4  # least number of points beneath a sole for the height of the ground
 
 
 def flattest_foothold(

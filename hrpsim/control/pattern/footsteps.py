@@ -23,9 +23,9 @@ from hrpsim.common.values import is_number
 from hrpsim.control.pattern.support_polygon import gap_between
 
 SIDES = ("left", "right")
-STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]
+STAIRS_RUN = 0.26  # depth of the stairs in config/stairs.yaml [m]
 SMALLEST_GAP = 0.01  # between the soles [m]
-_CHECKS = 9  # checks of the soles while a foot moves
+_CHECKS = 9  # number of checks of the soles' gap during a step
 _SAME = 1e-9  # [m, rad]
 
 
@@ -41,8 +41,8 @@ class Footstep(NamedTuple):
     y: float  # [m]
     yaw: float  # [rad]
     z: float = 0.0  # [m]
-    obstacle: float = 0.0  # height above z of what the foot passes on its way [m]
-    clearance: float = 1.0  # above the highest it passes, in parts of the gait's step height
+    obstacle: float = 0.0  # height above z of an obstacle below the foot's path [m]
+    clearance: float = 1.0  # clearance above the obstacle, in step heights of the gait
 
     def point(self, at) -> np.ndarray:
         """Return points `at` (..., 2) of the sole's frame in the world (..., 2) [m]."""
@@ -197,7 +197,7 @@ def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -
     before = stance[side]
     put(side)
     if np.abs(np.subtract(before[1:], stance[side][1:])).max() < _SAME:
-        footsteps.pop()  # they already were side by side
+        footsteps.pop()  # the feet were already side by side
     return footsteps
 
 

@@ -13,9 +13,9 @@ from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.pattern.footsteps import Footstep
 from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 
-# The largest step of each kind, of legs of 0.6 m: those of the walk "E5".
+# The largest step of each kind for legs of 0.6 m, as in the walk "E5".
 FORWARD, BACKWARD, SIDEWAYS, TURN = 0.20, 0.12, 0.05, math.radians(12.0)
-_MOST_WAITING = 1000  # velocities whose time has not come
+_MOST_WAITING = 1000  # largest number of velocities with a later time
 
 
 class Velocity(NamedTuple):
@@ -23,7 +23,7 @@ class Velocity(NamedTuple):
 
     forward: float = 0.0  # [m/s]
     left: float = 0.0  # [m/s]
-    turn: float = 0.0  # about the vertical, to the left [rad/s]
+    turn: float = 0.0  # turning rate about the vertical, left positive [rad/s]
 
 
 class VelocityLimits(NamedTuple):
@@ -31,7 +31,7 @@ class VelocityLimits(NamedTuple):
 
     forward: float  # [m/s]
     backward: float  # [m/s]
-    left: float  # and right [m/s]
+    left: float  # to the left and to the right [m/s]
     turn: float  # [rad/s]
 
     def within(self, velocity: Velocity) -> Velocity:
