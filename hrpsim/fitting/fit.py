@@ -51,21 +51,21 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-_CHANGE = 1e-4  # of u, for differences
+_CHANGE = 1e-4  # change of u for finite differences
 _MOST_CHANGE = 0.5
-_DEPENDS = 1e-7  # of the largest column: below this nothing depends on a parameter
+_DEPENDS = 1e-7  # relative to the largest column: a smaller column counts as zero
 _CONVERGED = 1e-4
-_NEAR = 1e-2  # for solutions from which weights and starts are found
+_NEAR = 1e-2  # tolerance of the solutions for weights and starts
 _MOST_EVALUATIONS = 40
-_FEW = 40  # windows, or four for each unknown, from which a fit begins where there are more
-_MOST_ROUNDS, _IN_A_ROUND = 8, 4  # of parameters and starts in turn; evaluations
-_MOST_WEIGHINGS, _SAME_WEIGHTS = 5, 0.02  # rounds, and a change of weights that does not matter
-_SQUARES = 0.003  # share of the squares: what a round lowers by less have converged
-_AT_END = 1e-6  # of the unit: distance of values at their bounds
-_OPTIMUM = 2.0  # standard deviations that one more step may move
-_SAME = 0.1  # of a standard deviation: parameters that move less have converged
-_NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
-_SAME_SLOPES = 0.05  # of u: the same, where starts are fitted
+_FEW = 40  # least number of windows for the first solution, or four for each unknown
+_MOST_ROUNDS, _IN_A_ROUND = 8, 4  # rounds of parameters and starts in turn, evaluations in each
+_MOST_WEIGHINGS, _SAME_WEIGHTS = 5, 0.02  # rounds, and relative change of weights at convergence
+_SQUARES = 0.003  # relative decrease of the sum of squares at convergence
+_AT_END = 1e-6  # distance from the bounds, in units of the unknown
+_OPTIMUM = 2.0  # largest further step at an optimum [standard deviations]
+_SAME = 0.1  # change of parameters at convergence [standard deviations]
+_NEAR_SLOPES = 0.01  # largest change of u for which exact derivatives are used again
+_SAME_SLOPES = 0.05  # the same if starts are fitted
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
@@ -173,9 +173,9 @@ class _Problem:
         self._starts: Starts | None = None
         find_units(self.unknowns, self._part()[0])
         self._u = self.unknowns.inside(self.unknowns.to_u(self.unknowns.start))
-        self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
+        self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x and its differences
         self.slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
-        self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
+        self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x and its derivatives
         self._by_starts = np.zeros(0)
 
     @property
@@ -327,7 +327,7 @@ class _Problem:
             say(f"evaluation {count[0]}: sum of squares {found @ found:.6g}")
             return found
 
-        self.residuals(x)  # raises for a start that no world can have
+        self.residuals(x)  # raises an error for an impossible start
         found = least_squares(
             trial,
             np.ones(len(x)),
@@ -415,7 +415,7 @@ class _Problem:
         """
         low, high = self._bounds()
         slope = found.jac.T @ found.fun
-        away = np.where(slope > 0.0, found.x - low, high - found.x)  # to the end of the descent
+        away = np.where(slope > 0.0, found.x - low, high - found.x)  # to the bound in the descent
         free = away > _AT_END
         J, deviation = found.jac[:, free], np.sqrt(np.diag(matrix)[free])
         step = np.linalg.pinv(J.T @ J, rcond=SINGULAR**2, hermitian=True) @ slope[free]

@@ -39,9 +39,9 @@ class Trials(NamedTuple):
     """The trials of a prediction: parameter values, offsets of starts, and the required worlds."""
 
     values: Sequence[Mapping[str, float]]
-    numbers: np.ndarray  # of each trial's world
+    numbers: np.ndarray  # number of each trial's world
     worlds: list[Mapping[str, float]]  # values of each world
-    offsets: list[Sequence[np.ndarray] | None]  # of each world
+    offsets: list[Sequence[np.ndarray] | None]  # offsets of each world
 
     @staticmethod
     def of(

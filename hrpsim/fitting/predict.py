@@ -26,7 +26,7 @@ from hrpsim.fitting.unknowns import Unknowns
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.batch import Batch
 
-_FOR_THREADS = 300  # degrees of freedom, below which handing work to threads takes longer
+_FOR_THREADS = 300  # number of degrees of freedom, below which threads take longer
 
 
 class Rows(NamedTuple):

@@ -14,11 +14,11 @@ from hrpsim.fitting.recordings.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 
 _LAGS = 20
-_SURE = 3.0  # standard deviations of a correlation of noise
+_SURE = 3.0  # standard deviations of the correlation of noise
 _SIGNALS_SHOWN = 4
 _COLOUR, _FAINT = "#1f6fb4", "#a9b1bd"
 _MEASURED, _BEFORE, _AFTER = "#4f5d75", "#d1495b", "#1f6fb4"
-_SHOWN = 6  # quantities, those whose error fell most
+_SHOWN = 6  # number of quantities, those with the largest decrease of the error
 
 
 class Unexplained(NamedTuple):
@@ -38,7 +38,7 @@ class Unexplained(NamedTuple):
     bound: float
     related: str
     correlation: float
-    pairs: np.ndarray  # (2, samples) of the signal that it follows most, and the residual
+    pairs: np.ndarray  # (2, samples) of the most correlated signal and the residual
 
     @property
     def white(self) -> bool:

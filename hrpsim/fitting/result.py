@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from hrpsim.world.world import World
 
 
-_VELOCITY_OF = {"position": "velocity", "base_position": ""}  # of a base it has other axes
-_LEAST_SHARE = 0.1  # of the motion, to explain anything
-_LOOSE = 0.5  # deviation of a combination, from which it is not determined
-SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
+_VELOCITY_OF = {"position": "velocity", "base_position": ""}  # a base's velocity has other axes
+_LEAST_SHARE = 0.1  # least explained fraction of the motion
+_LOOSE = 0.5  # least standard deviation of an undetermined combination
+SINGULAR = 5e-4  # or relative size of its effect, below the resolution of finite differences
 
 
 class Undetermined(NamedTuple):
@@ -74,11 +74,11 @@ class Trace(NamedTuple):
     held_out: bool
     time: np.ndarray  # (samples,) [s]
     window: np.ndarray  # (samples,) number of the window
-    kinds: tuple[str, ...]  # of each column
+    kinds: tuple[str, ...]  # kind of each column
     labels: tuple[str, ...]  # joint or axis of each column
     measured: np.ndarray  # (samples, columns); 0 for rotations
-    before: np.ndarray  # differences with the first values
-    after: np.ndarray  # differences with those found
+    before: np.ndarray  # differences with the initial values
+    after: np.ndarray  # differences with the fitted values
 
     def ways(self) -> list[int]:
         """Return the indices of the columns with positions."""

@@ -20,16 +20,16 @@ from hrpsim.fitting.follow import Window, begin, command_delay, simulate, state_
 from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.recordings.measured_motion import POSITIONS, BoundRecording
 
-_TOGETHER = 10  # windows that one world follows, where they do not depend on each other
+_TOGETHER = 10  # number of windows in one world, if the windows are independent
 
 
 class Sensitivities(NamedTuple):
     """Derivatives of the differences, and the rows for which the derivatives are known."""
 
     by_parameters: np.ndarray  # (rows, p)
-    by_starts: np.ndarray  # (rows, 2 nv), of the largest nv
-    known: np.ndarray  # (rows,) whether every step of the window was differentiated
-    refused: str  # why another one was not
+    by_starts: np.ndarray  # (rows, 2 nv), with the largest nv
+    known: np.ndarray  # (rows,) whether all steps of the window are differentiated
+    refused: str  # reason why a window is not differentiated
 
 
 def sensitivities(

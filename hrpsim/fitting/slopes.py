@@ -26,11 +26,11 @@ from hrpsim.fitting.unknowns import Unknowns
 
 EXACT, DIFFERENCES = "exact", "differences"
 DERIVATIVES = ("auto", EXACT, DIFFERENCES)
-_ENOUGH = 16  # unknowns and entries of starts, from which sensitivities take less time
-_AGREES = 0.1  # largest difference of both in a window, as a share of the column there
-_NOTICED = 1e-2  # or of the column's size in all windows
-_USEFUL = 0.5  # of the rows must agree
-_IN_A_TASK = 2  # worlds that one process simulates side by side
+_ENOUGH = 16  # number of unknowns and starts, above which sensitivities take less time
+_AGREES = 0.1  # largest difference of both in a window, relative to the column in the window
+_NOTICED = 1e-2  # or relative to the column in all windows
+_USEFUL = 0.5  # least fraction of rows that agree
+_IN_A_TASK = 2  # number of worlds that one process simulates in one task
 
 Offsets = Sequence[np.ndarray] | None
 
@@ -157,7 +157,7 @@ class Slopes:
         for k in np.flatnonzero(self.exact):
             for path in unknowns.paths[k]:
                 share = values[path] if unknowns.log[k] else unknowns.unit[k]
-                if path.endswith("_factor"):  # World.linearize differentiates by shares
+                if path.endswith("_factor"):  # World.linearize uses relative changes
                     share /= values[path]
                 shares[path] = share * (np.arange(self.exact.sum()) == column[k])
         return values, shares

@@ -16,9 +16,9 @@ from hrpsim.common.values import is_number
 from hrpsim.fitting.signals.signal import PREFIX
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
 
-DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
+DELAY = "delay"  # delay of all commands [s], delay.RECORDING: of the commands of one recording
 SCALES = ("linear", "log")
-_OFF = 0.01  # of the unit: distance of first values from the bounds
+_OFF = 0.01  # least distance of initial values from the bounds, in units of the unknown
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, flo
     low, high = one.between or _widest(log, mistake)
     if log and low <= 0.0:
         low = math.exp(-50.0) * one.start
-    least = 0.0 if log else -math.inf  # of values, which lie above
+    least = 0.0 if log else -math.inf  # lower limit of the values
     if not (low <= one.start <= high and low < high and one.start > least):
         raise FitError(f"{name}: start {one.start:g} must lie between {low:g} and {high:g}")
     _check_prior(name, one, least)

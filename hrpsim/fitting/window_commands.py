@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.fitting.recordings.measured_motion import COMMANDS, Recording
 
-ON_A_STEP = 1e-6  # of a step: so near to one a time is taken as it
+ON_A_STEP = 1e-6  # largest distance of a time from a step [steps]
 
 
 class Commands(NamedTuple):
@@ -21,7 +21,7 @@ class Commands(NamedTuple):
     joints: tuple[str, ...]
     values: dict[str, np.ndarray]  # of positions, velocities, efforts: (steps, joints)
     over: np.ndarray  # (steps,) [s]
-    first: np.ndarray | None  # position targets at the start, from which they move
+    first: np.ndarray | None  # position targets at the start
 
     def give(self, robot, step: int) -> None:
         """Command a robot at the start of a step."""

@@ -26,7 +26,7 @@ COURSES = {
     "power": Outcome("W", "positive mechanical power of all joints"),
     "foot_force": Outcome("", "upward force on the link that bears most, by the weight"),
 }
-_LEAST_PATH = 1e-3  # with less there is no cost of transport [m]
+_LEAST_PATH = 1e-3  # least path for a cost of transport [m]
 
 
 class RolloutMeasures:
@@ -49,7 +49,7 @@ class RolloutMeasures:
         self._weight = max(robot.model.mass * STANDARD_GRAVITY, 1e-9)
         self._at = robot.joint_index.v
         self._count = 0
-        self._squares = np.zeros(2)  # of the errors of velocity and turning rate
+        self._squares = np.zeros(2)  # sums of squared errors of velocity and turning rate
         self._energy = self._path = self._largest = 0.0
         self._courses = {name: np.full(samples, math.nan) for name in COURSES}
         self._sum = dict.fromkeys(COURSES, 0.0)

@@ -25,10 +25,10 @@ from hrpsim.sweeps.worlds.world_run import ROBOT_OUTCOMES, WORLD_OUTCOMES, Measu
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.perturbed_start import perturbed
 
-MEASURED = (*WORLD_OUTCOMES, *ROBOT_OUTCOMES)  # of the study's scenario
+MEASURED = (*WORLD_OUTCOMES, *ROBOT_OUTCOMES)  # outcomes of the study's scenario
 POLICY = "hrpsim.rollout.shared_policy:SharedPolicy"
-_VELOCITY_SPREAD = 2.5  # of the base at the start, by the spread of the joints [1/s]
-_START = 1  # of the generators of a run's seed: 0 is the noise
+_VELOCITY_SPREAD = 2.5  # ratio of the base's initial velocity spread to the joints' spread [1/s]
+_START = 1  # index of the random generator of the start, 0 is of the noise
 
 
 class RolloutScenario(Scenario):
@@ -200,6 +200,6 @@ class _Episode:
     def _try(self, act: Callable[[], Any]) -> Any:
         try:
             return act()
-        except Exception as error:  # any error: the other runs do not depend on this one
+        except Exception as error:  # any error, because the other runs do not depend on this run
             self._error = error
             return None

@@ -19,9 +19,9 @@ from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import Progress, sweep
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-_TOGETHER = 32  # runs whose questions a network answers in one call
-_DURATION = 10.0  # [s], where neither study nor caller says otherwise
-_SPREAD = 0.02  # of the joints at the start [rad or m]
+_TOGETHER = 32  # number of runs in one batch of a network
+_DURATION = 10.0  # default duration [s]
+_SPREAD = 0.02  # default spread of the joints at the start [rad or m]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 from hrpsim.common.file_names import exists
 
-_OPEN = 8  # networks of a process
+_OPEN = 8  # largest number of networks in a process
 
 
 class SharedPolicy(OnnxPolicy):

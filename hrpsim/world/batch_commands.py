@@ -44,7 +44,7 @@ def command_worlds(
     given: int,
     named: bool,
     steps: int,
-) -> tuple[int, int, int, float]:  # many parameters: those of `set_commands`, and which robots
+) -> tuple[int, int, int, float]:  # many parameters: those of `set_commands`, and the robots
     """Command the robots of some worlds by the rows of a batch, or refuse a row.
 
     Args:

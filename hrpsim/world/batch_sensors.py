@@ -21,7 +21,7 @@ from hrpsim.world.world import World
 
 reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
-_WIDTH = 6  # of a reading
+_WIDTH = 6  # largest size of a reading
 
 
 class Reading(NamedTuple):

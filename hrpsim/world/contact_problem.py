@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from hrpsim.world.world import World
 
-_COLUMNS, _ROWS = -1, -2  # fclib's `nz` of matrices that are compressed by columns, by rows
+_COLUMNS, _ROWS = -1, -2  # fclib's `nz` of matrices in compressed column and row format
 
 
 @kernel
@@ -174,7 +174,7 @@ def _read_matrix(group: Any, path: str) -> spmatrix:
     if kind in (_COLUMNS, _ROWS):
         made = sparse.csc_matrix if kind == _COLUMNS else sparse.csr_matrix
         matrix = made((x, i, p), shape=(m, n))
-        matrix.check_format(full_check=True)  # or conversions read beyond the arrays
+        matrix.check_format(full_check=True)  # otherwise conversions may read beyond the arrays
         return matrix.tocsr()
     if kind < 0 or not len(p) == len(i) == len(x) == kind:
         raise ValueError(f"W has nz = {kind} with {len(x)} entries")

@@ -43,7 +43,7 @@ from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping
 
-_TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
+_TOLERANCE = 1e-9  # tolerance of the differentiated step, see SETTINGS
 
 _find_refused_world = prepared(find_refused_world)
 _find_refused_step = prepared(find_refused_step)
@@ -88,7 +88,7 @@ class Linearizing(Part):
     def __init__(self, core: Core, stepping: Stepping) -> None:
         super().__init__(core)
         self._stepping = stepping
-        self._known: _Known | None = None  # of the last such scene
+        self._known: _Known | None = None  # results for the last scene
         self._parameters: tuple[Scene, int, dict[str, Entry]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:

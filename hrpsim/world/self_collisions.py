@@ -42,7 +42,7 @@ class SelfContacts:
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
-        scene.counts["previous_count"] = 0  # contacts found stay if the step fails
+        scene.counts["previous_count"] = 0  # these contacts remain if the step fails
         while (status := advance(Reference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}

@@ -318,7 +318,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     def add_watcher(self, watcher: Watcher) -> None:
         """Call `watcher.update` before the steps that `watcher.next_step` returns."""
         self._contents.watchers += (watcher,)
-        self._scenes.present = self._scenes.present  # a batch looks at the world again
+        self._scenes.present = self._scenes.present  # a batch then checks the world again
 
     def remove_watcher(self, watcher: Watcher) -> None:
         """Stop calling a watcher."""

@@ -23,7 +23,7 @@ EXCITE_FILE = schema.mapping(
     {**OPTIONS, "recordings": REQUIRED["recordings"]},
     required={name: REQUIRED[name] for name in _NEEDED},
 )
-_STANDING = 0.05  # amplitude of a robot that stands [rad or m]
+_STANDING = 0.05  # amplitude of a standing robot [rad or m]
 _MOST_SAMPLES = 100_000
 
 

@@ -26,8 +26,8 @@ from hrpsim.world.objects.robot import Robot
 
 _CHANGE = 1e-4
 _CONFIDENCE = 0.95
-_TILT, _DROP = np.radians(10.0), 0.1  # of a robot that stands: turn, share of the height
-NEEDED = "position"  # kind whose noise has to be known
+_TILT, _DROP = np.radians(10.0), 0.1  # limits of standing: tilt [rad], relative loss of height
+NEEDED = "position"  # kind of signal with a required noise
 
 
 class Forecast(NamedTuple):

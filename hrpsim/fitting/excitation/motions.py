@@ -19,8 +19,8 @@ from hrpsim.fitting.unknowns import FitError
 from hrpsim.world.objects.robot import Robot
 
 _OPEN_RANGE = 0.5 * np.pi  # excursion of a joint without limits [rad or m]
-_TAPER = 0.1  # of the duration of a chirp: its begin and its end
-_LEAST_LEVEL = 0.05  # of the limits
+_TAPER = 0.1  # fraction of a chirp's duration at each end with a changing amplitude
+_LEAST_LEVEL = 0.05  # fraction of the limits
 
 
 class Motion(NamedTuple):
@@ -38,7 +38,7 @@ class Room(NamedTuple):
     joints: tuple[str, ...]
     centre: np.ndarray  # (joints,) [rad or m]
     below: np.ndarray  # (joints,) largest excursion to smaller positions
-    above: np.ndarray  # (joints,) to larger positions
+    above: np.ndarray  # (joints,) largest excursion to larger positions
     speed: np.ndarray  # (joints,) largest velocity
 
 

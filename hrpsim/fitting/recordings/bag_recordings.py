@@ -21,7 +21,7 @@ from hrpsim.fitting.recordings.signal_recordings import odometry_beside
 
 _STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
 _FIELDS = ("positions", "velocities", "efforts")
-_OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
+_OFFSET = 0.1  # largest difference of two topics between stamp and reception [s]
 
 
 class _Rows(NamedTuple):
@@ -30,7 +30,7 @@ class _Rows(NamedTuple):
     received: np.ndarray  # (n,) [s]
     time: np.ndarray  # (n,) stamps [s]
     joints: tuple[str, ...]
-    columns: dict[str, np.ndarray]  # (n, ...), NaN: no value
+    columns: dict[str, np.ndarray]  # (n, ...), NaN: without a value
 
 
 def bag_recordings(

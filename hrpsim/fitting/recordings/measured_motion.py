@@ -29,7 +29,7 @@ from hrpsim.fitting.signals.signal_kind import DELAY
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-# The quantities that are compared, and their units.
+# The compared quantities and their units.
 KINDS = {
     "position": "rad or m",  # of joints
     "velocity": "rad/s or m/s",
@@ -41,12 +41,12 @@ KINDS = {
 POSITIONS = ("position", "base_position", "base_rotation")
 COMMANDS = ("positions", "velocities", "efforts")
 SAMPLES = ("time", "positions", "velocities", "base", "base_velocity")
-# The columns of each array: none, a number, or as many as the names in a field.
+# The columns of each array: none, a number, or the field with the names of the columns.
 _SHAPES: dict[str, str | int | None] = {"time": None, "command_time": None}
 _SHAPES |= {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
-_QUATERNION_SLACK = 0.1  # of a length, which rounding in a file may change
-_LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
+_QUATERNION_SLACK = 0.1  # relative error of the length, for rounding in files
+_LEAST_COVER = 0.5  # least fraction of the samples within the time of the commands
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +245,7 @@ class BoundRecording:
         self.free = robot is None or robot.model.base == "free"
         self._check_joints(robot)
         check_recording(recording, robot)
-        self.compared: dict[str, np.ndarray] = {}  # from kinds to columns of v
+        self.compared: dict[str, np.ndarray] = {}  # columns of v, by kind
         self.positions_of = self.q_of = np.zeros(0, dtype=int)
         if self.free:
             self._place_base()
@@ -257,7 +257,7 @@ class BoundRecording:
             self._place("velocity", self.v_of, recording.velocities, recording.positions)
             self.compared["position"] = self.v_of
         self.signals: list[BoundSignal] = []
-        self.encoders = np.zeros(len(self.q_of))  # offsets of measured positions
+        self.encoders = np.zeros(len(self.q_of))  # offsets of the encoders
         count = sum(one.nv for one in world.entities.values())
         self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
 

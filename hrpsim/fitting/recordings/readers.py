@@ -126,7 +126,7 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
     for what, names in {"time": SAMPLES, "command_time": commands}.items():
         table = _table({name: given[name] for name in names if name in given}, what)
         if table is None:
-            return (Recording(**given),)  # which names the field
+            return (Recording(**given),)  # its error names the field
         if table:
             tables[what] = table
     runs = []

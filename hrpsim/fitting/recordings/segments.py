@@ -28,7 +28,7 @@ from hrpsim.common.errors import FitError, FitWarning
 from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
 from hrpsim.fitting.recordings.recording_checks import gaps, repeats
 
-_PAUSE = 1.0  # between samples, over which nothing is simulated [s]: the clock may have stepped
+_PAUSE = 1.0  # longest simulated time between samples [s], beyond it the clock may have jumped
 
 Table = dict[str, np.ndarray]  # "time" (n,) and columns (n, ...) of the same rows
 

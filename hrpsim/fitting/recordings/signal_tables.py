@@ -19,13 +19,13 @@ from hrpsim.common.errors import FitError, require_names, unknown_name
 from hrpsim.fitting.signals.signal import Signal
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
-_FIELDS = {  # of a topic: the kind of signal, and the fields with the columns
+_FIELDS = {  # by topic type: kind of signal, and fields of the columns
     WRENCH: ("wrench", ("force", "torque")),
     IMU: ("imu", ("angular_velocity", "linear_acceleration")),
     POINT: ("point", ("point",)),
     JOINT_STATE: ("torque", ("effort",)),
 }
-_POSITION = "motor_position"  # a signal of JointState that has the field `position`
+_POSITION = "motor_position"  # a signal in the field `position` of JointState
 TOPIC = "topic"
 
 

@@ -18,7 +18,7 @@ from hrpsim.fitting.report.missing_effects import Suspect
 from hrpsim.fitting.report.verdict_table import VerdictRow
 from hrpsim.fitting.result import FitResult, Trace
 
-_SIGNALS = 12  # of a recording that are drawn, those with the largest residuals
+_SIGNALS = 12  # number of plotted signals of a recording, those with the largest residuals
 _BEFORE, _AFTER, _RANGE = "#d1495b", "#1f6fb4", "#a9b1bd"
 _STYLE = (
     "body{font:15px sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}"

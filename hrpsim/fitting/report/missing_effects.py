@@ -29,14 +29,14 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_WINDOWS, _JOINTS = 100, 8  # most that are used, those with the largest residuals
+_WINDOWS, _JOINTS = 100, 8  # largest numbers, those with the largest residuals
 _NAMES = {"friction": "dry friction", "damping": "damping", "rotor_inertia": "rotor inertia"}
-_SMALL = 0.02  # of the efforts: size of an effect
-_GEAR = 300.0  # stiffness of a gear over the servo's gain, where only backlash is added
-_SOFT = 30.0  # the same, for a soft gear
-_LOOSE = np.geomspace(1e-3, 2e-2, 14)  # backlash [rad or m]; only a near size explains much
-_LATE, _TURNED, _HEAVY = 2e-3, 5e-3, 1.05  # delay [s], zero of an encoder [rad or m], mass
-SURE, NOTICED = 4.0, 0.03  # t value and share, from which an effect is named
+_SMALL = 0.02  # size of an effect, relative to the efforts
+_GEAR = 300.0  # ratio of a gear's stiffness to the servo's gain if only backlash is added
+_SOFT = 30.0  # the same ratio for an elastic gear
+_LOOSE = np.geomspace(1e-3, 2e-2, 14)  # tried backlashes [rad or m]
+_LATE, _TURNED, _HEAVY = 2e-3, 5e-3, 1.05  # delay [s], zero of an encoder [rad or m], mass factor
+SURE, NOTICED = 4.0, 0.03  # least t value and least fraction of a reported effect
 
 
 class Suspect(NamedTuple):
@@ -162,7 +162,7 @@ class _Test:
         assert found.by_starts is not None
         self._starts.weigh(found.by_starts, self._weights)
         J = self._starts.without(found.by_parameters * self._weights[:, None])
-        self._basis = np.linalg.qr(J[:, J.any(axis=0)])[0]  # sensors' unknowns move no state
+        self._basis = np.linalg.qr(J[:, J.any(axis=0)])[0]  # sensors' unknowns do not change states
         self._base = base
         self._rest = self._without(base)
         self._joints = _worst(labels, np.bincount(rows.signal, self._rest**2))

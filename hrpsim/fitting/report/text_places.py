@@ -35,10 +35,10 @@ class Element(NamedTuple):
     tag: str
     above: tuple[Element, ...]
     begin: int
-    end: int  # after the tag
-    name_end: int  # after the name of the tag
+    end: int  # index after the tag
+    name_end: int  # index after the name of the tag
     empty: bool
-    attributes: dict[str, tuple[str, int, int]]  # value, and its place without the quotes
+    attributes: dict[str, tuple[str, int, int]]  # value and its position without the quotes
 
     def get(self, name: str) -> str | None:
         """Return an attribute, or None."""

@@ -31,7 +31,7 @@ def _at_actuators(thing: Robot, joints: Sequence[str], field: str, plain: np.nda
 class JointSignal(SignalKind):
     """A signal with one column for each joint."""
 
-    gain = "gain"  # name of the factor
+    gain = "gain"  # name of the factor's unknown
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
         """Return the unknowns: a factor and an offset for each joint."""

@@ -15,7 +15,7 @@ from hrpsim.common.values import as_numbers
 from hrpsim.fitting.signals.signal_kind import DELAY, DELAY_SETTING, Setting, SignalKind
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
-PREFIX = "signals."  # of the paths of unknowns
+PREFIX = "signals."  # prefix of the paths of unknowns
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from hrpsim.common.values import ANY, Range
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-MIDDLE = 0.5  # of a step: time of a mean over the last step, before the end of the step
+MIDDLE = 0.5  # time of a mean over the last step, before the end of the step [steps]
 DELAY = "delay"
 MOST_DELAY = 0.1  # [s]
 
@@ -24,7 +24,7 @@ MOST_DELAY = 0.1  # [s]
 class Setting(NamedTuple):
     """The declaration of an unknown of a signal."""
 
-    usual: float | None  # value of a perfect sensor. None: there is no usual value
+    usual: float | None  # value of an ideal sensor, None without one
     bounds: Range = ANY
     unit: str = ""
 

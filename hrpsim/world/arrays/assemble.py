@@ -65,7 +65,7 @@ class Shapes(NamedTuple):
 
     records: np.ndarray  # SHAPE
     group: np.ndarray
-    owners: list[tuple[str, str]]  # (entity, link) of each
+    owners: list[tuple[str, str]]  # (entity, link) of each shape
     geometries: list[Geometry]
 
     def give_solids(self, solids: np.ndarray, polyhedra: Polyhedra) -> None:
@@ -158,7 +158,7 @@ def joined_sensors(entities: list[Entity], time_step: float) -> np.ndarray:
         body = sensor.body + entity.first_body if sensor.body >= 0 else -1
         record["quantity"] = STEP_KINDS[sensor.kind].quantity
         record["body"] = body
-        # Three axes turned round measure the opposite wrench.
+        # Three axes in the opposite direction measure the opposite wrench.
         record["R"], record["p"] = -sensor.R if sensor.reversed else sensor.R, sensor.p
         record["tare"] = sensor.tare
         record["subtree_size"] = _subtree_size(entity.system, sensor.body)

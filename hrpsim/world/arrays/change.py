@@ -82,7 +82,7 @@ def _roomier(scene: Scene) -> DirectSystem:
     return new_direct_system(rows, columns, nodes, trees, entries, space)
 
 
-Indices = Mapping[Axis, np.ndarray]  # by axis: the new index of each old entry, -1 for none
+Indices = Mapping[Axis, np.ndarray]  # by axis: new indices of the old entries, -1 if removed
 
 
 def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
@@ -180,7 +180,7 @@ def renumbered(records: np.ndarray, field: Field, indices: Indices) -> np.ndarra
 def _carry_entries(before, after, field: Field, indices: np.ndarray) -> None:
     """Copy the state that survives a change from old to new entries. Index -1 means removed."""
     stays = indices >= 0
-    if before.shape[1:] != after.shape[1:]:  # room for more commands, or fewer
+    if before.shape[1:] != after.shape[1:]:  # other capacity for commands
         common = min(before.shape[1], after.shape[1])
         before, after = before[:, :common], after[:, :common]
     for name in (slice(None),) if field.carries is None else field.carries:

@@ -47,7 +47,7 @@ _GROWING = {
 }
 _FIELDS = [(path, field) for path, field in declared_fields(Scene) if field.axis in _GROWING]
 _ARRAYS = attrgetter(*(path for path, _ in _FIELDS))
-_REFERRING = [  # but for connections, which the world renumbers
+_REFERRING = [  # except connections, which the world renumbers
     (path, field)
     for path, field in declared_fields(Scene)
     if field.refers and not field.live and path != "connections"
@@ -57,7 +57,7 @@ _STAGES = [
 ]
 _LIVE = [(path, field) for path, field in declared_fields(Scene) if field.refers and field.live]
 _KEPT = (Life.CONSTANT, Life.STATE, Life.RESULT)
-# What steps write of shapes, bodies at rest and trees; a new scene begins without these.
+# Fields of shapes, bodies at rest and trees that steps write. A new scene starts without them.
 _OF_LAST_STEP = {
     "collision.shapes": (
         *("center", "travel", "reach", "driven", "gained", "swift", "ballistic"),
@@ -115,7 +115,7 @@ class SpareRoom:
 
     def __init__(self) -> None:
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS
-        self._bytes: list[np.ndarray] = []  # the same memory, a row for each entry
+        self._bytes: list[np.ndarray] = []  # the same memory, one row for each entry
 
     def with_more(self, scene: Scene, added: Added) -> Scene:
         """Return the scene with more entities after the others, each at its initial place."""

@@ -16,7 +16,7 @@ from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.model.readers.openhrp.body_values import Values
 from hrpsim.model.readers.robot_data import Notes
 
-DEFAULT = "default"  # the material of links that state none, which Choreonoid calls Default
+DEFAULT = "default"  # material of links without one, Choreonoid's "Default"
 _READ_OF_MATERIAL = {"name", "roughness", "viscosity"}
 _READ_OF_PAIR = {"materials", "friction", "static_friction", "dynamic_friction", "restitution"}
 

@@ -26,8 +26,8 @@ from hrpsim.world.file.cnoid_materials import DEFAULT, MaterialTable
 from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
-SHARE_VARIABLE = "CHOREONOID_SHARE"  # names Choreonoid's folder `share`
-_TIME_STEP = 0.001  # of a project without a simulator [s]
+SHARE_VARIABLE = "CHOREONOID_SHARE"  # environment variable with Choreonoid's folder `share`
+_TIME_STEP = 0.001  # time step of a project without a simulator [s]
 _INSTALLED = ("/usr/share", "/usr/local/share")
 _TO_RADIAN = np.pi / 180.0
 _READ_OF_BODY = {
@@ -35,7 +35,7 @@ _READ_OF_BODY = {
     *("root_attitude", "joint_displacements", "joint_positions", "fix_root", "static_model"),
     *("collision_detection", "self_collision_detection"),
 }
-_OF_THE_PAGE = {  # what Choreonoid's windows and kinematics do with a body
+_OF_THE_PAGE = {  # keys for Choreonoid's windows and kinematics
     *("current_base_link", "initial_root_translation", "initial_root_position"),
     *("initial_root_rotation", "initial_root_attitude", "initial_joint_displacements"),
     *("initial_joint_positions", "lock_location", "location_editable", "is_editable"),
@@ -50,10 +50,10 @@ class _Item(NamedTuple):
     """An item of a project, and the types of the items that enclose this item."""
 
     name: str
-    kind: str  # its class
+    kind: str  # class of the item
     data: Values
-    above: tuple[str, ...]  # classes of the items above
-    owner: str  # name of the item above
+    above: tuple[str, ...]  # classes of the parent items
+    owner: str  # name of the parent item
 
 
 def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None) -> World:

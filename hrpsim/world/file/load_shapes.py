@@ -26,7 +26,7 @@ from hrpsim.model.shapes.terrain import TERRAINS, check_size
 from hrpsim.world.file.file_reader import FileReader
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm")
-_WHITE, _DEEP_WHITE = 255.0, 65535.0  # of pictures of 8 and of 16 bits
+_WHITE, _DEEP_WHITE = 255.0, 65535.0  # largest values of 8-bit and 16-bit images
 _OWN_PACKAGE = "package://hrpsim/"
 
 

@@ -44,7 +44,7 @@ from hrpsim.world.file.imported import connect, finish
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
+_INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's other integrators are semi-implicit
 
 Owner = tuple[str, str]  # entity and link, as in World.link_names
 
@@ -233,7 +233,7 @@ def _set_frictions(m: MjcfModel, world: World) -> None:
     """Set the friction of two geoms as in MuJoCo: by higher priority, else the larger friction."""
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
-        friction = max(a, b).friction  # of the higher priority, or else the larger
+        friction = max(a, b).friction  # of the higher priority, otherwise the larger one
         world.set_friction(material_name(a), material_name(b), friction)
 
 

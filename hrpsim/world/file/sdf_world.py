@@ -42,9 +42,9 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.world.file.imported import connect, finish
 from hrpsim.world.world import World
 
-_TIME_STEP = 0.001  # of a file that states none [s]
-_GRAVITY = (0.0, 0.0, -9.8)  # likewise [m/s^2]
-_OUTSIDE = re.compile(r"[^\w.-]")  # what names of entities do not have
+_TIME_STEP = 0.001  # time step of a file without one [s]
+_GRAVITY = (0.0, 0.0, -9.8)  # gravity of a file without one [m/s^2]
+_OUTSIDE = re.compile(r"[^\w.-]")  # characters that names of entities cannot have
 
 
 def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
@@ -124,9 +124,9 @@ class _Builder:
     def __init__(self, world: World, contents: SdfContents, path: Path) -> None:
         self.world, self.contents, self.path = world, contents, path
         self.notes = contents.notes
-        self._surfaces: dict[str, Surface] = {}  # by the names of materials
-        self._bits: dict[str, int] = {}  # of what collides: entity/link
-        self._entities: dict[Scope, str] = {}  # of each model: its robot, or the world
+        self._surfaces: dict[str, Surface] = {}  # by the name of the material
+        self._bits: dict[str, int] = {}  # collision bits, by entity/link
+        self._entities: dict[Scope, str] = {}  # entity of each model: its robot, or the world
 
     def add_models(self, models: list[Scope]) -> None:
         """Add static models as scenery, and then the other models as robots."""

@@ -23,9 +23,9 @@ from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
-_TIME_STEP = 0.001  # of a stage that states none [s]
-_OUTSIDE = re.compile(r"[^\w.-]")  # what names of entities do not have
-_DEFAULT = "default"  # the material of shapes without one
+_TIME_STEP = 0.001  # time step of a stage without one [s]
+_OUTSIDE = re.compile(r"[^\w.-]")  # characters that names of entities cannot have
+_DEFAULT = "default"  # material of shapes without one
 
 
 def load_usd_world(path: Path, time_step: float | None, integrator: str | None) -> World:

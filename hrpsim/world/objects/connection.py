@@ -34,9 +34,9 @@ class End:
 
     entity: Entity | None
     link: str
-    body: int  # of the entity; -1: fixed to the world
-    frame: Placement  # the link's, in the body
-    anchor: WorldFrame | None = None  # that it is, in the world
+    body: int  # index in the entity, -1: fixed to the world
+    frame: Placement  # frame of the link in the body
+    anchor: WorldFrame | None = None  # frame of the world, for a fixed end
 
     @property
     def owner(self) -> tuple[str, str]:
@@ -174,9 +174,9 @@ class Connection(Closed):
         self.kind = kind
         self.ends = ends
         self.collide = collide
-        self.frames = frames  # in the ends' links
-        self.number = number  # of all that the world ever had
-        self.index = -1  # in the world's arrays; -1: not in the world
+        self.frames = frames  # frames in the links at both ends
+        self.number = number  # number among all connections that the world has had
+        self.index = -1  # index in the world's arrays, -1 outside the world
         self._initial = np.zeros(1, dtype=CONNECTION_RECORD)
         self._own_solver: str | None = None
 
@@ -192,7 +192,7 @@ class Connection(Closed):
     def initialise(self) -> None:
         """Return to the initial state: the state at creation, or the state saved since."""
         present = self._record()
-        for side in ("body_a", "body_b"):  # renumbered when others leave the world
+        for side in ("body_a", "body_b"):  # body numbers change if others leave the world
             self._initial[side] = present[side]
         self.world.connection_records[self.index] = self._initial[0]
 

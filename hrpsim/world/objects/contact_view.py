@@ -86,7 +86,7 @@ class ContactValues(NamedTuple):
     air_time: float
     last_contact_time: float
     last_air_time: float
-    contacts: ContactArrays | None = None  # where the view keeps them
+    contacts: ContactArrays | None = None  # arrays of the view
 
 
 class ContactView(SampledView):
@@ -102,7 +102,7 @@ class ContactView(SampledView):
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
-        self._reader: Any = None  # with which the next two were made ready
+        self._reader: Any = None  # reader of the next two arrays
         self._frame: Reference | None = None
         self._read: Any = None
         super().__init__(robot, description)
@@ -115,7 +115,7 @@ class ContactView(SampledView):
         """Drop all samples and times."""
         super().forget()
         self._last = ContactValues(np.zeros(6), np.zeros(self._shape), False, 0.0, 0.0, 0.0, 0.0)
-        self._ends = 0  # step of the last sample
+        self._ends = 0  # step at the end of the last sample
 
     def _unfinished(self) -> tuple[ContactValues, int]:
         return self._last, self._ends

@@ -148,7 +148,7 @@ class Entity(Closed):
         v: np.ndarray,
     ) -> None:
         self._world: WorldState | None = world
-        self.number = -1  # of all that the world ever had
+        self.number = -1  # number among all entities that the world has had
         self.name = name
         self.system = system
         self.forest = forest_of(system)

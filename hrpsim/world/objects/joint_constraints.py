@@ -35,11 +35,11 @@ class EffortSources(NamedTuple):
     """The arrays from which efforts of constraints are read, for a robot with n joints."""
 
     settings: np.ndarray  # (1,) SETTINGS
-    impulses: np.ndarray  # (nv, 7) of the step, by row
-    impact_impulse: np.ndarray  # (nv, 7) of its impacts
+    impulses: np.ndarray  # impulses of the step (nv, 7), by row
+    impact_impulse: np.ndarray  # impulses of impacts (nv, 7)
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
     joint_v: np.ndarray  # (n,) indices of the joints in the impulses
-    joint_of: np.ndarray  # (nv,) the inverse
+    joint_of: np.ndarray  # (nv,) inverse of joint_v
 
 
 class JointConstraints:
@@ -49,7 +49,7 @@ class JointConstraints:
     """
 
     def __init__(self) -> None:
-        self._own_solvers = np.full((self.nv, len(JOINT_KINDS)), -1)  # -1: as the rules say
+        self._own_solvers = np.full((self.nv, len(JOINT_KINDS)), -1)  # -1: by the rules
         self._initial_holds = np.zeros(self.nv, dtype=JOINT_HOLD)
 
     def _holds(self) -> np.ndarray:

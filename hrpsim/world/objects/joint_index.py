@@ -16,7 +16,7 @@ from hrpsim.common.values import LARGEST, as_numbers, several
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
-_LISTS_KEPT = 64  # of joints' names
+_LISTS_KEPT = 64  # number of stored lists of joint names
 
 
 class JointIndex:
@@ -32,13 +32,13 @@ class JointIndex:
         self.q = np.array([joint.q_index for joint in joints], dtype=np.int64)
         self.v = np.array([joint.v_index for joint in joints], dtype=np.int64)
         self.everywhere = np.arange(len(joints))
-        # Whether a joint is for an actuator: springs are not, nor those that mimic another.
+        # Whether a joint can have an actuator. Springs and mimic joints cannot.
         self.actuated = (model.system.stiffness[self.v] == 0.0) & (
             model.system.mimic_dof[self.v] < 0
         )
         self._index_of = {joint.name: k for k, joint in enumerate(joints)}
-        self._indices_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
-        self._last_names: Iterable[str] | None = None  # hashing a tuple takes longer than a command
+        self._indices_of: dict[tuple, np.ndarray] = {}  # indices of earlier lists of names
+        self._last_names: Iterable[str] | None = None  # hashing takes more time than a command
         self._last_indices = self.everywhere
 
     def __len__(self) -> int:

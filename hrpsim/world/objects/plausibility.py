@@ -24,24 +24,24 @@ from hrpsim.model.shapes.solid_inertia import solid_volume
 from hrpsim.model.system import FREE, PRISMATIC, System
 from hrpsim.world.objects.entity import Entity
 
-ROUNDING = 1e-9  # of a limit that a target is not beyond, relative and absolute
-STATE_SLACK = 1e-3  # of a limit that a state is not beyond [rad or m]
-LONGEST_PERIOD = 0.05  # of servos and contacts [s]
-SLOWEST_SAMPLES = 0.5  # of a motion [s]
-LONGEST_RAMP = 60.0  # of a command [s]
-_DEEP = 5e-3  # inside the ground [m]
-_SHOWN = 3  # findings in a text
-_TIMES = 3.0  # as fast as positions change, velocities contradict them
-_ALIKE = 0.7  # least correlation at which their ratio says something
-_STRONGEST = 300.0  # gravity, of the sun [m/s^2]
-_SLOWEST_SERVO = 10.0  # kd / kp [s]
-_FASTEST = 300.0  # body or robot [m/s]
+ROUNDING = 1e-9  # tolerance of a target at a limit, relative and absolute
+STATE_SLACK = 1e-3  # tolerance of a state at a limit [rad or m]
+LONGEST_PERIOD = 0.05  # largest period of servos and contacts [s]
+SLOWEST_SAMPLES = 0.5  # largest period of a motion's samples [s]
+LONGEST_RAMP = 60.0  # longest ramp of a command [s]
+_DEEP = 5e-3  # largest depth inside the ground [m]
+_SHOWN = 3  # largest number of findings in a text
+_TIMES = 3.0  # ratio of velocities to changes of positions that counts as a wrong unit
+_ALIKE = 0.7  # least correlation for this ratio
+_STRONGEST = 300.0  # gravity of the sun [m/s^2]
+_SLOWEST_SERVO = 10.0  # largest kd / kp [s]
+_FASTEST = 300.0  # largest speed of a body or robot [m/s]
 _GYRATION = 20.0  # largest radius of gyration [m]
-_ROUGHEST = 10.0  # coefficient of friction
-_DENSITIES = 0.01, 1e5  # of bodies: a hundredth of air, four times osmium [kg/m^3]
-_HEAVIEST = 1e6  # robot [kg]
-_LARGEST = 100.0  # extent of a link's shape [m]
-_SLOWER = 0.25  # part of a commanded velocity that may be missing
+_ROUGHEST = 10.0  # largest coefficient of friction
+_DENSITIES = 0.01, 1e5  # densities of bodies: a hundredth of air, four times osmium [kg/m^3]
+_HEAVIEST = 1e6  # largest mass of a robot [kg]
+_LARGEST = 100.0  # largest extent of a link's shape [m]
+_SLOWER = 0.25  # largest missing fraction of a commanded velocity
 _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"}
 
 
@@ -61,7 +61,7 @@ class JointLimits:
         away = np.array([-1.0, 1.0, 1.0, 1.0])
         self.reach = self._ends + away * (ROUNDING * (1.0 + np.abs(self._ends)))
         self._names: Sequence[str] | None = None
-        self._rows = np.zeros(0, dtype=np.int64)  # of these names
+        self._rows = np.zeros(0, dtype=np.int64)  # rows of these names
 
     def beyond(
         self, names: Sequence[str], values: Mapping[str, np.ndarray], slack: float = 0.0

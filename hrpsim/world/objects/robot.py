@@ -43,11 +43,11 @@ from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorView
 
-_REACHED = 16  # bit of `_reported`: the joint's first velocity was examined
+_REACHED = 16  # bit of `_reported`: the joint's first velocity was checked
 _ANY_TARGET = POSITIONS | VELOCITIES | EFFORTS
 
 
-# Views of kinds of sensors with readings of their own.
+# Views of the kinds of sensors with separate readings.
 _VIEWS: dict[type, type[SampledView]] = {
     HeightScan: ScanView,
     Lidar: ScanView,

@@ -28,11 +28,11 @@ from hrpsim.world.objects.plausibility import LONGEST_RAMP, long_period
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
 _NOTHING = np.zeros(0)
-_MOST_STEPS = 1e15  # of a ramp
+_MOST_STEPS = 1e15  # largest number of steps of a ramp
 TARGETS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
-NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
+NAN_HOLDS = 16  # in addition to the bits of CONTROL's `given`: NaN means a value that is not given
 
-# What became of a command. BEYOND: written, with a target beyond a limit that was not reported yet.
+# Results of a command. BEYOND: written, and a target beyond a limit was not reported before.
 WRITTEN, BEYOND, BAD_POSITION, BAD_VELOCITY, BAD_EFFORT, NO_GAINS = range(6)
 _NOT_FINITE = (
     "for joint {joint!r} of {robot!r} is {value}. A command must be finite "
@@ -57,7 +57,7 @@ class Actuators(NamedTuple):
     kp: np.ndarray  # (n,)
     kd: np.ndarray  # (n,)
     reach: np.ndarray  # (n, 4) lower and upper position, largest velocity and effort
-    reported: np.ndarray  # (n,) kinds of targets beyond `reach` that were reported
+    reported: np.ndarray  # (n,) kinds of already reported targets beyond `reach`
 
 
 @kernel
@@ -234,7 +234,7 @@ class RobotAccess(LinkReaders):
         self.forest = robot.forest
         self._robot = robot
         self._joints = joints
-        self._targets = targets  # gains, reach and what was reported
+        self._targets = targets  # gains, reach and reported kinds
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
 

@@ -17,7 +17,7 @@ from hrpsim.model.model import Model
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.plausibility import slow_servo
 
-_SHOWN = 4  # names listed at most
+_SHOWN = 4  # largest number of listed names
 
 
 class RobotGains:

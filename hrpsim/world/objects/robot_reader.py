@@ -28,8 +28,8 @@ from hrpsim.model.model import Frame, Model
 from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.model.system import System
 
-BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free base
-# a link's frame in the body that carries it
+BASE_SIZE = 13  # size of a free base: position, quaternion, linear and angular velocity
+# a link's frame in the body of the link
 LINK = np.dtype(
     [
         ("body", "i8"),  # -1: the world

@@ -20,7 +20,7 @@ from hrpsim.model.sensors.sensor_kind import SampleNoise, SensedRobot
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 from hrpsim.world.objects.robot_access import RobotAccess
 
-_NEAR = 1e-9  # of a step: rounding of times
+_NEAR = 1e-9  # rounding of times [steps]
 
 
 class OtherKindError(WorldError, AttributeError):
@@ -123,10 +123,10 @@ class SamplingRobot(SensedRobot, Protocol):
 class Sample(NamedTuple):
     """A finished sample: number, first step, step of arrival, and values."""
 
-    number: int  # of all multiples of the sensor's period
-    start: int  # the step it began at
-    arrives: int  # the step from which on it can be read
-    values: Any  # as the kind of sensor has them; never changed
+    number: int  # number among all multiples of the sensor's period
+    start: int  # step at the begin of the sample
+    arrives: int  # step at which the sample becomes available
+    values: Any  # values by kind of sensor, never changed
 
 
 class SampledView(Closed):
@@ -149,7 +149,7 @@ class SampledView(Closed):
         self._period = 1.0 / (description.rate * time_step) if description.rate > 0.0 else 1.0
         self._latency = math.ceil(description.latency / time_step - _NEAR)
         self._enabled = description.enabled
-        self._waits = not description.enabled  # for its first reading
+        self._waits = not description.enabled  # the first reading does not exist yet
         self.forget()
 
     def _generator(self, number: int) -> np.random.Generator:
@@ -161,8 +161,8 @@ class SampledView(Closed):
 
     def forget(self) -> None:
         """Drop all samples, as before the first step."""
-        self._next = -1  # the step of the next part; -1: not known
-        self._part, self._number, self._start = 0, 0, 0  # of the sample that is being made
+        self._next = -1  # step of the next part, -1: unknown
+        self._part, self._number, self._start = 0, 0, 0  # of the present incomplete sample
         self._samples: list[Sample] = []
 
     def state(self) -> tuple:

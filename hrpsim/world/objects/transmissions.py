@@ -126,7 +126,7 @@ class TendonView(Closed):
     def __init__(self, robot: Any, name: str, number: int) -> None:
         self.robot = robot
         self.name = name
-        self._number = number  # of the robot's
+        self._number = number  # number among the robot's transmissions
 
     def __repr__(self) -> str:
         return f"<tendon {self.name!r} of {self.robot.name!r}>"

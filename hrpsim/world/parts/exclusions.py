@@ -28,7 +28,7 @@ class Exclusions(Part):
     def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._apart: list[tuple[str, str]] = []
-        self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that no connection changes
+        self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that do not depend on connections
 
     @property
     def _world(self) -> WorldState:
@@ -132,7 +132,7 @@ def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
         for m in range(k + 1, len(shapes)):
             b = shapes[m]
             if a.body == b.body:
-                continue  # one group
+                continue  # the same group
             if robot.self_collision:
                 apart = (min(a.body, b.body), max(a.body, b.body)) in adjacent
                 apart = apart or pair_of(a.link, b.link) in disabled

@@ -30,10 +30,10 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.results import Naming
 
-_GROWTH = 1e-6  # of a mode in a step, that rounding might explain
+_GROWTH = 1e-6  # growth of a mode in a step that rounding can explain
 _HALVINGS = 60
 _TINY = 1e-300  # [kg m^2 or kg]
-_ABSURD = 1e5  # change of speed in a step, demanded of a joint or body alone [rad/s or m/s]
+_ABSURD = 1e5  # change of a single joint's or body's speed in a step [rad/s or m/s]
 
 
 class Limit(NamedTuple):
@@ -41,8 +41,8 @@ class Limit(NamedTuple):
 
     time_step: float
     joint: str
-    stiffness: float  # gain included [Nm/rad] or [N/m]
-    damping: float  # gain included [Nms/rad] or [Ns/m]
+    stiffness: float  # stiffness with the gain [Nm/rad] or [N/m]
+    damping: float  # damping with the gain [Nms/rad] or [Ns/m]
 
 
 def rk4_limit(robot: Robot) -> Limit | None:

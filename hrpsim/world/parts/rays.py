@@ -33,9 +33,9 @@ class RayHits(NamedTuple):
     """The first surfaces that n rays meet. A ray without a surface has inf, zeros, -1 and -1."""
 
     distances: np.ndarray  # (n,) [m]
-    normals: np.ndarray  # (n, 3) outward; along the ray where it starts inside
+    normals: np.ndarray  # (n, 3) outward, or along the ray if it starts inside a shape
     links: np.ndarray  # (n,) indices in World.link_names
-    entities: np.ndarray  # (n,) indices in tuple(World.entities); -1 for fixed shapes too
+    entities: np.ndarray  # (n,) indices in tuple(World.entities), -1 for none and for fixed shapes
 
 
 class RayCaster:

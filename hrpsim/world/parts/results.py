@@ -226,7 +226,7 @@ class ConvergenceRecord:
 
     def reset(self) -> None:
         """Clear the record."""
-        self._steps_before = 0  # the last call
+        self._steps_before = 0  # steps in the last call
         self._in_call, self._since_reset = Unmet(), Unmet()
 
     def begin_call(self, steps_done: int) -> tuple[int, Unmet]:

@@ -31,10 +31,10 @@ class Sleep:
 
     def __init__(self, contents: Contents, scenes: Scenes, sleeping: bool) -> None:
         self._contents, self._scenes = contents, scenes
-        self._island_of: dict[Entity, int] = {}  # of what sleeps, in the order of the entities
-        self.kept_contacts = np.zeros(0, dtype=CONTACT)  # among what sleeps; points in the world
-        self._front: Scene | None = None  # all that is awake
-        self._front_of: Scene | None = None  # the scene that it is the front of
+        self._island_of: dict[Entity, int] = {}  # of sleeping entities, in the entities' order
+        self.kept_contacts = np.zeros(0, dtype=CONTACT)  # of sleeping bodies, points in the world
+        self._front: Scene | None = None  # scene of the awake bodies
+        self._front_of: Scene | None = None  # scene from which the front was made
         self._set_sleeping(sleeping)
 
     @property
@@ -237,7 +237,7 @@ class Sleep:
         live = scene.collision.contacts[: int(scene.counts["contact_count"][0])]
         return _by_pair(np.concatenate([live, self.kept_contacts])) if self._island_of else live
 
-    # -- what steps ---------------------------------------------------------------------------
+    # -- awake bodies ---------------------------------------------------------------------------
 
     @property
     def any_asleep(self) -> bool:
@@ -278,7 +278,7 @@ class Sleep:
     def state(self) -> tuple[tuple[int, ...], np.ndarray]:
         """Return the island of every entity (-1 if awake), and the stored contacts."""
         islands = tuple(self._island_of.get(entity, -1) for entity in self._contents.entities)
-        return islands, self.kept_contacts  # which is replaced, never written to
+        return islands, self.kept_contacts  # this array is replaced and never written to
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
         """Lay out the arrays as at the time when `state` was saved."""

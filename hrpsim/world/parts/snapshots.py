@@ -22,7 +22,7 @@ from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.parts.exclusions import Exclusions
 from hrpsim.world.parts.part import Core
 
-_RECORDS = [  # of the last step
+_RECORDS = [  # records of the last step
     path
     for path, field in declared_fields(Scene)
     if field.shape == (1,) and field.life is Life.STATE and path not in ("settings", "clock")
@@ -110,7 +110,7 @@ def _checksum_of(arrays: Iterable[np.ndarray]) -> int:
     try:
         for array in arrays:
             found = zlib.crc32(array, found)
-    except (TypeError, ValueError, BufferError):  # no arrays, or parts of others
+    except (TypeError, ValueError, BufferError):  # no arrays, or views of other arrays
         return -1
     return found
 
@@ -120,7 +120,7 @@ class Snapshots(Exclusions):
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
-        self._identity = os.urandom(8).hex()  # copies have it too
+        self._identity = os.urandom(8).hex()  # the same in copies
 
     def _keep_as_initial(self) -> None:
         """Save the present state as the state that `reset` restores."""

@@ -28,9 +28,9 @@ from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Unmet
 
 _MOST_AT_ONCE = 2**62
-# Lazily compiled kernels that every step calls, and those that a second process compiles for a
-# first step, in the order of use. The step itself, which takes as long as those, and the kernels
-# of robots are compiled here.
+# Kernels of every step that are compiled on first use, and kernels that a second process compiles
+# for a first step, in the order of use. The step and the kernels of robots are compiled in this
+# process, because the step takes as long as those.
 _ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
 _COMPILED_AHEAD = (*_ALWAYS_USED, "solve_displacement", "solve_by_newton_method")
 
@@ -53,11 +53,11 @@ class Stepping(Part):
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
-        self._reference: Reference | None = None  # to the scene that the compiled step had last
-        self._raw: tuple[Scene, list] | None = None  # a scene, its state, room to save that
-        self._run: Any = None  # the step, without checks of its arguments
-        self._was_cut = False  # the last call of `step`, by a signal
-        self._before: tuple[int, Unmet] | None = None  # the present call, of the convergence record
+        self._reference: Reference | None = None  # reference to the scene of the last compiled step
+        self._raw: tuple[Scene, list] | None = None  # a scene, its state, and memory for saving it
+        self._run: Any = None  # the step without checks of the arguments
+        self._was_cut = False  # whether a signal interrupted the last call of `step`
+        self._before: tuple[int, Unmet] | None = None  # the present call in the convergence record
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the machine code of the step, which belongs to this process."""
@@ -103,7 +103,7 @@ class Stepping(Part):
                     self._serve(status)
             yield self._scenes.present
         finally:
-            if self._scenes.present is not scene:  # it was given more room
+            if self._scenes.present is not scene:  # its capacity was increased
                 lasting = self._scenes.raw_lasting()
                 start = [(one[0][: len(saved)], saved) for one, (_, saved) in zip(lasting, start)]
             for array, saved in start:
@@ -144,7 +144,7 @@ class Stepping(Part):
         The next call serves a request that the last step may have left.
         """
         self._was_cut = True
-        self._scenes.present = self._scenes.present  # a batch looks at the world again
+        self._scenes.present = self._scenes.present  # a batch then checks the world again
 
     def end_pushes(self) -> None:
         """Clear the pushes of this call."""
