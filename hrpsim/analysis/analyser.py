@@ -59,10 +59,10 @@ class Trajectory:
     links) the fields of SUPPORT_SAMPLE.
     """
 
-    links: tuple[str, ...]  # that may be fixed
+    links: tuple[str, ...]  # possible fixed links
     phases: tuple[FixedPhase, ...]  # with their poses
     phase_of: np.ndarray  # (T,)
-    fixed: np.ndarray  # (T, number of links) whether each bears, bool
+    fixed: np.ndarray  # (T, number of links) whether each link is fixed, bool
     q: np.ndarray
     v: np.ndarray
     dv: np.ndarray

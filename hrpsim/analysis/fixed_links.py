@@ -87,7 +87,7 @@ class _Clearance(NamedTuple):
     """Heights of soles above the plane of a reference sole."""
 
     lowest: np.ndarray  # (T, s) height of each sole's lowest corner [m]
-    rests: np.ndarray  # (T, s) whether all of it touches and does not move, bool
+    rests: np.ndarray  # (T, s) whether the whole sole touches the floor and does not move, bool
 
 
 def _phases(links: Sequence[str], references: np.ndarray, bearing: np.ndarray) -> list[FixedPhase]:
@@ -167,7 +167,7 @@ def _references(clearances, reference: int) -> np.ndarray:
     """
     count = len(clearances[0].lowest)
     references = np.full(count, reference)
-    begin = 0  # of the present reference
+    begin = 0  # first sample of the present reference
     for t in range(count):
         seen = clearances[reference]
         other = int(np.argmin(seen.lowest[t]))

@@ -19,7 +19,7 @@ from hrpsim.engine.compile.compiled import prepared
 
 _CONTACT_HEIGHT = 3e-3  # [m]
 
-_analyse_sample = prepared(analyse_samples)  # all arrays are of observers, and of one kind each
+_analyse_sample = prepared(analyse_samples)  # all observers have arrays of the same types
 
 
 class Observer(Closed):

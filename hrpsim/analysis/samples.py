@@ -41,7 +41,7 @@ from hrpsim.model.system import FIXED, FREE
 _COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 
-@kernel  # many parameters: names the parts of the motion that it reads, not the motion
+@kernel  # many parameters: arrays of the motion instead of the motion
 def analyse_samples(
     subject: Subject,
     phases: Records[Phase],
@@ -63,7 +63,7 @@ def analyse_samples(
         _analyse(subject, phases[k], fixed[k], q[t], v[t], dv[t], space, results, t)
 
 
-@inner_kernel  # many parameters: names the parts of the motion that it reads, not the motion
+@inner_kernel  # many parameters: arrays of the motion instead of the motion
 def _analyse(
     subject: Subject,
     phase: Phase,

@@ -32,7 +32,7 @@ _VECTORS = (
 )
 _SCALARS = ("margin", "capture_margin", "kinetic_energy", "potential_energy")
 _ROUNDING = 1e-9
-_SHOWN = 12  # phases, and violations, that the text lists
+_SHOWN = 12  # largest number of listed phases and violations
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Violation:
     name: str  # of the joint or link, or "LINK - LINK"
     begin: float
     end: float
-    worst: float  # the value that exceeds the limit most
+    worst: float  # value with the largest violation of the limit
     worst_time: float  # [s]
     limit: float
     unit: str  # "" for a ratio
@@ -64,7 +64,7 @@ class AnalysedMotion:
     found: Trajectory
     violations: tuple[Violation, ...]
     fixed_by: str  # "given", "file" or "detected"
-    seconds: float  # that the analysis took, without reading [s]
+    seconds: float  # duration of the analysis, without reading [s]
 
 
 def analyse_motion(

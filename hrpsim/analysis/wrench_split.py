@@ -15,8 +15,8 @@ from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import Indices, Mat3, Matrix, Records, Tensor, Vec6, Vector
 from hrpsim.engine.dynamics.articulated import invert_symmetric
 
-# The square of a violated condition counts 1 / _YIELDING times the norm, so that there is always a
-# solution: of conditions that contradict each other, the one that violates them least.
+# The square of a violated condition has the weight 1 / _YIELDING relative to the norm.
+# Contradictory conditions therefore have a solution, with the least violation.
 _YIELDING = 1e-8
 _VIOLATED = 1e-12  # relative to the size of the gradient
 _ROW, _WRENCH, _IMAGE, _SOLVED = range(4)  # of `edges`
@@ -98,7 +98,7 @@ def _add_image(
     share[5] += y5 + y0 * arm[1] - y1 * arm[0]
 
 
-@inner_kernel  # many parameters: its work arrays are the caller's, as a kernel allocates nothing
+@inner_kernel  # many parameters: work arrays of the caller, because a kernel allocates nothing
 def keep_pressure_inside(
     supports: Records[Support], vertices: Matrix, fixed: Indices, frames: Records[SupportSample],
     arms: Matrix, length: float, norm_inverse: Matrix, edges: Tensor, owners: Indices,

@@ -18,11 +18,11 @@ from hrpsim.common.figures import new_figure
 from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.model.load import load_model
 
-_LOADED = 0.05  # of the weight: with less there is no support, and division would amplify noise
+_LOADED = 0.05  # fraction of the weight, below which division would amplify noise
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 _LINES = "-", "--", ":"  # x, y, z
 LEFT, RIGHT, SUM = "#0b6fa4", "#d1611b", "#8a8f98"
-_BEARING = 0.5  # load of the other foot in a step
+_BEARING = 0.5  # least load of the other foot during a swing, as a fraction of the weight
 _SHORTEST_SWING = 0.2  # [s]
 
 
@@ -89,7 +89,7 @@ class Foot:
     time: np.ndarray  # (n,) ascending [s]
     force: np.ndarray  # (n, 3) in the sensor frame [N]
     torque: np.ndarray  # (n, 3) in and about the sensor frame [Nm]
-    sole_depth: float | None  # of the sole below the sensor [m]; None if unknown
+    sole_depth: float | None  # depth of the sole below the sensor [m], None if unknown
 
     def center_of_pressure(self, least_force: float) -> np.ndarray:
         """Return the centre of pressure x, y [m] in the sensor frame (n, 2).
@@ -110,7 +110,7 @@ class FootWrenches:
 
     left: Foot
     right: Foot
-    zmp_time: np.ndarray  # (k,) [s]; empty where no topic zmp was recorded
+    zmp_time: np.ndarray  # (k,) [s], empty without a topic zmp
     zmp: np.ndarray  # (k, 3) in the frame of the messages [m]
 
     @property
@@ -182,7 +182,7 @@ def _depth_of_sole(bag: Path, topic: str) -> float | None:
     try:
         description = next(messages(bag, f"{namespace}/robot_description"), None)
         model = load_model(description.data) if description else None
-    except HrpsimError:  # not recorded, or hrpsim cannot load it
+    except HrpsimError:  # not recorded, or not readable for hrpsim
         return None
     if model is None:
         return None
@@ -222,7 +222,7 @@ def plot_foot_wrenches(
     picture.parent.mkdir(parents=True, exist_ok=True)
     try:
         figure.savefig(picture)
-    except ValueError as error:  # a suffix of no image format
+    except ValueError as error:  # suffix of an unknown image format
         raise HrpsimError(f"{picture}: {error}") from error
     return picture
 

@@ -27,8 +27,8 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 from hrpsim.world.world import World
 
-_EVERY = 0.005  # [s], by default
-_FIRST_ROOM = 64  # rows
+_EVERY = 0.005  # default period [s]
+_FIRST_ROOM = 64  # initial capacity [rows]
 
 
 class Logger(Closed):

@@ -33,7 +33,7 @@ from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.foreign.yaml_text import read_yaml
 
-_SHOWN = 200  # characters of another error within a message
+_SHOWN = 200  # largest number of characters of another error in a message
 _said: set[Path] = set()
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
 _FILES: dict[str, type[McapFile] | type[SqliteFile]] = {".mcap": McapFile, ".db3": SqliteFile}
@@ -108,7 +108,7 @@ class StoredBag:
     """
 
     def __init__(self, bag: Path) -> None:
-        self._folder: TemporaryDirectory | None = None  # of unpacked files
+        self._folder: TemporaryDirectory | None = None  # folder of uncompressed files
         metadata = Metadata(bag)
         damages = [metadata.damage]
         paths = [bag] if bag.is_file() else sorted(filter(Path.is_file, bag.iterdir()))
@@ -200,7 +200,7 @@ class StoredBag:
 
 def stored_bag(bag: Path) -> StoredBag:
     """Return a bag. The bag is scanned again only if the files change."""
-    bag = Path(bag)  # a user may give a text
+    bag = Path(bag)  # users may pass a text
     if not (os.path.isfile(bag) or os.path.isdir(bag)):
         raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())

@@ -15,7 +15,7 @@ from hrpsim.common import figures
 from hrpsim.common.errors import HrpsimError
 
 _MOST_PANELS = 16
-_MOST_NAMED = 12  # lines of a panel that the legend names
+_MOST_NAMED = 12  # largest number of lines of a panel in the legend
 _WIDTH, _HEIGHT = 9.6, 2.1  # of a panel [inch]
 _COLORS = ("#0b6fa4", "#d1611b", "#2a8a5c", "#6a3d9a", "#b8860b", "#444b54")
 _STYLES = ("-", "--", ":", "-.")

@@ -20,10 +20,10 @@ class TopicSignals:
     """The samples of one topic: n rows, and the columns of all fields, one field after another."""
 
     topic: str
-    type_name: str  # of the ROS message
+    type_name: str  # type of the ROS message
     fields: tuple[Field, ...]
     time: np.ndarray  # (n,) [s]
-    values: np.ndarray  # (n, columns); NaN where a number is missing
+    values: np.ndarray  # (n, columns), NaN for missing numbers
     frame: str = ""
 
     @property

@@ -60,7 +60,7 @@ class Field(NamedTuple):
     """A field of a topic: some columns with a common unit."""
 
     name: str
-    labels: tuple[str, ...]  # of the columns; empty for a single number
+    labels: tuple[str, ...]  # labels of the columns, empty for a single number
     unit: str
 
     @property

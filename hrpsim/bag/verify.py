@@ -16,7 +16,7 @@ class Checked(NamedTuple):
     """The result of a check: damage, parts without a checksum, and the number of messages."""
 
     problems: list[str]
-    unchecked: list[str]  # what no checksum covers
+    unchecked: list[str]  # files without a checksum
     messages: int
 
 

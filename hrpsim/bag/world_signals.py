@@ -48,10 +48,10 @@ class Source(NamedTuple):
     topic: str
     type_name: str
     fields: tuple[Field, ...]
-    frame: str  # of vectors and poses; "" for numbers that have none
+    frame: str  # frame of vectors and poses, "" for scalars
     meaning: str
-    read: Callable[[], np.ndarray]  # returns the numbers of all fields, one after another
-    entity: Entity | None = None  # whose signals they are
+    read: Callable[[], np.ndarray]  # returns the values of all fields in sequence
+    entity: Entity | None = None  # entity of the signals
 
     @property
     def columns(self) -> list[str]:

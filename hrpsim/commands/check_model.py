@@ -14,7 +14,7 @@ from hrpsim.common.arguments import whole
 from hrpsim.common.errors import HrpsimError, ModelWarning
 
 _CLOSEST = 5  # pairs
-SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is found with 99 % probability
+SAMPLES = 10_000  # finds with 99 % probability a pair that overlaps in one of 2170 postures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -24,13 +24,13 @@ from hrpsim.common.extras import missing_package
 from hrpsim.common.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.common.progress import Progress
 
-_TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show their traceback
-# Objects between two garbage collections: the usual 700 take a twentieth of a start.
+_TRACEBACK = "HRPSIM_TRACEBACK"  # environment variable for tracebacks of internal errors
+# Objects between two garbage collections. With the default of 700 they take 5 % of the start.
 _YOUNG = 20_000
-_FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps without a look [s]
+_FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then time of steps between two checks [s]
 
-# The summary of each command. Its module has its name, and is imported at its use. Commands for
-# policies have a room of their own.
+# The summary of each command. The module has the command's name, and is imported on use. Commands
+# for policies are in a separate folder.
 _COMMANDS = {
     "doctor": "say what is installed, and what is missing for what",
     "view": "play a world in a browser, or save a run as a page",

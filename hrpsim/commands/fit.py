@@ -30,7 +30,7 @@ EPILOG = """exit status: 0 fitted; 1 refused, failed, not converged, or nothing 
   hrpsim fit study.yaml --excite             a motion that determines the parameters
   hrpsim fit study.yaml --json
 """
-_UNEXPLAINED = 6  # signals that are listed
+_UNEXPLAINED = 6  # largest number of listed signals
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

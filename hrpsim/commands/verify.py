@@ -55,7 +55,7 @@ def _check_of(path: Path) -> Callable[[Path], tuple[str, int]]:
 def _store(path: Path) -> tuple[str, int]:
     from hrpsim.sweeps.store import check_store, open_store
 
-    for package in ("zarr", "xarray"):  # a missing one is not damage
+    for package in ("zarr", "xarray"):  # a missing package is not damage
         import_module(package)
     has_checksums = check_store(path)
     found = open_store(path)

@@ -7,7 +7,7 @@ import argparse
 import math
 from collections.abc import Callable
 
-MOST_STEPS = 10**12  # of one run: 30 years at 1 ms
+MOST_STEPS = 10**12  # largest number of steps of a run: 30 years at 1 ms
 
 
 def real(low: float = -math.inf, high: float = math.inf, above: bool = False) -> Callable:

@@ -20,7 +20,7 @@ from hrpsim.common.limits import MESSAGE_LENGTH, SHOWN_LENGTH, WARNING_LENGTH
 
 _Part = TypeVar("_Part")
 
-_SEARCHED = 2000  # most names that are searched for a similar one
+_SEARCHED = 2000  # largest number of names that are searched for a similar one
 _brief = Repr()
 _brief.maxstring = _brief.maxother = SHOWN_LENGTH
 _brief.maxlevel = 4
@@ -47,7 +47,7 @@ class HrpsimError(Exception):
     """Base class of all errors of hrpsim. The text is one line of limited length."""
 
     def __str__(self) -> str:
-        return one_line(Exception.__str__(self))  # that of KeyError adds quotes
+        return one_line(Exception.__str__(self))  # the text of KeyError adds quotes
 
 
 class ModelError(HrpsimError, ValueError):
@@ -130,7 +130,7 @@ def require_name(
     """
     try:
         is_known = given in available
-    except TypeError:  # it has no hash
+    except TypeError:  # not hashable
         is_known = False
     if not is_known:
         text = unknown_name(kind, given, available, limit)

@@ -36,7 +36,7 @@ def resolved(path: Path) -> Path:
     """Return a path without links, or the absolute path if links form a circle."""
     try:
         return Path(os.path.realpath(path))
-    except ValueError:  # a name that no file can have
+    except ValueError:  # impossible file name
         return path.absolute()
 
 
@@ -47,6 +47,6 @@ def writing(path: Path, error: type[HrpsimError]) -> Iterator[None]:
         yield
     except HrpsimError:
         raise
-    except (OSError, ValueError) as cause:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as cause:  # ValueError: impossible file name
         reason = getattr(cause, "strerror", None) or cause
         raise error(f"{path}: cannot be written: {reason}") from cause

@@ -20,12 +20,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-_TIMEOUT = 0.1  # for Python to handle a signal itself [s]
+_TIMEOUT = 0.1  # time for Python to handle a signal [s]
 _LLVM = ("llvmlite",)
 _COMPILERS = ("numba", *_LLVM)
-_LONGEST_CALL = 0.15  # of the processor [s], once a signal has come
-_BUSY = 0.1  # least share of a processor of a call that computes; with less it may wait
-_LOOK = 0.02  # [s]
+_LONGEST_CALL = 0.15  # longest processor time of a call after a signal [s]
+_BUSY = 0.1  # least processor share of a computing call, with less the call may be waiting
+_LOOK = 0.02  # period of checks [s]
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIGNALS = tuple(signal.valid_signals())
 
@@ -147,7 +147,7 @@ def _sleeps() -> bool:
     """
     try:
         status = Path(f"/proc/self/task/{threading.main_thread().native_id}/stat").read_text()
-    except OSError:  # no Linux: its share of a processor decides
+    except OSError:  # not Linux: the processor share decides
         return True
     return status.rpartition(")")[2].split()[0] in "SD"
 

@@ -25,9 +25,9 @@ from pathlib import Path
 VARIABLE = "HRPSIM_CACHE_DIR"
 _MAGIC = b"HRPSIM01"
 _HEAD = struct.Struct("<8sQI")  # magic, length of the content, its CRC-32
-_ABANDONED = 3600.0  # age of a file that a process never finished writing [s]
+_ABANDONED = 3600.0  # age of an incomplete file of an ended process [s]
 
-# A folder that nothing can be in, in place of one that does not count.
+# A folder in which no file can exist, instead of an invalid folder.
 NOWHERE = Path("/dev/null/hrpsim")
 
 _said: set[str] = set()
@@ -62,7 +62,7 @@ def why_not(folder: Path) -> str:
         try:
             found = path.stat()
         except OSError:
-            continue  # it is not there yet
+            continue  # the file does not exist yet
         if path == real and found.st_uid not in (0, os.geteuid()):
             return f"user {found.st_uid} owns it, not you"
         if path == real and _others_write(found):
@@ -94,7 +94,7 @@ def _chosen_home() -> Path:
         return Path(chosen).absolute()
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hrpsim"
-    except RuntimeError:  # nobody's home: neither HOME nor an entry in the list of users
+    except RuntimeError:  # the user has neither HOME nor an entry in the list of users
         return Path("/nonexistent/hrpsim")
 
 

@@ -118,7 +118,7 @@ def _hints_of(owner: Any) -> dict[str, Any]:
     """Return the annotations of a dataclass's fields or of a function's parameters."""
     try:
         found = typing.get_type_hints(owner, include_extras=True)
-    except NameError:  # a name for type checkers alone: it is not checked
+    except NameError:  # a name for type checkers only, without a check
         return {}
     if not inspect.isclass(owner):
         return found

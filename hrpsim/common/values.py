@@ -16,7 +16,7 @@ import numpy as np
 
 from hrpsim.common.errors import StateError, WorldError, shown_value
 
-LARGEST = 1e50  # masses, lengths and their products stay far from overflow
+LARGEST = 1e50  # masses, lengths and their products do not overflow
 
 
 class Range(NamedTuple):
@@ -25,7 +25,7 @@ class Range(NamedTuple):
     low: float = -LARGEST
     high: float = LARGEST
     unit: str = ""
-    above_low: bool = False  # low itself is not allowed
+    above_low: bool = False  # whether `low` is excluded
     infinite: bool = False  # inf: no bound
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
     """
     if isinstance(given, str):
         return (given,)
-    listed: Any = given  # a user may give anything
+    listed: Any = given  # users may pass any object
     found = tuple(listed) if isinstance(listed, Iterable) else (listed,)
     if isinstance(listed, Mapping) or not all(isinstance(name, str) for name in found):
         raise StateError(f"{what} must be a name or a list of names, got {shown_value(given)}")

@@ -8,7 +8,7 @@ from hrpsim.geometry.coal_engine import CoalEngine
 from hrpsim.geometry.distance_engine import DistanceEngine
 from hrpsim.geometry.fcl_engine import FclEngine
 
-# The first that is installed is the default.
+# The first installed engine is the default.
 ENGINES: dict[str, type[DistanceEngine]] = {"coal": CoalEngine, "fcl": FclEngine}
 _EXTRAS = {"coal": "geometry", "fcl": "fcl"}
 

@@ -31,10 +31,11 @@ class FclEngine(DistanceEngine):
         """Return the distance and the nearest points."""
         of_triangles = self._has_triangles(a), self._has_triangles(b)
         if any(of_triangles):
-            # FCL returns -1 for an overlap, and wrong points if the triangles come second.
+            # FCL returns -1 for an overlap, and wrong points if the triangles are the second shape.
             distance, points = self._in_order(b, a) if of_triangles[1] else self._in_order(a, b)
             return max(distance, 0.0), points[::-1] if of_triangles[1] else points
-        # The search ends early in one pair of 14000, 30 mm too far away, but not in both orders.
+        # The search ends too early in one of 14000 pairs, with an error of 30 mm, but not in both
+        # orders.
         there, back = self._in_order(a, b), self._in_order(b, a)
         return there if there[0] <= back[0] else (back[0], back[1][::-1])
 

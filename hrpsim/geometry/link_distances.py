@@ -42,7 +42,7 @@ class Nearest(NamedTuple):
 
     links: Pair
     distance: float  # [m]
-    points: np.ndarray  # on the first and on the second, in the world (2, 3) [m]
+    points: np.ndarray  # on the first and on the second link, in the world (2, 3) [m]
 
 
 class LinkDistances(Closed):
@@ -70,7 +70,7 @@ class LinkDistances(Closed):
         self._forest = forest_of(model.system)
         self._kinematics = new_kinematics(model.body_count)
         self._q = np.full(model.nq, np.nan)
-        self._moved: set[int] = set()  # shapes placed in the engine for `_q`
+        self._moved: set[int] = set()  # shapes that have their poses of `_q` in the engine
         self.shapes: dict[str, list[CollisionShape]] = {}
         for shape in model.shapes:
             self.shapes.setdefault(shape.link, []).append(shape)

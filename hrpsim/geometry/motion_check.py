@@ -26,7 +26,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Plane, Sp
 from hrpsim.model.system import FIXED, FREE, PRISMATIC
 
 TOLERANCE = 1e-4  # [m]
-_FRACTION = 0.1  # of its depth: movement of an overlap before the next measurement
+_FRACTION = 0.1  # largest movement before the next measurement of an overlap, relative to the depth
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class MotionCollision:
     links: Pair
     begin: float
     end: float
-    depth: float  # [m]; negative if the links only come closer than the tolerance
-    time: float  # of the largest depth [s]
+    depth: float  # [m], negative if the links do not overlap but come closer than the tolerance
+    time: float  # time of the largest depth [s]
 
 
 def check_motion(

@@ -38,7 +38,7 @@ class _Child:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
-        self.is_closed = False  # whether the process has closed its output, because it ends
+        self.is_closed = False  # whether the process has closed its output, because it is ending
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [sys.executable, str(_PROGRAM)],
@@ -79,7 +79,7 @@ class _Child:
 
     def end(self) -> int:
         """End the process if still running. Return the exit status."""
-        if self.owner != os.getpid():  # the process from which this one was forked owns the child
+        if self.owner != os.getpid():  # a forked process does not own the child
             return 0
         if self.is_closed:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -143,7 +143,7 @@ def call_bounded(
         answer = _answer(request, label, allowed, error)
     kind, content = pickle.loads(answer)
     if kind == NO_MEMORY:
-        end_child()  # its memory may be in pieces
+        end_child()  # its memory may be damaged
         raise error(
             f"{label}: decoding needs over {limits.DECODER_MEMORY} bytes (DECODER_MEMORY): export a"
             " smaller file"

@@ -47,7 +47,7 @@ class YamlText(NamedTuple):
     data: Any
     root: yaml.Node | None
     anchors: Mapping[str, yaml.Node]
-    repeats: tuple[str, ...] = ()  # "line 7: mass", keys that are given again in a mapping
+    repeats: tuple[str, ...] = ()  # "line 7: mass", keys repeated in a mapping
 
     def location(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
@@ -160,7 +160,7 @@ class _Loader(_Base):
             self._count += 1
             if self._count > limits.YAML_NODES:
                 raise _refusal(event, f"more than {limits.YAML_NODES} values (YAML_NODES)")
-            self.anchors.pop(event.anchor, None)  # a name may be given to another node later
+            self.anchors.pop(event.anchor, None)  # another node may get the same name later
             node = super().compose_node(parent, index)
             node.size = _size(node)
             if node.size > limits.YAML_EXPANDED:

@@ -33,7 +33,7 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
 _MOST_TAGS = 100
-_LONGEST_TEXT = 1000  # of a description or a tag [letters]
+_LONGEST_TEXT = 1000  # longest description or tag [characters]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _WORLD_FRAMES = ("", "world")
 
@@ -50,11 +50,11 @@ class Refusal(WorldError):
 class SpawnLimits:
     """Limits on the number, size and format of entities that are spawned over ROS."""
 
-    entities: int = 1000  # in the world, in all
-    links: int = 1000  # of one robot
-    text: int = 10_000_000  # bytes of a description without its meshes
-    xacro: bool = False  # whether to evaluate xacro other than the files that hrpsim ships
-    mjcf: bool = False  # whether MuJoCo's parser may read a sent description
+    entities: int = 1000  # largest number in the world
+    links: int = 1000  # largest number of links of a robot
+    text: int = 10_000_000  # largest description without meshes [bytes]
+    xacro: bool = False  # whether to evaluate xacro files other than hrpsim's
+    mjcf: bool = False  # whether MuJoCo's parser may read received descriptions
 
 
 class EntityMotion(NamedTuple):

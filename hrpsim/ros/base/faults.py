@@ -20,9 +20,9 @@ from hrpsim.common.errors import HrpsimError, shortened
 from hrpsim.ros.base.entities import Refusal
 
 _FAILED = "OPERATION_FAILED"
-_REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
+_REPEATED_AFTER = 10.0  # time until the same traceback is logged again [s, wall]
 _LAST_TYPE = 9  # rcl_interfaces/ParameterType: PARAMETER_STRING_ARRAY
-_LONGEST = 2000  # letters of a message that quotes a request
+_LONGEST = 2000  # longest message that quotes a request [characters]
 
 
 def noted(found: Any, response):

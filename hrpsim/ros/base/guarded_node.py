@@ -23,7 +23,7 @@ from rclpy.service import Service
 from hrpsim.ros.base.faults import Faults
 
 _AGAIN_AFTER = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # between attempts to send an answer [s]
-_LINGER = 2.0  # of an action server that has been withdrawn [s, wall]
+_LINGER = 2.0  # lifetime of a withdrawn action server [s, wall]
 _UNSENT = "failed to send response"
 _watching_warnings = threading.Lock()
 

@@ -23,7 +23,7 @@ from hrpsim.common.limits import PARAMETER_TEXT
 from hrpsim.control.estimation.zero_moment_point import FOOT_SENSORS
 from hrpsim.world.settings import ACCURACIES
 
-_SHOWN = 5  # nodes of a file of parameters, in a warning
+_SHOWN = 5  # largest number of listed nodes of a parameter file in a warning
 
 
 @dataclass(frozen=True)
@@ -296,7 +296,7 @@ def _nodes_of(file: str) -> Iterator[str]:
     """Yield the node names, or patterns, in a parameter file. Yield nothing after an error."""
     try:
         entries = [("", read_yaml(Path(file), HrpsimError).data)]
-    except HrpsimError:  # rcl has read it and reports errors
+    except HrpsimError:  # rcl has read the file and reports errors
         return
     while entries:
         path, values = entries.pop(0)

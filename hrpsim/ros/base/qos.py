@@ -10,8 +10,8 @@ for a while. Commands use the same profile.
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-# A depth alone: the last messages, reliable, volatile.
+# Only the depth is given: keep last, reliable, volatile.
 STATE = QoSProfile(depth=1000)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 COMMAND = QoSProfile(depth=10)
-SCAN = QoSProfile(depth=5)  # large messages: a subscriber that lags misses some
+SCAN = QoSProfile(depth=5)  # large messages: a slow subscriber misses some

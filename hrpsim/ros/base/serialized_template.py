@@ -23,7 +23,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from hrpsim.ros.base.stamps import Stamp
 
-_HEADER_LENGTH = 4  # CDR encapsulation; alignment counts from its end
+_HEADER_LENGTH = 4  # CDR encapsulation, excluded from the alignment
 _STAMP = struct.Struct("=iI")
 _STAMP_MARK = Stamp(0x2B5E1D07, 0x13C5A91B)
 _FIRST_NUMBER_MARK = 3.0e15  # integers up to 2**53 are exact in float64
@@ -40,16 +40,16 @@ class SerializedTemplate:
     def __init__(
         self, publisher: Publisher, message, fill: Callable[..., None], count: int
     ) -> None:
-        # Not `publisher.publish`: its checks cost as much as all of this.
+        # Not `publisher.publish`: its checks take as much time as all of this.
         self._handle = publisher.handle
         self._sent = getattr(publisher, "sent", [0])
-        self.numbers = np.zeros(count)  # to be filled by the caller before `publish`
+        self.numbers = np.zeros(count)  # filled by the caller before `publish`
         marks = _FIRST_NUMBER_MARK + np.arange(count)
         fill(message, _STAMP_MARK.to_message(), [float(mark) for mark in marks])
         serialized = np.frombuffer(_serialized(message), dtype=np.uint8)
 
         storage = np.zeros(len(serialized) + _HEADER_LENGTH, dtype=np.uint8)
-        self._buffer = storage[_HEADER_LENGTH:]  # so that the body is also aligned in memory
+        self._buffer = storage[_HEADER_LENGTH:]  # the body is then also aligned in memory
         self._buffer[:] = serialized
         body = storage[2 * _HEADER_LENGTH :]
         self._bytes = memoryview(body)

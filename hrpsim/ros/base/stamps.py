@@ -18,8 +18,8 @@ from hrpsim.common.constants import NANOSECONDS
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Time
 
-_ROUNDING = 1e-3  # of a step: stamps are whole nanoseconds
-_LONGEST_HOLD = 1.0  # [s]; a stamp further ahead is of another clock
+_ROUNDING = 1e-3  # tolerance in steps: stamps are whole nanoseconds
+_LONGEST_HOLD = 1.0  # [s], a later stamp is of another clock
 _MOST_HELD = 2000
 
 
@@ -83,7 +83,7 @@ class MessageQueue:
     def __init__(self, source) -> None:
         self._source = source
         self.topic, self.publisher_count = source.topic, source.publisher_count
-        self.lost_count = 0  # messages that were lost in transport, if these are counted
+        self.lost_count = 0  # messages lost in transport, if counted
 
     def take_due(self) -> Iterable[Any]:
         """Return the messages that are due now, in order."""

@@ -57,8 +57,8 @@ from hrpsim.ros.controller.manager_services import (
 _PACKAGE = Path(__file__).parents[2]
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
-_MOST_LEFT_OUT = 10  # successive ticks, each after missing ones
-_TIMEOUT = 3.0  # without a state to answer, until this is logged [s, wall]
+_MOST_LEFT_OUT = 10  # largest number of successive ticks after missing ticks
+_TIMEOUT = 3.0  # time without a state to answer, until a log entry [s, wall]
 PARAMETERS = dict(
     controller=Specification("", "The controller: 'module:Class' or 'path/to/file.py:Class'"),
     parameters_file=Specification("", "YAML file with the controller's own parameters"),
@@ -103,7 +103,7 @@ class ControllerNode:
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
-        self._wanted: WantedPeriod | None = None  # while it is requested
+        self._wanted: WantedPeriod | None = None  # during a request for another period
         self.host: ControllerHost | None = None
         self._group: GroupServices | None = None
         self._manager: ManagerServices | None = None
@@ -236,7 +236,7 @@ class ControllerNode:
         A repeated state gets the same command. Return whether the controller was called.
         """
         if self._last is not None and stamp == self._last[0]:
-            self._commands.publish(*self._last)  # the node did not receive it
+            self._commands.publish(*self._last)  # the node has not received it
             return False
         tick = round(stamp.total / self._period_ns)
         if abs(stamp.total - tick * self._period_ns) > 1.0:
@@ -266,7 +266,7 @@ class ControllerNode:
         """Send a command to act `lead` later, if a period has passed since the last command."""
         now = stamp.total
         if self._next_tick_ns is None or self._next_tick_ns - now > self._period_ns:
-            self._next_tick_ns = now  # the first state, or one of another node
+            self._next_tick_ns = now  # the first state, or a state of another node
             self.host.restart()
         if now < self._next_tick_ns:
             return False

@@ -43,10 +43,10 @@ from hrpsim.ros.robot.robot_publishers import CONTACT_POINTS, points_of
 from hrpsim.ros.robot.step_sensors import STEP_MESSAGES
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
-_DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS
+_DELIVERY = 4.0  # [s, wall], acknowledgements arrive with heartbeats, every 3 s in Fast DDS
 _PARAMETER = "control_period"
-_LOOK_PERIOD = 2.0  # [s, wall] between looks for publishers of other types
-_TIMEOUT = 20.0  # with nodes that do not answer [s, wall]; an answer ends the wait at once
+_LOOK_PERIOD = 2.0  # period of checks for publishers of other types [s, wall]
+_TIMEOUT = 20.0  # for nodes that do not answer [s, wall], an answer ends the wait at once
 _LONGEST_LEAD = NANOSECONDS  # a stamp further ahead is of another clock
 
 
@@ -99,7 +99,7 @@ class StateListener:
             for topic, message_type in types.items()
         }
         self._arrived: dict[str, dict[Stamp, Any]] = {topic: {} for topic in types}
-        self._names: list[str] = []  # of the joint_states that `_indices` is for
+        self._names: list[str] = []  # names in joint_states for which `_indices` is valid
         self._indices = np.zeros(0, dtype=np.int64)
 
     @property
@@ -138,7 +138,7 @@ class StateListener:
                     self.rejections.note(error, subscription.topic)
                     continue
                 stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
-                arrived.pop(stamp, None)  # a repeated one counts as new: the newest is last
+                arrived.pop(stamp, None)  # a repeated stamp counts as new, the newest is last
                 arrived[stamp] = reading
                 if len(arrived) > qos.COMMAND.depth:
                     del arrived[next(iter(arrived))]
@@ -274,7 +274,7 @@ class WantedPeriod:
         self._node, self._topic = node, topic
         self._clients: dict[str, Client] = {}
         self._answers: dict[str, Future] = {}
-        self._end = math.inf  # of the time-out [s, wall]
+        self._end = math.inf  # end of the time-out [s, wall]
 
     def poll(self) -> float | None:
         """Return the period [s], 0 if no node expects one.
@@ -330,7 +330,7 @@ class VelocityListener:
         kind = TwistStamped if stamped else Twist
         self._subscription = PolledSubscription(node, kind, "cmd_vel", qos.COMMAND)
         self._controller, self._stamped, self._node = controller, stamped, node
-        self._named: set[str] = set()  # types that are not received
+        self._named: set[str] = set()  # types that cannot be received
         self._next_look = 0.0  # [s, wall]
         self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
 

@@ -23,9 +23,9 @@ from hrpsim.ros.core.step_account import SolverSettings, StepAccount
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World
 
-_FAREWELL = 0.25  # between a request to end and the end, to send answers [s, wall]
-_TURN = 0.02  # [s, wall] between two turns of the host
-_LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
+_FAREWELL = 0.25  # time from a request to end until the end, for sending answers [s, wall]
+_TURN = 0.02  # period of the host's turns [s, wall]
+_LONGEST_BURST = 0.05  # longest time of steps between two polls of requests [s, wall]
 
 
 class Input(Protocol):
@@ -75,7 +75,7 @@ class Simulation:
         self.account = StepAccount(clock)
         self.paused = paused
         self.contents = Contents(entities, robots, loaded)
-        self.compiling: Callable[[], AbstractContextManager] = nullcontext  # entered to compile
+        self.compiling: Callable[[], AbstractContextManager] = nullcontext  # for compilation
         self.kernels = CompilerBeside()
         self.era = 0
         self._waits_for_kernels = False
@@ -84,9 +84,9 @@ class Simulation:
         self.failure = ""
         self._stopped_at = clock.steps if paused else -1  # step of the initial state
         self._end = math.inf  # [s, wall]
-        self.other_inputs: list[Input] = []  # besides those of robots
+        self.other_inputs: list[Input] = []  # other inputs than those of robots
         self._missed: CommandMissed | None = None
-        self._burst = 1  # steps that take less than _LONGEST_BURST
+        self._burst = 1  # number of steps that take less than _LONGEST_BURST
         self._stop_requested: Callable[[], bool] = lambda: False
 
     def run(

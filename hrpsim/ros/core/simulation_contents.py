@@ -22,14 +22,14 @@ from hrpsim.world.file.world_notes import WorldNotes, read_notes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
-# Of the description of a simulation; it grows when an entry changes its meaning. 2:
-# interpolate_commands without lockstep too.
+# Version of a simulation's description. It increases if the meaning of an entry changes. 2:
+# interpolate_commands also without lockstep.
 DESCRIPTION_VERSION = 2
 
 _FORMATS = "a world is YAML"
 _MODEL_KINDS = (".urdf", ".xacro")
-_MOST_FILES = 1000  # of a folder
-_LONGEST_NAME = 200  # [letters]
+_MOST_FILES = 1000  # largest number of files in a folder
+_LONGEST_NAME = 200  # longest name [characters]
 
 
 class LoadedWorld(NamedTuple):

@@ -29,7 +29,7 @@ class SolverSettings:
         }
         self.sweep_limit = 0
         self.tolerance = 0.0
-        self.accuracy = ""  # a level of ACCURACIES, in place of the tolerance
+        self.accuracy = ""  # a key of ACCURACIES, instead of the tolerance
 
     def problem(self, name: str, value) -> str:
         """Return why a setting cannot have a value, or ""."""
@@ -53,7 +53,7 @@ class SolverSettings:
         settings = self._world.scene.settings[0]
         for name in ("sweep_limit", "cold_sweep_limit"):
             settings[name] = self.sweep_limit or self._original[name]
-        # World's rule: "relative_change" where that tolerance is set, "residual" otherwise.
+        # World's rule: "relative_change" if its tolerance is set, otherwise "residual".
         relative = self._original["relative_tolerance"] > 0.0
         name = "relative_tolerance" if relative else "tolerance"
         unit = 1.0 if relative else STANDARD_GRAVITY * self._world.time_step
@@ -66,8 +66,8 @@ class StepAccount:
 
     def __init__(self, clock: SimulationClock) -> None:
         self._clock = clock
-        self.unconverged_count = 0  # steps since the start, as the next
-        self.newton_count = 0  # in which Newton's method solved an island
+        self.unconverged_count = 0  # steps without convergence since the start
+        self.newton_count = 0  # steps in which Newton's method solved an island, since the start
         self.made, self.unmet = 0, Unmet()  # steps since the last report
         self.begin_interval()
 

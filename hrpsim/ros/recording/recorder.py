@@ -18,9 +18,9 @@ from hrpsim.ros.base.program import StopSignal, run_program
 
 _POLL_PERIOD = 0.005  # [s, wall]
 _DISCOVERY_PERIOD = 0.5  # [s, wall]
-_SETTLING_TIME = 1.0  # [s, wall] without a new topic before it is ready
-_WORD_PERIOD = 10.0  # [s, wall] between two lines about awaited topics, or about delays
-_DRAIN_TIME = 0.3  # [s, wall] without a message after the end
+_SETTLING_TIME = 1.0  # time without a new topic before the recorder is ready [s, wall]
+_WORD_PERIOD = 10.0  # period of log entries about missing topics and delays [s, wall]
+_DRAIN_TIME = 0.3  # time without a message after which the recorder ends [s, wall]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -20,7 +20,7 @@ from hrpsim.ros.recording.bag_writer import BagWriter, message_type
 
 _SHARED_TOPICS = ("/clock", "/rosout")  # recorded in any namespace
 _LARGE = tuple(f"sensor_msgs/msg/{name}" for name in ("Image", "CompressedImage", "PointCloud2"))
-_LATE = 1.0  # [s, wall] that a message may wait
+_LATE = 1.0  # longest delay of a message [s, wall]
 _DEPTH = 5000
 
 
@@ -30,7 +30,7 @@ class SequenceCounter:
 
     received: int = 0
     size: int = 0  # bytes of all messages
-    lost: int | None = 0  # None: numbers are missing, or are those of several publishers
+    lost: int | None = 0  # None: without sequence numbers, or with several publishers
     last: int | None = None
     publishers: set[bytes] = field(default_factory=set)
 
@@ -66,7 +66,7 @@ class TopicRecorder:
         self._node = node
         self._bag = bag
         self._excluded, self._images = excluded, images
-        self._waited, self._known_losses = 0.0, 0  # longest wait [s] since the last word
+        self._waited, self._known_losses = 0.0, 0  # longest delay since the last log entry [s]
         self._subscriptions: dict[str, PolledSubscription] = {}
         self._counters: dict[str, SequenceCounter] = {}
         self._skipped: set[str] = set()
@@ -157,7 +157,7 @@ class TopicRecorder:
         return "\n".join(lines)
 
     def _wanted(self, topic: str) -> bool:
-        hidden = "/_" in topic  # such as those of actions, which ros2 bag also omits
+        hidden = "/_" in topic  # for example topics of actions, which ros2 bag also omits
         own = topic.startswith(self.namespace) or topic in _SHARED_TOPICS
         return own and not hidden and not self._fits(topic, self._excluded)
 

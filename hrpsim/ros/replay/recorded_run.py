@@ -24,7 +24,7 @@ INPUTS = (*COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "a
 _DESCRIPTION = "simulation_description"
 _TEXT = "std_msgs/msg/String"
 
-# The part of simulation_description (hrpsim.ros.simulation.description_publisher) that is read.
+# The entries of simulation_description (hrpsim.ros.simulation.description_publisher) that are used.
 _JOINT = {"name": str, "gains": vector(2), "mode": str}
 _ROBOT = {"name": str, "topics": str, vol.Optional("frames"): str, "joints": [_JOINT]}
 _WORLD = {

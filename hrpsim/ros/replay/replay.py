@@ -35,10 +35,10 @@ _DEFAULTS = {
 class Departure(NamedTuple):
     """The first number that differs from the recording."""
 
-    time: float  # simulated [s]
+    time: float  # simulated time [s]
     robot: str
     joint: str
-    field: str  # of FIELDS
+    field: str  # one of FIELDS
     recorded: float
     replayed: float
 
@@ -48,7 +48,7 @@ class Comparison:
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
-        self.count = 0  # states
+        self.count = 0  # number of states
         self.departure: Departure | None = None
         self.largest = dict.fromkeys(FIELDS, 0.0)
 
@@ -61,7 +61,7 @@ class Comparison:
         indices = [robot.joint_names.index(name) for name in recorded.names]
         replayed = np.array(present)[:, indices]
         gaps = np.abs(replayed - recorded.values)
-        gaps[np.isnan(gaps)] = np.inf  # a recorded NaN is a difference
+        gaps[np.isnan(gaps)] = np.inf  # a recorded NaN counts as a difference
         for field, gap in zip(FIELDS, gaps):
             self.largest[field] = max(self.largest[field], float(gap.max(initial=0.0)))
         off = gaps > self.tolerance

@@ -20,7 +20,7 @@ from hrpsim.world.objects.body import rotation_matrix
 if TYPE_CHECKING:
     from geometry_msgs.msg import WrenchStamped
 
-_LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can bear
+_LARGEST = 1e6  # [N] or [Nm], far above realistic values
 
 
 @dataclass

@@ -15,7 +15,8 @@ from hrpsim.model.model import Model
 from hrpsim.model.sensor_names import link_at, sensor_frame
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 
-# Optical axes in a camera's frame, which looks along x with z up: x to the right, y down, z ahead.
+# Optical axes in a camera's frame (x along the view, z up): x to the right, y down, z along the
+# view.
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from control_msgs.msg import DynamicJointState
     from sensor_msgs.msg import JointState
 
-# Commands that come less often are single ones, not a stream [s].
+# Longest interval of a stream of commands [s]. With longer intervals each command is a single one.
 LONGEST_INTERVAL = 0.05
-_MEMORY = 50.0  # commands within which a long interval is forgotten
-# The arguments of `Robot.command` by the names that ros2_control has for interfaces
+_MEMORY = 50.0  # number of commands after which a long interval has no effect
+# The arguments of `Robot.command`, by ros2_control's names of interfaces
 # (hardware_interface/types/hardware_interface_type_values.hpp).
 _ARGUMENTS = {
     "position": "positions",
@@ -76,7 +76,7 @@ class IntervalInterpolation(Interpolation):
         super().__init__()
         self._joints, self._clock = robot.joint_index, clock
         self._last = np.full(len(self._joints), -np.inf)  # step of the last command
-        self._interval = np.zeros(len(self._joints))  # [steps]; 0: no stream yet
+        self._interval = np.zeros(len(self._joints))  # [steps], 0 before a stream begins
 
     def time_for(self, names: Sequence[str]) -> float:
         """Return the interpolation time of a command to joints at this step [s].
@@ -115,7 +115,7 @@ class LimitWatch:
     def __init__(self, limits: JointLimits, logger, clock=time.monotonic) -> None:
         self._limits, self._logger = limits, logger
         self._filter = RepeatFilter(period=1.0, capacity=1, clock=clock)
-        self.count = 0  # messages with any value beyond a limit
+        self.count = 0  # messages with a value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
         """Count a command with values (k,) for k joints beyond limits, and warn.
@@ -132,9 +132,9 @@ class JointCommand(NamedTuple):
     """The contents of a command message."""
 
     names: list[str]
-    values: dict[str, np.ndarray]  # one for each name, by argument of `Robot.command`
-    commanded: list[str]  # joints with at least one value
-    unset: list[str]  # joints with some values, but not all, NaN
+    values: dict[str, np.ndarray]  # one value for each name, by argument of `Robot.command`
+    commanded: list[str]  # joints with a value
+    unset: list[str]  # joints for which some but not all values are NaN
 
 
 class JointCommands(RobotInput):
@@ -168,11 +168,11 @@ class JointCommands(RobotInput):
         self._logger = logger
         self._nan_holds = nan_holds
         self._interpolation = interpolation or Interpolation()
-        self._held: list[str] = []  # joints with NaN only in the last message
+        self._held: list[str] = []  # joints with only NaN in the last message
         self._unset: list[str] = []
-        self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
+        self.off: AbstractSet[str] = frozenset()  # joints that do not receive commands
         self.limits = LimitWatch(robot.limits, logger)
-        robot.report_no_limits()  # the watch does
+        robot.report_no_limits()  # LimitWatch reports them
 
     def validate(self, message: JointState) -> JointCommand:
         """Return the command in a message.

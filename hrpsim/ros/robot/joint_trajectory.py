@@ -27,8 +27,8 @@ from hrpsim.world.objects.plausibility import contradiction, listed
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
 
-_AT_REST = 1e-7  # velocity of a last point [rad/s or m/s]
-_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
+_AT_REST = 1e-7  # largest velocity at a last point [rad/s or m/s]
+_LONGEST_LEAD = 60.0  # [s], a stamp further ahead is of another clock
 
 
 class JointMotion:
@@ -132,7 +132,7 @@ class Run(NamedTuple):
     """A motion and its starting step."""
 
     motion: JointMotion
-    start: int  # the step at which it begins
+    start: int  # step of the start
 
 
 class JointTrajectories(RobotInput):
@@ -153,8 +153,8 @@ class JointTrajectories(RobotInput):
         self._indices = {joint.name: joint.v_index for joint in robot.model.joints}
         self._gains = joints_with_gains(robot)
         self._run: Run | None = None
-        self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
-        self.others: Sequence[JointTrajectories] = ()  # they lose the joints of an accepted run
+        self.off: AbstractSet[str] = frozenset()  # joints that do not receive commands
+        self.others: Sequence[JointTrajectories] = ()  # these lose the joints of an accepted run
 
     def validate(self, message: JointTrajectory) -> Any:
         """Return the Run of a trajectory, None to stop.

@@ -25,7 +25,7 @@ class CommandMissed(WorldError):
 class LockstepSettings(NamedTuple):
     """Settings of the wait for commands. `policy` is "pause", "hold" or "abort"."""
 
-    period: float  # of the control ticks [s]
+    period: float  # period of the control ticks [s]
     timeout: float  # [s, wall]
     policy: str
 
@@ -47,24 +47,24 @@ class Lockstep:
         self, clock: SimulationClock, rejections: Rejections, logger, settings: LockstepSettings
     ) -> None:
         self._sources: list[Any] = []
-        self._awaited = "with the stamp"  # how a message of the first topic answers a tick
+        self._awaited = "with the stamp"  # condition for a message of the first topic
         self.timeout = settings.timeout
         self.policy = settings.policy
-        self.stall_count = 0  # waits without a command within the time-out
-        self.held_count = 0  # ticks that passed without a command
+        self.stall_count = 0  # number of waits beyond the time-out
+        self.held_count = 0  # number of ticks without a command
         self._period = settings.period
         self._steps_per_period = steps_in_period("control_period", settings.period, clock.time_step)
         self._clock = clock
         self._rejections = rejections
         self._logger = logger
-        self._answered = -1  # the step of the last tick whose command was accepted
+        self._answered = -1  # step of the last tick with an accepted command
         self._waiting_since = math.inf  # [s, wall]
-        self.is_stalled = False  # whether no command has arrived for longer than the time-out
+        self.is_stalled = False  # whether the present wait is beyond the time-out
         self._stall_began = math.inf  # [s, wall]
-        self._held = False  # the last tick passed without a command
+        self._held = False  # whether the last tick had no command
         self._round_trips: list[float] = []  # [s, wall]
-        self._published_at = math.inf  # when publication of the last state began [s, wall]
-        self._round_trip = math.inf  # of the last message that was yielded [s, wall]
+        self._published_at = math.inf  # start of the publication of the last state [s, wall]
+        self._round_trip = math.inf  # round trip of the last yielded message [s, wall]
 
     def queue(self, source) -> MessageQueue:
         """Return the queue of a topic whose messages answer ticks. `source` has the messages."""
@@ -122,7 +122,7 @@ class Lockstep:
                 yield message
             elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
                 self._reject_stamp(source.topic, stamp)
-            # The rest are repeated answers, because the state was repeated.
+            # The others are repeated answers, because the state was repeated.
 
     def time_answer(self) -> None:
         """Record the round trip of this tick, because its command has arrived."""

@@ -135,7 +135,7 @@ class JointModes(PartParameters):
 
         self._robot = robot
         self._released = released
-        self._modes: dict[str, str] = {}  # those that have been set
+        self._modes: dict[str, str] = {}  # modes that were set
         self.off: set[str] = set()
         descriptor = ParameterDescriptor(
             description="What drives the joint: its actuator, nothing, or a lock that holds it",

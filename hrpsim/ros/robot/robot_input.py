@@ -23,7 +23,7 @@ class RobotInput(ABC):
     effect.
     """
 
-    consequence = ""  # what holds after a rejection, such as "the base stays"
+    consequence = ""  # consequence of a rejection, such as "the base stays"
 
     def __init__(self, queue: MessageQueue, rejections: Rejections) -> None:
         self._queue = queue

@@ -24,7 +24,7 @@ from hrpsim.ros.robot.placed_joints import BasePose, PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.trajectory_goals import TrajectoryGoals
 
-# The topics that command joints: in lockstep a message on any of them answers a tick.
+# The topics that command joints. In lockstep a message on any of them answers a tick.
 COMMANDS: dict[str, type[JointCommands]] = {
     "joint_commands": JointCommands,
     "dynamic_joint_commands": DynamicJointCommands,

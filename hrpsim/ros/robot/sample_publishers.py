@@ -34,13 +34,13 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import Sample
 
-_BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # of a pixel
+_BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # bytes of a pixel
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4")])
-# The bytes of rgb are blue, green, red and 0: as PCL and RViz read it.
+# The bytes of rgb are blue, green, red and 0, as in PCL and RViz.
 COLORED_POINT = np.dtype([*POINT.descr, ("rgb", "<f4")])
-# Of a point: its time after the stamp, and its ring, as drivers of lidars have them.
+# Fields of a point: time after the stamp, and ring, as in drivers of lidars.
 SCAN_POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("time", "<f4"), ("ring", "<u2")])
-_QUALITY = 95  # of JPEG, as image_transport has it
+_QUALITY = 95  # JPEG quality, as in image_transport
 
 
 class PointCloud:
@@ -71,7 +71,7 @@ class Site:
     node: Node
     frames: RobotFrames
     clock: SimulationClock
-    prefix: str  # of topics
+    prefix: str  # prefix of the topics
 
     @cached_property
     def contact_types(self) -> ModuleType | None:
@@ -87,7 +87,7 @@ class SamplePublisher:
 
     def __init__(self, site: Site, view) -> None:
         self._node, self._view, self._clock = site.node, view, site.clock
-        # Each topic with the function that returns the message of a sample, None for no message.
+        # Each topic with a function that returns the message for a sample, or None.
         self._topics: list[tuple[Publisher, Callable[[Sample], Any]]] = []
         self._published: Sample | None = None
         view.enabled = False

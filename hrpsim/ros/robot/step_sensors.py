@@ -19,7 +19,7 @@ from hrpsim.ros.base.geometry_values import fill, numbers_of
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.world.objects.robot_reader import RobotReader
 
-# Added to the variance of the noise: zero means "unknown" in sensor_msgs.
+# Added to the variance of the noise, because zero means "unknown" in sensor_msgs.
 SMALL_VARIANCE = 1.0e-9
 
 
@@ -85,10 +85,10 @@ class StepMessage(NamedTuple):
     """The message of a kind of sensor. The numbers are float64 fields of the message."""
 
     type: type
-    count: int  # of numbers
+    count: int  # number of values
     fill: Callable[[Any, Any], None]  # writes numbers into a message
-    read: Callable[[SensorReadings, int, np.ndarray], None]  # writes the numbers of a row's sensor
-    reading_of: Callable[[Any], Any]  # of a controller: an array or a tuple of arrays
+    read: Callable[[SensorReadings, int, np.ndarray], None]  # writes the values of the row's sensor
+    reading_of: Callable[[Any], Any]  # reading of a controller: an array or a tuple of arrays
 
 
 def _fill_wrench(message: WrenchStamped, numbers: Any) -> None:

@@ -90,7 +90,7 @@ class TrajectoryGoal:
 
     def finish(self, status: str, code: str, text: str) -> None:
         """Send the result: "succeeded", "aborted" or "canceled", with a code by name and a text."""
-        if self._handle.status == GoalStatus.STATUS_ACCEPTED:  # which no end may follow
+        if self._handle.status == GoalStatus.STATUS_ACCEPTED:  # a goal cannot end in this state
             self.begin()
         ends = {
             "succeeded": self._handle.succeed,

@@ -20,7 +20,7 @@ from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories, Run
 
 STOPPED_VELOCITY = 0.01  # default tolerance at the end [rad/s or m/s]
-GOAL_TIME = 5.0  # default time after the trajectory to reach its end within the tolerances [s]
+GOAL_TIME = 5.0  # default time after the trajectory for reaching the goal tolerances [s]
 _FEEDBACK_PERIOD = 0.05  # [s]
 
 
@@ -84,7 +84,7 @@ class _Active(NamedTuple):
     path: Tolerances
     end: Tolerances
     goal_time: float  # [s]
-    first: int  # the step after which it is watched
+    first: int  # first step with a check of the tolerances
 
 
 class TrajectoryGoals(JointTrajectories):

@@ -29,14 +29,14 @@ from hrpsim.world.file.world_notes import EntityNotes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
-_MOST_POINTS = 1000  # of a convex hull
+_MOST_POINTS = 1000  # largest number of points of a convex hull
 _PART_OF_A_NAME = re.compile(r"[\w/-]*")
 CATEGORIES = {
     getattr(msg.EntityCategory, f"CATEGORY_{name.upper()}"): name
     for name in ("object", "robot", "human", "dynamic_object", "static_object")
 }
 _NUMBERS = {name: number for number, name in CATEGORIES.items()}
-_FASTEST = 1e4  # [m/s], [rad/s]; no step is short enough for more
+_FASTEST = 1e4  # [m/s], [rad/s], no step is short enough for higher velocities
 
 
 def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
@@ -296,7 +296,7 @@ class EntityServices:
         entity = self._entities.named(request.entity)
         frame = self._entities.frame(request.state.header.frame_id)
         motion = self._entities.motion(entity)
-        if getattr(request, "set_pose", True):  # simulation_interfaces 1 sets all
+        if getattr(request, "set_pose", True):  # simulation_interfaces 1 always sets both
             motion = motion._replace(pose=frame.then(placement_of(request.state.pose)))
         if getattr(request, "set_twist", True):
             twist = request.state.twist

@@ -204,7 +204,7 @@ class RobotInterfaces:
         if not links and not odometry:
             return None
         logger = self._node.get_logger()
-        # By a line of its own: rclpy allows one severity for each line that logs.
+        # On a separate line, because rclpy allows one severity for each line that logs.
         messages = optional_module(
             "tf2_msgs.msg", "no transforms are published", lambda text: logger.warning(text)
         )

@@ -32,9 +32,9 @@ from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.state_publisher import StatePublisher
 
-_BEAT = 1.0  # while kernels are compiled [s, wall]
-_WORD_PERIOD = 10.0  # between two log entries about it [s, wall]
-_CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
+_BEAT = 1.0  # period of signs of life during compilation [s, wall]
+_WORD_PERIOD = 10.0  # period of log entries about compilation [s, wall]
+_CALLBACK_PERIOD = 0.02  # [s, wall], a turn of the executor takes 0.1 to 0.2 ms
 _RATES = ("publish_rate", "tf_rate", "marker_rate", "contact_rate")
 _SOLVER = {"solver_sweep_limit": "sweep_limit", "solver_tolerance": "tolerance"}
 _SOLVER["solver_accuracy"] = "accuracy"

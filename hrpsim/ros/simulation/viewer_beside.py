@@ -143,7 +143,7 @@ class NodeSession(Grabbing):
     """
 
     keeps_past = False
-    edits = commands = False  # topics and services do
+    edits = commands = False  # topics and services edit and command instead
     looking_back = 0.0
 
     def __init__(self, node: Node, simulation: Simulation) -> None:

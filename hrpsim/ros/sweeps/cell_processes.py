@@ -36,14 +36,14 @@ from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.worlds.world_run import larger_dcm_error, planned_steps, walk_outcomes
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled
+START_LIMIT = 300.0  # time for the start of a process and for compilation [s, wall]
 _LOOK = 0.01  # [s]
-_END, _END_OF_STUCK = 60.0, 5.0  # for a controller, and for a process, to end [s, wall]
+_END, _END_OF_STUCK = 60.0, 5.0  # time for the end of a controller, and of a process [s, wall]
 _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
 NODE, CONTROLLER = "node", "controller"
 REQUEST, FINISHED, ABSENT, OVER = "request", "finished", "absent", "over"
 ENDED = "ended"
-_NEXT_LOOK = 0.005  # between two checks for the next cell [s, wall]
+_NEXT_LOOK = 0.005  # period of checks for the next cell [s, wall]
 
 
 class CellRequest(NamedTuple):
@@ -52,9 +52,9 @@ class CellRequest(NamedTuple):
     scenario: WorldScenario
     values: Mapping[str, Any]
     seed: int
-    base: str  # of the robot, "free" or "fixed"
-    time_limit: float  # for a command, after the first [s, wall]
-    command: UserCommand | None = None  # starts a user's controller; None: the scenario's
+    base: str  # base of the robot, "free" or "fixed"
+    time_limit: float  # longest wait for a command after the first [s, wall]
+    command: UserCommand | None = None  # starts a user's controller, None: the scenario's
 
 
 class CellFolder:
@@ -169,7 +169,7 @@ class CellPairs:
 class Pair:
     """The two processes. Both end with the thread that constructs the pair."""
 
-    programs: tuple[str, ...] = (NODE, CONTROLLER)  # that run one cell after another
+    programs: tuple[str, ...] = (NODE, CONTROLLER)  # programs that run one cell after another
     _controller: ChildProcess
 
     def __init__(self) -> None:
@@ -296,13 +296,13 @@ class CellController(Controller):
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Configure the controller as the cell requests."""
-        signal_at_parent_end(signal.SIGKILL)  # it may hang in a user's code
+        signal_at_parent_end(signal.SIGKILL)  # a user's code may block it
         self._folder = CellFolder(parameters["folder"])
         request = self._folder.request
         self._inner, given = request.scenario.controller_of(request.values, request.seed)
         self._inner.configure(model, given)
         self.period, self.needs = self._inner.period, self._inner.needs
-        self._errors = [larger_dcm_error(math.nan, self._inner)]  # the largest by tick
+        self._errors = [larger_dcm_error(math.nan, self._inner)]  # largest error up to each tick
         self._last: Command | None = None
         self._note_finish()
 

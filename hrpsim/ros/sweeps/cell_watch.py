@@ -15,7 +15,7 @@ from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.sweeps.cell_processes import ABSENT, ENDED, FINISHED, START_LIMIT, CellFolder
 from hrpsim.sweeps.worlds.world_run import Measures, Push
 
-_LIFE = 0.5  # between two signs of life [s, wall]
+_LIFE = 0.5  # period of signs of life [s, wall]
 
 
 class CellWatch(ABC):

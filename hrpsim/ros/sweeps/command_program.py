@@ -20,7 +20,7 @@ from hrpsim.common.orphans import end_with_parent
 from hrpsim.ros.sweeps.cell_processes import CellFolder
 from hrpsim.ros.sweeps.user_command import SEED, VALUES
 
-_END = 3.0  # from SIGINT to SIGKILL [s, wall]
+_END = 3.0  # time from SIGINT to SIGKILL [s, wall]
 
 
 def main() -> int:

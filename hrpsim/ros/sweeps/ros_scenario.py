@@ -161,6 +161,6 @@ def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
     try:
         yield lambda: threads
     finally:
-        ros.pairs.close()  # before the threads, with which the processes would end
+        ros.pairs.close()  # before the threads end, because the processes end with them
         threads.shutdown(wait=True, cancel_futures=True)
         ros.pairs = None

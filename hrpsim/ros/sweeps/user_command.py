@@ -47,7 +47,7 @@ class UserCommand:
         self.words = _words(command)
         self.period, self.real_time_factor = period, real_time_factor
         self.logs = None if logs is None else Path(logs)
-        self.python_path = os.environ.get("PYTHONPATH")  # hrpsim's own processes have another
+        self.python_path = os.environ.get("PYTHONPATH")  # hrpsim's processes have another value
 
     def identity(self) -> list[object]:
         """Return the settings that determine results: the command line and the mode of time."""

@@ -25,7 +25,7 @@ from hrpsim.ros.unitree.low_commands import LowCommands
 from hrpsim.ros.unitree.unstamped_answers import UnstampedAnswers
 from hrpsim.world.objects.robot import Robot
 
-_IMU = "imu"  # the sensor of lowstate, if there are several
+_IMU = "imu"  # sensor for lowstate if there are several
 
 
 def check_unitree(robot: Robot, kind: str) -> Motors:

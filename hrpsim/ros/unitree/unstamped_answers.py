@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.lockstep import Lockstep
 
-_SILENCE = 0.1  # after which no answer to a copy comes any more [s, wall]
+_SILENCE = 0.1  # time after which no further answer to a repeated state arrives [s, wall]
 
 
 class UnstampedAnswers(MessageQueue):
@@ -34,8 +34,8 @@ class UnstampedAnswers(MessageQueue):
         self._lockstep, self._clock, self._now = lockstep, clock, now
         lockstep.wait_first_for(source)
         self._tick = -1  # step of the last published state
-        self._copies = 0  # of this state, and of earlier ones without an answer
-        self._answers = 0  # to this state
+        self._copies = 0  # publications of this state and of earlier unanswered states
+        self._answers = 0  # answers to this state
         self._answered_at = 0.0  # [s, wall]
         self._is_known = False  # whether the client has answered before
 
