@@ -22,7 +22,7 @@ from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.control.framework.controller import ControllerError
 
 NAMES = ("joint_names", "dof_names")
-# What exporters call the entries of a description.
+# Exporters' names of the entries of a description.
 ENTRIES = {
     "kp": ("kp", "joint_stiffness", "stiffness"),
     "kd": ("kd", "joint_damping", "damping"),
@@ -44,7 +44,7 @@ TERMS = {
     "last_action": "last_action",
 }
 _MOTION, _TIME = "motion", "time_step"
-_FROM_NETWORK = ("joints", "default", "kp", "observations")  # which a description needs
+_FROM_NETWORK = ("joints", "default", "kp", "observations")  # entries that a description needs
 
 
 def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:

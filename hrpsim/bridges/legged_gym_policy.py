@@ -31,11 +31,11 @@ MARK = "legged_gym"
 _CLASS = "class"
 _OWN = (MARK, _CLASS)
 _MARK_OF_TRAINING = "PPO"
-_GAIT = 0.8  # period of the clock of unitree_rl_gym [s]
+_GAIT = 0.8  # period of the gait clock in unitree_rl_gym [s]
 _MOST_FILES = 200
 _GAINS = schema.table(schema.numeric(NOT_NEGATIVE), "from parts of names to gains")
 _ANGLES = schema.table(schema.numeric(), "from joints to angles")
-# The attributes of legged_gym's base class that are read here.
+# The attributes of legged_gym's base class that are used here.
 _BASE = """
 class LeggedRobotCfg:
     class env:

@@ -18,10 +18,10 @@ from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.control.framework.controller import ControllerError
 
-_MOST_MEMORY = 10_000_000  # numbers
+_MOST_MEMORY = 10_000_000  # largest number of values
 _FLOAT = ("tensor(float)",)
 _FLOATS = (*_FLOAT, "tensor(double)", "tensor(float16)")
-_COPIES = 4  # of a file that onnxruntime may hold while it opens the network
+_COPIES = 4  # copies of a file that onnxruntime may make during loading
 
 
 class Network(PolicyNetwork):
@@ -83,7 +83,7 @@ class Network(PolicyNetwork):
         )
         try:
             self._session = open_session(str(self._path))
-        except Exception as error:  # of one of onnxruntime's many classes
+        except Exception as error:  # onnxruntime has many classes of errors
             raise self._error("is not a network", error) from error
 
     def _require(self, kind: str, names: Collection[str], known: Mapping[str, object]) -> None:

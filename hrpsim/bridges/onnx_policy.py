@@ -59,7 +59,7 @@ class OnnxPolicy(Controller):
     time instead.
     """
 
-    velocity: np.ndarray  # commanded, x, y [m/s] and yaw [rad/s] (3,)
+    velocity: np.ndarray  # commanded velocity, x, y [m/s] and yaw [rad/s] (3,)
     action: np.ndarray  # last output of the network, within its bounds (n,)
     parameter_kinds = {
         "description": name,

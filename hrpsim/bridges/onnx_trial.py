@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import onnxruntime
 
-REPEATING = (b"Loop", b"Scan")  # operators of networks that may compute without end
-_NO_LOG = 4  # but fatal errors: all others are raised
+REPEATING = (b"Loop", b"Scan")  # operators that may compute without end
+_NO_LOG = 4  # fatal errors only: all others are raised
 
 
 def session_options() -> onnxruntime.SessionOptions:
@@ -54,7 +54,7 @@ def try_network(path: str, is_evaluated: bool) -> None:
     except MemoryError:
         raise
     except Exception as error:
-        if "lloc" in str(error):  # what onnxruntime says if there is no memory
+        if "lloc" in str(error):  # onnxruntime's message if memory is lacking
             raise MemoryError from error
 
 

@@ -22,7 +22,7 @@ from hrpsim.common import schema
 from hrpsim.common.values import POSITIVE
 from hrpsim.world.objects.plausibility import JointLimits
 
-_MOST = 1000  # periods, joints
+_MOST = 1000  # largest number of periods and of joints
 _POSITIVE = schema.numeric(POSITIVE)
 _POSITION, _VELOCITY = "position", "velocity"
 ACTUATORS = schema.listing(

@@ -31,13 +31,13 @@ from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.engine.dynamics.functions import mass_matrix
 from hrpsim.world.objects.robot import Robot
 
-_ALIKE = 0.9  # correlation of columns that are the same quantity
-_SAME = 1.5  # ratio up to which motions in two simulators depart from each other
-_MUCH_BETTER = 0.5  # share of the difference that is left in another order of histories
-_STILL = 0.02  # standard deviation, relative to the size, of a column that says nothing by it
-_CLOSE = 0.01  # relative difference of gains and scales, which exporters round
+_ALIKE = 0.9  # least correlation of columns of the same quantity
+_SAME = 1.5  # largest ratio of the same quantity in two simulators
+_MUCH_BETTER = 0.5  # remaining fraction of the difference with another order of histories
+_STILL = 0.02  # largest relative standard deviation of a constant column
+_CLOSE = 0.01  # relative difference of gains and scales, for rounding by exporters
 _POSTURE = 0.02  # [rad]
-_ANSWER = 1e-3  # difference of actions from the same network
+_ANSWER = 1e-3  # largest difference of actions from the same network
 _TABLES = ("observations", "actions")
 _IN_METADATA = "in the network's metadata"
 
@@ -122,8 +122,8 @@ class Recording(NamedTuple):
     """A run in the simulator of the training, with a row for each evaluation of the policy."""
 
     observations: np.ndarray  # (t, n)
-    actions: np.ndarray  # of the network, before clip and scale (t, m)
-    joint_names: tuple[str, ...]  # of the actions; () where not recorded
+    actions: np.ndarray  # actions of the network before clip and scale (t, m)
+    joint_names: tuple[str, ...]  # joints of the actions, () if not recorded
 
 
 def read_recording(path: Path, joint_count: int) -> Recording:
@@ -261,7 +261,7 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
         if own is None:
             continue
         if what != "armature":
-            there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
+            there = np.where(there > 0.0, there, own[kept])  # no information about passive joints
         yield from _differences(joints, what, own[kept], there, "of the robot")
     yield from _of_damping(policy, robot, joints, policy.kd[kept])
 
@@ -374,7 +374,7 @@ def _of_recording(
         return
     yield from _of_names(policy, recorded.joint_names, "in the recording")
     actions = [f"action of {joint}" for joint in policy.joints]
-    if not policy.inputs:  # whose values no recording has
+    if not policy.inputs:  # a recording lacks the values of inputs
         answers = replay.answers(recorded.observations)
         for line in differing_columns(actions, answers, recorded.actions, _ANSWER):
             yield f"the network's answer to the recorded observations: {line}"
@@ -390,7 +390,7 @@ def _of_recording(
     yield from (
         line
         for line in differing_columns(columns, here, there)
-        if not line.startswith("command[")  # those of the recording are not commanded here
+        if not line.startswith("command[")  # recorded commands are not used here
     )
 
 

@@ -30,7 +30,7 @@ from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
 
-_MOST = 1000  # joints, steps of history
+_MOST = 1000  # largest number of joints, and of steps of history
 _ONNX = ".onnx"
 
 
@@ -98,27 +98,27 @@ class PolicyDescription:
     """The description of a policy. Arrays have an entry for each of the policy's n joints."""
 
     source: str
-    period: float  # of the PD control [s]
-    decimation: int  # periods between two evaluations
+    period: float  # period of the PD control [s]
+    decimation: int  # number of periods between two evaluations
     joints: tuple[str, ...]
-    default: np.ndarray  # posture (n,) [rad]
+    default: np.ndarray  # default posture (n,) [rad]
     kp: np.ndarray  # (n,) [Nm/rad]
     kd: np.ndarray  # (n,) [Nms/rad]
     action_scale: np.ndarray  # (n,) [rad, rad/s or Nm]
-    action_lower: np.ndarray  # smallest outputs of the network that are used (n,)
-    action_upper: np.ndarray  # largest ones (n,)
-    action_filter: np.ndarray  # share of the last filtered action in the next one (n,)
-    by_velocity: np.ndarray  # whether an action is a target velocity (n,)
+    action_lower: np.ndarray  # smallest used outputs of the network (n,)
+    action_upper: np.ndarray  # largest used outputs of the network (n,)
+    action_filter: np.ndarray  # weight of the last filtered action in the next one (n,)
+    by_velocity: np.ndarray  # whether an action is a velocity target (n,)
     by_effort: np.ndarray  # whether an action is a torque (n,)
-    armature: np.ndarray | None  # inertia of the rotors at the joints (n,) [kg m^2]
-    actuators: tuple[ActuatorModel, ...]  # of joints without ideal PD control
+    armature: np.ndarray | None  # rotor inertia at the joints (n,) [kg m^2]
+    actuators: tuple[ActuatorModel, ...]  # models for joints without ideal PD control
     observation: Observation
-    inputs: Mapping[str, Observation]  # of further inputs of the network
-    encoder: Observation | None  # of the network that answers the term `encoding`
-    imu: str  # "": the first one
-    base: str  # TRUE or ESTIMATED, where the base is observed
-    frequency: float  # of the gait, for `phase` and `clock` [Hz]
-    standing_below: float  # norm of the command under which the gait's phases are pi
+    inputs: Mapping[str, Observation]  # further inputs of the network
+    encoder: Observation | None  # input of the network for the term `encoding`
+    imu: str  # "" for the first IMU
+    base: str  # TRUE or ESTIMATED, for observations of the base
+    frequency: float  # frequency of the gait, for `phase` and `clock` [Hz]
+    standing_below: float  # norm of the command, below which the gait's phases are pi
 
     @property
     def seconds(self) -> float:

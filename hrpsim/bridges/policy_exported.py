@@ -29,8 +29,8 @@ from hrpsim.world.objects.robot import Robot
 _HISTORIES = "observation_history_lengths"  # BeyondMimic's exporter
 _RATES = {"sim_dt": "period", "decimation": "decimation", "step_dt": "seconds"}
 _WHERE = "in the network's metadata"
-_PARTED = 0.01  # of a joint, after which two runs differ [rad or m]
-_LIKE = 1e-3  # relative, of rates
+_PARTED = 0.01  # difference of a joint at which two runs count as different [rad or m]
+_LIKE = 1e-3  # relative difference of equal rates
 
 
 def of_observations(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:

@@ -19,8 +19,8 @@ class PolicyFormat(NamedTuple):
     """A file format, with its conversion to entries of a description."""
 
     name: str
-    fits: Callable[[Any], bool]  # whether the data of a YAML file have this form
-    translate: Callable[[Path, YamlText], dict[str, Any]]  # ControllerError for what is unknown
+    fits: Callable[[Any], bool]  # whether the data of a YAML file have this format
+    translate: Callable[[Path, YamlText], dict[str, Any]]  # ControllerError for unknown entries
 
 
 FORMATS = (

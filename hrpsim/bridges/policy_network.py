@@ -19,8 +19,8 @@ class Question(NamedTuple):
     """The inputs of a network for one evaluation."""
 
     observation: np.ndarray  # (n,)
-    memory: Sequence[np.ndarray] = ()  # of a recurrent network, in the order of its inputs
-    further: Mapping[str, np.ndarray] = MappingProxyType({})  # observed inputs by name (k,)
+    memory: Sequence[np.ndarray] = ()  # memory of a recurrent network, in the order of its inputs
+    further: Mapping[str, np.ndarray] = MappingProxyType({})  # further inputs by name (k,)
 
 
 class Answer(NamedTuple):
@@ -28,15 +28,15 @@ class Answer(NamedTuple):
 
     action: np.ndarray  # (m,)
     memory: Sequence[np.ndarray] = ()  # for the next evaluation
-    outputs: Mapping[str, np.ndarray] = MappingProxyType({})  # the wanted ones, flat
+    outputs: Mapping[str, np.ndarray] = MappingProxyType({})  # requested outputs, flattened
 
 
 class PolicyNetwork(ABC):
     """A network in a file. Errors are raised as ControllerError with the name of the file."""
 
-    observed: str  # name of the input that takes the observation
-    metadata: Mapping[str, str] = MappingProxyType({})  # texts of the exporter, by name
-    shares = False  # whether one network may answer several robots in turn
+    observed: str  # name of the input for the observation
+    metadata: Mapping[str, str] = MappingProxyType({})  # metadata of the exporter, by name
+    shares = False  # whether one network may serve several robots in turn
 
     @property
     @abstractmethod

@@ -27,10 +27,10 @@ from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
 from hrpsim.sweeps.sweep import sweep
 
 REFERENCE, UNCHANGED = "reference", "unchanged"
-_WINDOWS = -1  # number of the start for predictions in short windows
-_LEAST_SIZES = 0.1, 0.2  # of velocities of the base and of joints [m/s, rad/s]
+_WINDOWS = -1  # number for predictions in short windows instead of a start
+_LEAST_SIZES = 0.1, 0.2  # least scales of velocities of the base and of joints [m/s, rad/s]
 _MOST_STARTS = 1000
-_MOST_WINDOWS = 75  # of predictions
+_MOST_WINDOWS = 75  # largest number of windows for predictions
 
 
 class Run(NamedTuple):
@@ -123,7 +123,7 @@ class Comparison(Scenario):
         return subject
 
     def _altered_reference(self, numbers: Iterable[int]) -> MujocoReference:
-        assert self.there is not None  # a recording is not run
+        assert self.there is not None  # a recording cannot be run
         kinds = [DIFFERENCES[self.changes[k].difference] for k in numbers]
 
         def alter(model: Any) -> None:
@@ -181,7 +181,7 @@ class Runner:
 
     def __init__(self, comparison: Comparison, executor: Executor) -> None:
         self.comparison, self._executor = comparison, executor
-        self.failures: dict[str, str] = {}  # errors, by the changes
+        self.failures: dict[str, str] = {}  # errors, by change
 
     def runs(self, chosen: Sequence[str]) -> dict[str, list[Run]]:
         """Make the runs from all starts. Return the runs by set of changes.

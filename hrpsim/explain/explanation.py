@@ -30,12 +30,12 @@ from hrpsim.explain.runs.mujoco_reference import MujocoReference
 from hrpsim.explain.runs.reference import Reference
 from hrpsim.explain.runs.subject import Subject
 
-_LEAST_LOAD = 0.02  # of the weight, in the mean: links with more are feet
-_LEAST_GAP = 0.02  # beyond the noise: a smaller gap has no shares
-_ENOUGH = 0.75  # of the gap that the smallest change explains
-_UNLIKELY = 0.05  # chance of falls that are as unequal
-_MOST_KINDS = 8  # that runs examine, the best by predictions
-_TOGETHER = 4  # differences that are taken away together
+_LEAST_LOAD = 0.02  # least mean load of a foot, as a fraction of the weight
+_LEAST_GAP = 0.02  # least gap beyond the noise with explained fractions
+_ENOUGH = 0.75  # fraction of the gap that the smallest change explains
+_UNLIKELY = 0.05  # probability of equally unequal numbers of falls
+_MOST_KINDS = 8  # largest number of differences in runs, chosen by predictions
+_TOGETHER = 4  # largest number of differences removed together
 
 
 _Set = tuple[int, ...]
@@ -46,12 +46,12 @@ class Effect(NamedTuple):
 
     changes: tuple[Change, ...]
     starts: int
-    falls: int  # of the starts, in hrpsim
-    reference_falls: int  # of the samples of the reference
+    falls: int  # falls of hrpsim's runs
+    reference_falls: int  # falls of the reference's runs
     gap: np.ndarray  # mean distance from the reference, from 0 to 1 (groups,)
     uncertainty: float  # standard error of `by_gap` over the starts
-    by_gap: float  # explained share of the gap beyond the noise
-    by_predictions: float  # explained share of the error of predictions in short windows
+    by_gap: float  # explained fraction of the gap beyond the noise
+    by_predictions: float  # explained fraction of the error of predictions in short windows
 
     @property
     def share(self) -> float:
@@ -93,11 +93,11 @@ class Explanation:
     gap: np.ndarray
     parting: Parting | None
     chance: float
-    ranked: tuple[Effect, ...] = ()  # one difference each, the largest share first
-    together: tuple[Effect, ...] = ()  # the first differences, one more each time
-    smallest: Effect | None = None  # the least change that explains enough
-    repaired: tuple[Run, ...] = ()  # runs with the smallest change, or the best
-    failures: dict[str, str] = field(default_factory=dict)  # of changes, by their texts
+    ranked: tuple[Effect, ...] = ()  # effects of single differences, the largest first
+    together: tuple[Effect, ...] = ()  # effects of the first differences, one more in each
+    smallest: Effect | None = None  # the least change with a sufficient effect
+    repaired: tuple[Run, ...] = ()  # runs with the smallest change, or with the best change
+    failures: dict[str, str] = field(default_factory=dict)  # errors, by the text of the change
 
     @property
     def falls_there(self) -> int:

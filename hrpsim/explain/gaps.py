@@ -19,8 +19,8 @@ _BASE = ("height", "forward lean", "sideways lean")
 _BASE += tuple(f"{kind} velocity {axis}" for kind in ("linear", "angular") for axis in "xyz")
 _FLOORS = {"travel": 0.1, "heading": 0.1, "height": 0.01, "lean": 0.02, "linear": 0.1}
 _FLOORS |= {"angular": 0.2, "joint": 0.05}
-_BEYOND, _MORE = 2.0, 0.25  # runs part at this multiple of the noise, and this much more
-_LASTING = 5  # samples in a row
+_BEYOND, _MORE = 2.0, 0.25  # runs separate at this multiple of the noise plus this distance
+_LASTING = 5  # number of successive samples
 
 
 def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
@@ -70,7 +70,7 @@ class Yardstick(NamedTuple):
         ]
         floors = np.array([_FLOORS[kind] for kind in (*kinds, *("joint" for _ in joints))])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of times at which all have fallen
+            warnings.simplefilter("ignore", RuntimeWarning)  # for times after all falls
             spread = np.nan_to_num(np.nanstd(reference, axis=(0, 1)))
         return Yardstick((*base, *joints), np.maximum(spread, floors), groups)
 
@@ -92,9 +92,9 @@ class Parting(NamedTuple):
     """The time at which runs diverge, and the quantity that diverges first."""
 
     time: float  # [s]
-    channel: str  # that departs first
-    here: float  # its mean in hrpsim
-    there: float  # its mean in the reference
+    channel: str  # the channel that separates first
+    here: float  # mean of the channel in hrpsim
+    there: float  # mean of the channel in the reference
 
 
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
@@ -111,7 +111,7 @@ def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
     apart = np.array([yardstick.distances(a, b) for a, b in zip(motions, turned)])
     apart[np.isnan(motions).any(axis=2) | np.isnan(turned).any(axis=2)] = np.nan
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of times at which no pair stands
+        warnings.simplefilter("ignore", RuntimeWarning)  # for times without a standing pair
         return np.nan_to_num(np.nanmedian(apart, axis=0))
 
 

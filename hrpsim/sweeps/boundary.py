@@ -124,8 +124,8 @@ class BoundaryScenario(Scenario):
             return {"border": high, "survived": high, "failed": math.nan, "runs": 2.0}
         runs = 2
         while high - low > self._tolerance:
-            middle = 0.5 * low + 0.5 * high  # their sum may be too large
-            if not low < middle < high:  # no number lies between them
+            middle = 0.5 * low + 0.5 * high  # the sum may overflow
+            if not low < middle < high:  # there is no number between them
                 break
             if ends_badly(middle):
                 high = middle

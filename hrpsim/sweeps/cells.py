@@ -36,10 +36,10 @@ from hrpsim.sweeps.framework.scenario import (
 )
 
 DONE, FAILED, REFUSED = 1, 2, 3
-ERROR_LENGTH = 240  # characters of an error's text that are stored
-_REFUSAL_PAUSE = 0.5  # [s]: other processes take the runs that this one refuses
+ERROR_LENGTH = 240  # largest length of a stored error text
+_REFUSAL_PAUSE = 0.5  # [s], meanwhile other processes take the refused runs
 _PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
-_ABOVE = ("bag", "commands", "ros", "viewer")  # no result needs
+_ABOVE = ("bag", "commands", "ros", "viewer")  # packages that do not affect results
 STATUS = {0: "not run", DONE: "done", FAILED: "failed"}
 _STATUS_FLAGS = {"flag_values": list(STATUS), "flag_meanings": "not_run done failed"}
 _RESERVED = ("cell", "seed", "status", "error")
@@ -57,13 +57,13 @@ class Result(NamedTuple):
     """The result of a run. `seconds` is the measured duration and is not stored."""
 
     number: int
-    status: int  # DONE, FAILED, or REFUSED: not run, as the bits would differ
+    status: int  # DONE, FAILED, or REFUSED: not run, because the result could differ
     outcomes: dict[str, Any]
     error: str = ""
     seconds: float = 0.0
 
 
-_seen: dict[int, dict[str, str]] = {}  # this process's fingerprint, by the one expected
+_seen: dict[int, dict[str, str]] = {}  # fingerprints of this process, by expected fingerprint
 
 
 def run_cells(
@@ -94,7 +94,7 @@ def problem_of_scenario(data: bytes) -> str:
     """Return why this process cannot unpickle a scenario, or ""."""
     try:
         pickle.loads(data)
-    except Exception as error:  # of any of its parts
+    except Exception as error:  # from any part of the run
         return f"{type(error).__name__}: {error}"
     return ""
 
@@ -105,9 +105,9 @@ def run_cell(scenario: Scenario, cell: Cell) -> Result:
     found: Any
     try:
         found = scenario.run(cell.values, cell.seed)
-    except KeyboardInterrupt:  # ends the whole sweep
+    except KeyboardInterrupt:  # this error ends the whole sweep
         raise
-    except BaseException as error:  # any error: the other runs do not depend on this one
+    except BaseException as error:  # any error, because the other runs do not depend on this run
         found = error
     return _result(scenario, cell, found, time.perf_counter() - begin)
 

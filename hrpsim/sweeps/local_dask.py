@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from hrpsim.sweeps.executors import ONE_THREAD, dask_executor, processors
 from hrpsim.sweeps.framework.scenario import needed_package
 
-# Dask monitors its processes, which takes time from walks. Here it samples no stacks,
-# and seldom checks its loops, its memory and the machine.
+# Dask monitors its processes, which takes time from the runs. Here it samples no stacks, and rarely
+# checks its loops, its memory and the machine.
 SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",

@@ -31,11 +31,11 @@ from hrpsim.sweeps.checksums import CHECKSUMS, OWN, damage, seal
 from hrpsim.sweeps.framework.scenario import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
 
-_CHUNK = 1024  # runs
-_FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
-_SHOWN = 4  # damaged files in a message
+_CHUNK = 1024  # number of runs in a chunk
+_FORMAT = 2  # format of zarr, whose specification includes texts of fixed width
+_SHOWN = 4  # largest number of listed files in a message
 _SYNC_PERIOD = 5.0  # [s]
-# Codecs that only pack bytes; zarr writes its default, which depends on the release.
+# Codecs that only compress. Zarr would write its default, which depends on the release.
 _CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma", "crc32", "crc32c")
 
 
@@ -83,7 +83,7 @@ class Store:
     def _take_over_journal(self) -> None:
         header, results = self._journal.read()
         if header is None:
-            if self.path.exists():  # without its journal, which a copy may have left behind
+            if self.path.exists():  # without the journal, which a copy may lack
                 self._take_over_arrays()
             there = map(self._table.result, np.flatnonzero(self._table.status).tolist())
             self._journal.append([self._identity, *map(kept, there)])
@@ -168,7 +168,7 @@ class Store:
                 tempfile.TemporaryDirectory(prefix=".hrpsim_", dir=self.path.parent) as temporary,
                 warnings.catch_warnings(),
             ):
-                warnings.simplefilter("ignore")  # xarray's about parts of zarr's specification
+                warnings.simplefilter("ignore")  # xarray's about zarr's specification
                 new = Path(temporary, "new")
                 whole.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=encoding)
                 seal(new)
@@ -211,7 +211,7 @@ def open_store(path: str | Path) -> Any:
         raise SweepError(f"there is no store {path} yet")
     if not _is_store(path):
         raise SweepError(f"{path} is not a store of a sweep")
-    # Arrays are read side by side: of errors after the first, asyncio logs the traceback.
+    # Arrays are read concurrently. Asyncio logs the tracebacks of errors after the first.
     logging.getLogger("asyncio").addFilter(_is_not_of_zarr)
     with _damage_of(path):
         _refuse_programs(path)

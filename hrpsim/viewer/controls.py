@@ -24,7 +24,7 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench
 from hrpsim.viewer.panels.worlds import WorldsPanel
 
 _MOST_REQUESTS = 1000
-_TEXT_PERIOD = 0.2  # between updates of texts and plots [s, wall]
+_TEXT_PERIOD = 0.2  # period of updates of texts and plots [s, wall]
 _HELP = (
     "Drag a body to pull it. Drag the background to turn the view, with the right button to shift "
     "it; the wheel zooms."

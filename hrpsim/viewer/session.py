@@ -24,10 +24,10 @@ from hrpsim.world.objects.body import Body, rotation_matrix
 from hrpsim.world.objects.robot import Robot
 
 FARTHEST = 1e4  # [m]
-_RATE = 2.0 * math.pi * 1.5  # of the whole robot or body on the spring [rad/s]
-_STIFFEST = 0.1  # stiffness times period^2 over the mass of the dragged part: stable in a step
-_MOST_DAMPED = 0.5  # damping times period over that mass, likewise
-_SHARE_OF_FRAME = 0.7  # share of a frame's wall time for steps: the rest is for drawing
+_RATE = 2.0 * math.pi * 1.5  # natural frequency of the whole robot or body on the spring [rad/s]
+_STIFFEST = 0.1  # limit of stability: stiffness times period^2 over the mass of the dragged part
+_MOST_DAMPED = 0.5  # limit of stability: damping times period over the mass of the dragged part
+_SHARE_OF_FRAME = 0.7  # fraction of a frame's wall time for steps, the rest is for drawing
 
 
 class Grip:
@@ -199,7 +199,7 @@ class Session(Grabbing):
         self.recording = Recording()
         self.playing = False
         self.looking_back = 0.0
-        self.problem = ""  # why time has stopped
+        self.problem = ""  # reason why time has stopped
         self._present = None
         self._clock = clock
         self._pacer = Pacer(self.motion.period, 1.0, clock=clock)

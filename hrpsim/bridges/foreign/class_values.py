@@ -58,7 +58,7 @@ class _Place:
         return f"{self.file}:{self.node.lineno}"
 
 
-# Attributes by their dotted names within a class, such as "control.stiffness".
+# Attributes by dotted names within a class, such as "control.stiffness".
 Attributes = dict[str, Attribute]
 
 
@@ -81,7 +81,7 @@ class PythonClasses:
         self._outside = dict(outside or {})
         self._own = _classes_of(str(path), _read(path))
         self._elsewhere: dict[str, _Place] = {}
-        self._known: dict[_Place, Attributes | None] = {}  # None: being read
+        self._known: dict[_Place, Attributes | None] = {}  # None: in progress
 
     @property
     def names(self) -> list[str]:

@@ -28,7 +28,7 @@ from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.file.mjcf_world import update_properties, world_of_mjcf
 from hrpsim.world.world import World
 
-# Methods of MjData that return the fields of an object of a name or number.
+# Methods of MjData that return the fields of an object by name or number.
 _OBJECTS = frozenset(
     (
         *("actuator", "body", "cam", "camera", "geom", "jnt", "joint", "light", "sensor", "site"),
@@ -60,24 +60,24 @@ class MjData(metaclass=NamesOf):
     """
 
     def __init__(self, model: MjModel, new_state: bool = False) -> None:
-        self._now = vars(self)  # to write to without __setattr__
+        self._now = vars(self)  # for writing without __setattr__
         self._now["model"] = model_for_data(model)
         native = package().MjData(self.model.native)
         self._native, self._after = native, new_state
         self._contact: Contacts | None = Contacts()
         self._sensing, self._touch = sensing(self.model.native), touch_sensors(self.model.native)
         self._refused: dict[str, np.ndarray] = {}
-        self._lent: list[tuple[int, np.ndarray]] = []  # fields that were read, what they need
-        self._least = fields.STATE  # computed in each step in any case
-        # the references to an array that the script does not have
+        self._lent: list[tuple[int, np.ndarray]] = []  # fields read by the script, and their needs
+        self._least = fields.STATE  # computed in each step
+        # references to an array without references of the script
         self._alone = _references([(fields.POSES, native.xpos)])[0]
-        self._current = fields.STATE  # computed for the present state, or the one before
-        self._is_behind = False  # whether that is the state before the last step
+        self._current = fields.STATE  # computed for the present state, or for the state before
+        self._is_behind = False  # whether it is for the state before the last step
         self._before_time = native.time
-        # after rk4: whether sensordata is of the state before, None if there is no such state
+        # whether sensordata is of the state before, None without such a state
         self._is_sensed_before: bool | None = None
         self._is_constrained = False  # whether mj_makeConstraint was called for this state
-        self._is_stale = False  # whether results are not those of the present state
+        self._is_stale = False  # whether results are of an earlier state
         for name in (*_STATES, *_RESULTS):
             self._now[name] = getattr(native, name)
         self._make_world()
@@ -94,7 +94,7 @@ class MjData(metaclass=NamesOf):
         if name in _OBJECTS:
             find = getattr(self._native, name)
             return lambda *which, **named: NamedObject(find(*which, **named), self)
-        if is_stand_in() and fields.is_refused_of_data(name):  # packages list all fields
+        if is_stand_in() and fields.is_refused_of_data(name):  # some packages list all fields
             array = self._refused_array(name)
             if array is not None:
                 return array
@@ -227,13 +227,13 @@ class MjData(metaclass=NamesOf):
             try:
                 self._follow_fields(changed)
             except HrpsimError:
-                self._watch.forget()  # the next step raises too
+                self._watch.forget()  # the next step raises the error again
                 raise
 
     def _follow_fields(self, changed: list[str]) -> None:
         followed = {name for name in changed if name not in ("opt.gravity", "opt.magnetic")}
         needs_world = self._is_other_active() or not followed <= fields.OF_BODIES_AND_JOINTS
-        needs_world |= bool(self.model.native.body_gravcomp.any())  # forces by the first masses
+        needs_world |= bool(self.model.native.body_gravcomp.any())  # by the first masses
         if needs_world or self._mapping.needs_copy(self.model.native):
             self._make_world()
             return
@@ -443,7 +443,7 @@ class NamedObject:
         if field in ("id", "name"):
             return value
         field = _FIELDS_OF_OBJECTS.get((type(self._view).__name__, name), field)
-        getattr(data, field)  # computes or refuses
+        getattr(data, field)  # computes the field or raises an error
         return data._lend(fields.LEVELS.get(field, fields.STATE), value)
 
     def __setattr__(self, name: str, value: Any) -> None:

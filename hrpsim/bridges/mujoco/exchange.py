@@ -17,10 +17,10 @@ from hrpsim.engine.spatial.rotation import rotated
 INVALID, CHANGED, PUSHED = 1, 2, 3  # results of `read_controls`
 
 COORDINATE = np.dtype([("qpos", "i8"), ("q", "i8"), ("qvel", "i8"), ("v", "i8")])
-# a body that moves freely: hrpsim/model/readers/mjcf/sensors.py
+# a free body: hrpsim/model/readers/mjcf/sensors.py
 BASE = np.dtype(
     [
-        *COORDINATE.descr,  # the first of each
+        *COORDINATE.descr,  # the first coordinate of each
         ("axes", "f8", (3, 3)),
         ("anchor", "f8", (3,)),  # [m]
         ("origin", "f8", (3,)),  # [m]
@@ -40,9 +40,9 @@ ACTUATOR = np.dtype(
         ("high", "f8"),
     ]
 )
-# an entry of sensordata or actuator_force: what a joint's actuators deliver, over a gear ratio
+# an entry of sensordata or actuator_force: effort of a joint's actuators over a gear ratio
 DELIVERED = np.dtype([("index", "i8"), ("qvel", "i8"), ("gear", "f8")])
-# three entries of sensordata: `sign` times those of a sensor's reading from `part` on
+# three entries of sensordata: `sign` times three values of a sensor's reading, starting at `part`
 READING = np.dtype([("index", "i8"), ("sensor", "i8"), ("part", "i8"), ("sign", "f8")])
 
 
@@ -66,19 +66,19 @@ class Exchange(NamedTuple):
     qfrc_actuator: np.ndarray
     actuator_force: np.ndarray
     sensordata: np.ndarray
-    known_qpos: np.ndarray  # of the world's state
+    known_qpos: np.ndarray  # qpos of the world's state
     known_qvel: np.ndarray
-    before_qpos: np.ndarray  # of the state before the last step
+    before_qpos: np.ndarray  # qpos of the state before the last step
     before_qvel: np.ndarray
-    joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 where MuJoCo has none
+    joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 without a joint in MuJoCo
     bounded: np.ndarray  # (n,) 1 for a joint with an effort limit
     coordinates: np.ndarray  # COORDINATE
     bases: np.ndarray  # BASE
     actuators: np.ndarray  # ACTUATOR
     bodies: np.ndarray  # numbers of the robot's bodies
     readings: np.ndarray  # READING
-    actuator_forces: np.ndarray  # DELIVERED, in actuator_force
-    force_sensors: np.ndarray  # DELIVERED, in sensordata
+    actuator_forces: np.ndarray  # DELIVERED, entries of actuator_force
+    force_sensors: np.ndarray  # DELIVERED, entries of sensordata
     commands: np.ndarray  # (3, n) positions, velocities, efforts, work
 
 

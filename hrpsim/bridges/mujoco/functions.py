@@ -103,7 +103,7 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
 def mj_setConst(m: MjModel, d: MjData) -> None:
     """Update the fields of the model that MuJoCo derives from others."""
     package().mj_setConst(m.native, package().MjData(m.native))
-    vars(m.options)["changes"] += 1  # the next step looks at what was derived
+    vars(m.options)["changes"] += 1  # the next step checks the derived values
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
@@ -208,7 +208,7 @@ def mjd_transitionFD(  # MuJoCo's parameters
     for out, matrix in zip((A, B, C, D), found, strict=True):
         if out is not None:
             out[:] = matrix
-    d._put()  # what was computed is of other states
+    d._put()  # the computed values are of other states
     d._grow_stale()
 
 

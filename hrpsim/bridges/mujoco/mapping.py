@@ -68,7 +68,7 @@ class RobotMapping:
         tree, names = source.tree, robot.joint_names
         by_name = {joint.name: joint for joint in robot.model.joints}
         self._bases: list[FreeBase] = []
-        self._joints: dict[int, tuple[int, int]] = {}  # index in qvel to joint, body
+        self._joints: dict[int, tuple[int, int]] = {}  # joint and body, by index in qvel
         for body, name in tree.free.items():
             free = by_name[name] if name else robot.model.free_joints[0]
             motion = FreeMotion(m, body)
@@ -205,19 +205,19 @@ class Mapping:
         self._robots, self._data, self._world, self._others = robots, data, world, others
         self._scene: Scene | None = None
         self._kernels: list[_Kernels] = []
-        self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the world's state
+        self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the state of the world
         self.before = np.array(data.qpos), np.array(data.qvel)  # the state before the last step
         self._frames = {
             int(m.body_mocapid[body]): world.frames[m.body(body).name or f"body{body}"]
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
-        self._placed = np.full((m.nmocap, 7), np.nan)  # where they were put last
+        self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
         self._unread = _unread(m, robots, others)
-        self.is_sensor_read = np.isin(  # (nsensordata,) hrpsim's own
+        self.is_sensor_read = np.isin(  # (nsensordata,) whether hrpsim computes the entry
             np.arange(m.nsensordata),
             [*others.sensors_read, *(at for one in robots for at in one.sensors_read)],
         )
-        self.unread = [  # sensors of which hrpsim has no reading
+        self.unread = [  # sensors without a reading in hrpsim
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
             if int(m.sensor_adr[k]) in self._unread

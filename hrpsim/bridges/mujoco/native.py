@@ -16,7 +16,7 @@ import numpy as np
 from hrpsim.common.errors import HrpsimError
 
 FACADE = "hrpsim.bridges.mujoco"
-# Functions of the state alone, which MuJoCo computes from what the facade keeps up to date.
+# Functions of the state alone. MuJoCo computes them from the data that the facade updates.
 FUNCTIONS = frozenset(
     (
         *("mj_jac", "mj_jacBody", "mj_jacBodyCom", "mj_jacDot", "mj_jacGeom", "mj_jacPointAxis"),
@@ -155,7 +155,7 @@ def refused_like(array: np.ndarray) -> np.ndarray:
     """Return an array of the same shape and type that raises when used."""
     empty = np.zeros_like(array)
     if empty.dtype.kind == "f":
-        empty[...] = np.nan  # numpy.asarray asks no method of a class of arrays
+        empty[...] = np.nan  # numpy.asarray does not call methods of an array class
     return empty.view(RefusedArray)
 
 

@@ -36,7 +36,7 @@ class OtherForces:
 
     def __init__(self, m: Any, taken: list[int], dofs: list[int]) -> None:
         self.taken, self.dofs = taken, dofs
-        alone = np.setdiff1d(np.arange(m.nv), dofs)  # of free bodies
+        alone = np.setdiff1d(np.arange(m.nv), dofs)  # dofs of free bodies
         springs = np.isin(m.jnt_dofadr, alone)
         self.numbers = [k for k in acting_actuators(m) if k not in taken]
         own = (m.dof_damping[alone], m.jnt_stiffness[springs], m.opt.density, m.opt.viscosity)

@@ -15,7 +15,7 @@ from hrpsim.bridges.mujoco.native import package
 from hrpsim.model.readers.mjcf.compile_child import contents
 from hrpsim.model.readers.mjcf.read import MjcfModel, MjcfSource
 
-# Notes of the reader on what the bridge has, or leaves to MuJoCo.
+# Notes of the reader about features that the bridge has, or leaves to MuJoCo.
 _HAD = (
     *("sensor ", "keyframe ", "actuator on a site", "actuator, a motor", "actuator, a servo"),
     *("actuator, a velocity", "actuator ctrlrange", "joint damping, poly", "joint stiffness, poly"),
@@ -45,7 +45,7 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
     if not _are_off(native):
         arrays["eq_active0"] = active.copy()
     if not getattr(native, "flg_gravcomp", getattr(native, "ngravcomp", True)):
-        # As in MuJoCo, it acts from mj_setConst on if the model was compiled without any.
+        # As in MuJoCo, it takes effect at mj_setConst if the model was compiled without any.
         arrays["body_gravcomp"] = np.zeros_like(arrays["body_gravcomp"])
     read = MjcfModel(str(model.path), head, arrays, MjcfSource("", None))
     taken = joint_like(native, read)

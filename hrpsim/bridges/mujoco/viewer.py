@@ -33,7 +33,7 @@ class Handle:
         world: World = data.world
         still = Session(world, Motion(world.time_step, lambda: None, rewinds=False))
         self._viewer = Viewer(world, session=still)
-        self._next = 0.0  # when the next picture is due [s, wall]
+        self._next = 0.0  # time of the next picture [s, wall]
         self.cam, self.opt = package().MjvCamera(), package().MjvOption()
         self.perturb = package().MjvPerturb()
         self.user_scn = package().MjvScene(native_of(model), _USER_GEOMS)
@@ -57,7 +57,7 @@ class Handle:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _FRAME
-            if self._data.world is not self._world:  # remade, as the script changed the model
+            if self._data.world is not self._world:  # new, as the script changed the model
                 for name, robot in self._data.world.robots.items():
                     self._world.robots[name].q = robot.q
             self._viewer.show()

@@ -35,7 +35,7 @@ class MotorReadings(NamedTuple):
 class ImuValues(NamedTuple):
     """Readings of the IMU in the IMU's frame."""
 
-    orientation: np.ndarray  # in the world, quaternion x y z w (4,)
+    orientation: np.ndarray  # orientation in the world, quaternion x y z w (4,)
     angular_velocity: np.ndarray  # (3,) [rad/s]
     acceleration: np.ndarray  # specific force (3,) [m/s^2]
 

@@ -14,7 +14,7 @@ from hrpsim.explain.differences.difference import Change, Difference, There, are
 from hrpsim.explain.runs.subject import Subject
 from hrpsim.world.objects.robot import Robot
 
-_SHIFT = 0.03  # of the base's centre of mass [m]
+_SHIFT = 0.03  # shift of the base's centre of mass [m]
 
 
 class Inertia(Difference):
@@ -62,7 +62,7 @@ class Inertia(Difference):
         system = subject.robot.system
         mass, com, inertia = system.mass.copy(), system.com.copy(), system.inertia.copy()
         if "like" in values:
-            assert there is not None  # a change that `known` made
+            assert there is not None  # changes by `known` have a reference
             other = there.robot_like(subject.robot)
             for k, j in _bodies(subject.robot, other).values():
                 mass[k], com[k] = other.system.mass[j], other.system.com[j]

@@ -19,8 +19,8 @@ from hrpsim.explain.runs.subject import Subject
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 
-_SLIDING = 3  # condim of contacts with sliding friction alone
-_SOFT = 0.2  # relative difference of compliances that count as the same
+_SLIDING = 3  # condim of contacts with sliding friction only
+_SOFT = 0.2  # relative difference of equal compliances
 
 
 def _pairs(subject: Subject, feet: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -227,7 +227,7 @@ class FootShapes(Difference):
             own = [shape for shape in robot.shapes if shape.link in links]
             new = [_grown(shape, values["grown"]) for shape in own]
         else:
-            assert there is not None  # a change that `known` made
+            assert there is not None  # changes by `known` have a reference
             new = _like(robot, there.robot_like(robot), links)
         robot.shapes = (*kept, *new)
         subject.world.rebuild_scene()

@@ -18,7 +18,7 @@ from hrpsim.explain.runs.subject import Subject
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_ALIKE = 1e-3  # relative difference of values that count as the same
+_ALIKE = 1e-3  # relative difference of equal values
 _SHOWN = 3
 
 

@@ -12,8 +12,8 @@ from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.explain.differences.difference import Change, Difference, There
 from hrpsim.explain.runs.subject import Subject
 
-_MOST_STEPS = 20  # in a control period
-_WHOLE = 1e-6  # rounding of a number of steps
+_MOST_STEPS = 20  # largest number of steps in a control period
+_WHOLE = 1e-6  # tolerance of a whole number of steps
 
 
 class TimeStep(Difference):

@@ -105,7 +105,7 @@ def stamp_of(path: Path) -> int:
 
 
 @lru_cache(maxsize=8)
-def _loaded(  # many parameters: the key of the cache
+def _loaded(  # many parameters: they are the key of the cache
     path: Path,
     stamp: int,
     time_step: float | None,
@@ -114,7 +114,7 @@ def _loaded(  # many parameters: the key of the cache
     keyframe: str,
 ) -> World:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # check-model lists what is not simulated
+        warnings.simplefilter("ignore", ModelWarning)  # check-model lists these elements
         world = load_world(path, time_step=time_step, integrator=integrator)
         if not world.robots:
             raise ExplainError(f"{path}: the world has no robot")

@@ -47,7 +47,7 @@ def _world(path: Path, stamp: int) -> World:
 
 def mujoco_model(path: Path) -> Any:
     """Return MuJoCo's compiled model of an MJCF, cached. Do not change this model."""
-    world_of(path)  # compiles in a child with limits, and refuses what cannot be read
+    world_of(path)  # compiles in a child process with limits, and refuses unreadable files
     return _model(path, stamp_of(path))
 
 

@@ -38,7 +38,7 @@ class RecordedReference(Reference):
         robot = case.robot_in(world)
         options = {} if path.suffix in _ARRAYS else {"commands": None}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FitWarning)  # of joints that were not measured
+            warnings.simplefilter("ignore", FitWarning)  # about joints without measurements
             bound = BoundRecording(read_recording(path, **options), world, robot.name)
         missing = [
             name

@@ -45,7 +45,7 @@ class Subject:
     parameters: dict[str, Any]
     command_delay: int = 0  # control periods
     sensing_delay: int = 0  # control periods
-    filter_time: float = 0.0  # of measured rates [s]
+    filter_time: float = 0.0  # filter time constant of measured rates [s]
     history: dict[str, bool] = field(default_factory=dict)  # entries of the description
 
     @staticmethod

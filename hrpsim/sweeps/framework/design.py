@@ -81,7 +81,8 @@ class Continuous:
             from scipy.special import ndtr, ndtri
 
             low, high = (ndtr((bound - self.a) / self.b) for bound in self.within)
-            # Half a step of a double away from the ends, where the quantile is infinite.
+            # Half a step of a double away from the ends, because the quantile at the ends is
+            # infinite.
             inner = np.clip(low + quantiles * (high - low), 2.0**-53, 1.0 - 2.0**-53)
             found = np.clip(self.a + self.b * ndtri(inner), *self.within)
         return found.tolist()
@@ -343,7 +344,7 @@ def _points(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
 
     engines = {"latin_hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
     with warnings.catch_warnings():
-        # A count that is not a power of two costs Sobol's points some balance only.
+        # Sobol's points lose some balance if the count is not a power of two.
         warnings.filterwarnings("ignore", "The balance properties of Sobol", UserWarning)
         return engines[method](dimensions, seed=generator).random(count)
 
@@ -354,7 +355,7 @@ def _refuse_large(size: int) -> None:
 
 
 def _number_or_text(text: str) -> Any:
-    for kind in (int, float) if "_" not in text else ():  # 1_0 is a number in Python only
+    for kind in (int, float) if "_" not in text else ():  # only Python reads 1_0 as a number
         try:
             return kind(text)
         except ValueError:

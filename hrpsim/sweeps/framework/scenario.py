@@ -24,7 +24,7 @@ from hrpsim.common.limits import SHOWN_LENGTH
 from hrpsim.common.schema import Kind, flag, name, numeric, scalar
 from hrpsim.control.framework.user_modules import module_in_file
 
-_FEW = 12  # up to so many parameters an error lists all
+_FEW = 12  # largest number of parameters that an error lists completely
 _NEAR = 4
 
 

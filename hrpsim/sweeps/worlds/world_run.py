@@ -76,7 +76,7 @@ class Measures:
     ) -> None:
         self._world, self._period = world, period
         self._robot = None if robot is None else world.robots[robot]
-        self.ticks = 0  # that have passed
+        self.ticks = 0  # number of passed ticks
         self._watch = FallWatch(lambda: clearance(self._robot))
         self._fell_at = math.nan
         if self._robot is not None:
@@ -85,7 +85,7 @@ class Measures:
             limits = self._robot.model.system.effort_limit[self._robot.joint_index.v]
             self._effort_limits = np.where(limits > 0.0, limits, np.inf)
             asks = measured is None or "largest_effort" in measured
-            self._efforts = np.zeros(len(limits)) if asks else None  # the largest so far
+            self._efforts = np.zeros(len(limits)) if asks else None  # largest efforts
             self._effort = np.zeros(len(limits))
             self._note()
             if self.fell:
@@ -197,7 +197,7 @@ class Push:
     entity: str
     link: str | None  # None: of a free body
     impulse: float  # [Ns]
-    heading: float  # where the force points, from x [rad]
+    heading: float  # direction of the force, from x [rad]
     begin: float  # [s]
     duration: float  # [s]
 

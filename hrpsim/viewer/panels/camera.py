@@ -15,7 +15,7 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench
 
 NOBODY = "nobody"
 MOST_BOOKMARKS = 9  # keys 1 to 9
-# From the middle, for things within 1 m of it [m].
+# Camera positions relative to the middle, for objects within 1 m [m].
 _SIDES = {
     "home": (2.2, 2.4, 0.8),
     "front": (3.2, 0.0, 0.3),

@@ -17,8 +17,8 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench, bounded
 from hrpsim.world.objects.robot import Robot
 
 TARGETS, POSITIONS = "command targets", "place joints"
-_WIDEST = 3.2  # range of a slider to both sides, for a joint without limits [rad or m]
-_DIGITS, _STEP = 3, 1e-3  # of values, after the point; [rad or m]
+_WIDEST = 3.2  # range of a slider for a joint without limits, in both directions [rad or m]
+_DIGITS, _STEP = 3, 1e-3  # digits after the point, step [rad or m]
 
 
 class JointsPanel(Panel):

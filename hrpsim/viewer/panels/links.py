@@ -14,10 +14,10 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench
 from hrpsim.world.objects.entity import Entity
 
 FRAMES, MASSES, ARROWS = "frames", "masses", ("contacts", "forces", "torques")
-_MOST_LINKS = 300  # that are listed; those beyond are drawn as if ticked
+_MOST_LINKS = 300  # largest number of listed links, others are drawn as if ticked
 _AXES = 0.12, 0.004  # length and radius of a frame's axes [m]
 _MASS_COLOR, _MASS_OPACITY = (245, 180, 40), 0.8
-_DENSITY = 1000.0  # of the sphere that shows a mass [kg/m^3]
+_DENSITY = 1000.0  # density of the sphere for a mass [kg/m^3]
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class LinksPanel(Panel):
             for link, sign in ((contact.a, 1.0), (contact.b, -1.0)):
                 if link in ticked:
                     force += sign * contact.force
-        force = force.round(1) + 0.0  # without -0.0
+        force = force.round(1) + 0.0  # replaces -0.0
         self.details.content = (
             f"{len(ticked)} of {len(self.ticks)} links ticked: {mass:.2f} kg, "
             f"contact forces ({force[0]:.1f}, {force[1]:.1f}, {force[2]:.1f}) N"
@@ -88,7 +88,7 @@ class LinksPanel(Panel):
 
     def rebuild(self) -> None:
         """List the present links, and redraw frames and masses."""
-        self._nodes.clear()  # removed with the links
+        self._nodes.clear()  # the nodes were removed with the links
         self._fill()
         self._use_ticks()
         self._see_through()
