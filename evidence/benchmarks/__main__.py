@@ -20,7 +20,7 @@ from pathlib import Path
 
 from evidence.benchmarks.machine import ONE_THREAD
 
-os.environ.update(ONE_THREAD)  # read when the libraries are imported, hence before all else
+os.environ.update(ONE_THREAD)  # must be set before the import of the libraries
 
 from evidence.benchmarks import machine, registry, report
 from evidence.benchmarks.comparison import compare, comparison_lines, confirmed
@@ -36,7 +36,7 @@ STORED = DOCS / "benchmarks.json"
 PAGE = DOCS / "benchmarks.md"
 IMAGES = "images/bench"
 SUITE = "simbenchmark"
-REPETITIONS = 2  # of a case in which something looks slower
+REPETITIONS = 2  # repetitions of a case with slower results
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -151,7 +151,7 @@ def run_case(name: str, effort: Effort) -> CaseResult:
         case.run(result, effort)
     except ModuleNotFoundError as error:
         result.failed = str(missing_package(name, error))
-    except Exception as error:  # one engine that fails must not take the other cases along
+    except Exception as error:  # a failure of one engine must not prevent the other cases
         traceback.print_exc()
         result.failed = f"{type(error).__name__}: {error}"
     result.seconds = time.perf_counter() - begin

@@ -20,7 +20,7 @@ import hrpsim
 from evidence.experiments.studies.e01_boxes_on_a_slope import dropped, our_world
 from hrpsim import share_path
 
-_HEIGHT = 5  # of a stack
+_HEIGHT = 5  # number of boxes in a stack
 
 
 def stacks(count: int, sleeping: bool, robot: bool = False) -> hrpsim.World:

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-THRESHOLD = 1.15  # times the stored ratio; the quartiles must lie apart besides
-# What takes less depends on where the loader puts its code, which differs from process to process.
+THRESHOLD = 1.15  # ratio to the stored ratio, and the quartiles must not overlap
+# Shorter times depend on the address of the code, which differs between processes.
 SHORT, SHORT_THRESHOLD = 2e-7, 2.0  # [s]
 
 
@@ -32,7 +32,7 @@ class Change:
     reference: str
     before: float
     now: float
-    beside_machine: float  # how many times slower, over the machine's speed
+    beside_machine: float  # ratio of the times, corrected for the speed of the machine
 
     @property
     def beside_reference(self) -> float:

@@ -94,7 +94,7 @@ class Prepared:
         while True:
             scene = self._world.scene
             scene.settings["tolerance"], scene.settings["sweep_limit"] = tolerance, sweep_limit
-            scene.islands.ranges["new_count"] = 0  # which would allow more sweeps
+            scene.islands.ranges["new_count"] = 0  # otherwise more sweeps would be allowed
             scene.constrained.velocity[: len(self._free)] = self._free
             reference = Reference(scene)
             run = entry_point(_solve, reference)

@@ -61,9 +61,9 @@ def draw_bars(result: CaseResult, axes, quantities: list[str]) -> None:
         found = [result.of(quantity, subject) for quantity in quantities]
         x = [i + (k - 0.5 * (len(shown) - 1)) * width for i, m in enumerate(found) if m]
         y = [result.scale * m.times["median"] for m in found if m]
-        colour = f"C{subjects.index(subject)}"  # the same in all pictures of a result
+        colour = f"C{subjects.index(subject)}"  # the same colour in all figures of a result
         bars = axes.bar(x, y, width=0.9 * width, label=subject, color=colour)
-        axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest are no higher than 0
+        axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest bars have height 0
     axes.margins(y=0.1)
     axes.set_xticks(range(len(quantities)), quantities, fontsize=8)
     axes.set(ylabel=f"time [{result.unit}]")

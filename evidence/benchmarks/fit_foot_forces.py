@@ -41,16 +41,16 @@ robots:
              LLEG_JOINT2: -0.4538, LLEG_JOINT3: 0.8727, LLEG_JOINT4: -0.4189}
 settle: true
 """
-STEP, SOLREF = 5e-5, 1.5e-4  # of MuJoCo [s]
-IMPEDANCE, FRICTION_RATIO = 0.999, 10.0  # of contacts: MuJoCo's soft soles would creep
-PERIOD = 0.005  # of commands and samples [s]
-REST, LONGEST = 2.0, 4.0  # before the motion, and the motion [s]
+STEP, SOLREF = 5e-5, 1.5e-4  # time step and solref of MuJoCo [s]
+IMPEDANCE, FRICTION_RATIO = 0.999, 10.0  # contacts: with MuJoCo's defaults the soles slip
+PERIOD = 0.005  # period of commands and samples [s]
+REST, LONGEST = 2.0, 4.0  # durations before the motion and of the motion [s]
 TURN, SLIDE = (800.0, 20.0), (4e5, 800.0)  # true stiffness and damping of the bushes
-FIRST = {"turn": (1000.0, 25.0), "slide": (5e5, 1e3)}  # those of the description
+FIRST = {"turn": (1000.0, 25.0), "slide": (5e5, 1e3)}  # initial values from the description
 SENSORS = ("lfsensor", "rfsensor")
 FORCES = ("fx", "fy", "fz", "tx", "ty", "tz")
 MOTIONS = ("wx", "wy", "wz", "ax", "ay", "az")
-TARE = np.array([3.0, -2.0, 8.0, 0.5, -0.7, 0.2])  # of the left foot; the right has the negative
+TARE = np.array([3.0, -2.0, 8.0, 0.5, -0.7, 0.2])  # left foot, negative for the right foot
 BIAS = np.array([0.01, -0.02, 0.005, 0.1, -0.1, 0.05])
 FORCE_DELAY, IMU_DELAY = 0.004, 0.002  # [s]
 NOISE = {  # standard deviations
@@ -64,7 +64,7 @@ NOISE = {  # standard deviations
 }
 SEEDS = 24
 COLOURS = (0.0, 0.9)  # autoregressive coefficient of the noise of force sensors and IMU
-BEGIN = 0.2  # of the compared signals, after the start of the only window [s]
+BEGIN = 0.2  # begin of the compared signals after the start of the only window [s]
 
 
 class Motion(NamedTuple):
@@ -184,7 +184,7 @@ def measured(motion: Motion, seed: int, colour: float) -> Recording:
     positions = motion.positions + noise("encoder", len(motion.motors))
     velocities = motion.velocities + noise("joint velocity", len(motion.motors))
     speed = motion.base_velocity + noise("base velocity", 6)
-    rest = time < REST_OF_START  # the robot stands: the mean is a better start
+    rest = time < REST_OF_START  # the robot stands, so the mean is a better start
     for rows in (base, positions, velocities, speed):
         rows[0] = rows[rest].mean(axis=0)
     base[0, 3:] /= np.linalg.norm(base[0, 3:])
@@ -248,7 +248,7 @@ def unknowns() -> tuple[dict[str, object], dict[str, float]]:
     ):
         given[name] = {"start": 0.001, "between": (0.0, 0.01), "paths": paths}
         truth[name] = delay
-    given["delay"] = {"start": 0.0, "between": (-0.002, 0.002)}  # of targets within a step
+    given["delay"] = {"start": 0.0, "between": (-0.002, 0.002)}  # delay of targets within a step
     return given, truth
 
 

@@ -46,7 +46,7 @@ class Link(NamedTuple):
     damping: float
 
 
-ROBOTS = {  # masses and lengths of the leg: Unitree Go2; of the pendulum: design A of DFKI
+ROBOTS = {  # masses and lengths: leg of Unitree Go2, and design A of DFKI's pendulum
     "arm": (Link("shoulder", "0 1 0", "0 0 0", "0 0 -0.3", 1.0, 0.02, 0.05, 0.25),),
     "double pendulum": (
         Link("shoulder", "0 1 0", "0 0 0", "0 0 -0.3", 0.56, 0.003, 0.01, 0.1),

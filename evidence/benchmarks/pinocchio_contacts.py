@@ -33,7 +33,7 @@ class PinocchioContacts:
         self._pin, self._solver = pin, solver
         count = len(problem.friction)
         rows = np.arange(3 * count).reshape(count, 3)
-        self._order = rows[:, [1, 2, 0]].ravel()  # its contacts have their normal last
+        self._order = rows[:, [1, 2, 0]].ravel()  # Pinocchio's contacts have the normal last
         self._W = np.ascontiguousarray(problem.W[np.ix_(self._order, self._order)])
         self._b = problem.b[self._order].copy()
         model = pin.Model()

@@ -67,7 +67,7 @@ def _line(value) -> str:
 
 
 def _plain(value):
-    return value.item()  # a number of NumPy's
+    return value.item()  # a NumPy scalar
 
 
 def rounded(value):

@@ -44,7 +44,7 @@ class Fit:
     """Time ~ size^exponent, by least squares over the logarithms of `sizes` and `times` [s]."""
 
     subject: str
-    size: str  # what the size counts
+    size: str  # meaning of the size
     sizes: tuple[float, ...]
     times: tuple[float, ...]
     exponent: float
@@ -78,7 +78,7 @@ class CaseResult:
     fits: list[Fit] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    extra: list[tuple[list[str], list[list[str]]]] = field(default_factory=list)  # head, rows
+    extra: list[tuple[list[str], list[list[str]]]] = field(default_factory=list)  # header, rows
     failed: str = ""
     seconds: float = 0.0
 

@@ -114,7 +114,7 @@ def beside_a_walk(cells: int = 60) -> float:
     study = read_study(share_path("config/push_study.yaml"))
     table, _ = planned(study.scenario, study.design, study.seed)
     found = []
-    for k in range(-20, cells):  # the first ones plan, and load kernels
+    for k in range(-20, cells):  # the first cells plan and load kernels
         values = table.values(k % table.count)
         times = {}
         for duration in (0.01, 0.26):
@@ -131,7 +131,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")
         print("| --- | --- | --- | --- |")
-        run(10, 1, folder, processes=2)  # imports
+        run(10, 1, folder, processes=2)  # imports the modules
         for per_task in (1, 10):
             driver = run(cells, per_task, folder, processes=2)
             print(f"| processes | {per_task} | {driver:.3f} | |", flush=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SLICE = 0.02  # [s] of one turn
+SLICE = 0.02  # duration of one turn [s]
 LEAST_ROUNDS = 3
 
 

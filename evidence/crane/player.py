@@ -13,7 +13,7 @@ from hrpsim.common.errors import unknown_name
 from hrpsim.control.framework.controller import Command, ControllerError, State
 from hrpsim.model.model import Model
 
-# Shares of the hand's speed and of its turning speed.
+# Fractions of the hand's speed and turning speed.
 DIRECTIONS = {
     "forward": (1.0, 0.0, 0.0, 0.0),
     "back": (-1.0, 0.0, 0.0, 0.0),
@@ -59,7 +59,7 @@ class PlayedCrane(Crane):
 
     def send_to(self, target) -> None:
         """Move to `target` (x, y, z, yaw) [m, rad], clipped to the slides' range."""
-        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # nan is clipped, too
+        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # also limits NaN
 
     def control(self, state: State) -> Command:
         """Convert the pressed buttons, or the target, to a request, and advance."""
@@ -71,7 +71,7 @@ class PlayedCrane(Crane):
     def _let_go(self) -> None:
         self.close = False
         self.target: np.ndarray | None = None
-        self._left: dict[str, float] = {}  # how long each direction stays pressed [s]
+        self._left: dict[str, float] = {}  # remaining time of each pressed direction [s]
         self._stick, self._stick_left = np.zeros(4), 0.0
 
     def _motion(self) -> tuple[tuple[float, ...], float]:

@@ -11,11 +11,11 @@ import numpy as np
 from evidence.crane.control import Crane, Request
 from hrpsim.control.framework.controller import Command, State
 
-_CLOSING = 18.0  # time that closing takes, times the grip's force [Ns]
+_CLOSING = 18.0  # closing time times the grip's force [Ns]
 _RISE = 0.13  # clearance of the pads above objects [m]
 _DROP = 0.004  # height from which objects are released [m]
-_LOWEST = 0.027  # of the pads above the table [m]
-_ARRIVED = 1e-9  # [m, rad and their rates]
+_LOWEST = 0.027  # least height of the pads above the table [m]
+_ARRIVED = 1e-9  # tolerance at a goal [m, rad and their rates]
 
 
 @dataclass(frozen=True)

@@ -26,11 +26,11 @@ from evidence.experiments.framework.engines import mujoco_module
 from evidence.experiments.scenes.standing import humanoid, mujoco_spec
 from hrpsim import Batch
 
-CALLS = (64, 50), (1024, 50), (1024, 5), (1024, 1)  # worlds, steps of a call
-SPREAD = 0.05  # of the velocities that the worlds begin with [m/s and rad/s]
+CALLS = (64, 50), (1024, 50), (1024, 5), (1024, 1)  # worlds, steps in a call
+SPREAD = 0.05  # spread of the worlds' initial velocities [m/s and rad/s]
 OURS, SWEPT = "hrpsim.Batch", "hrpsim.Batch, sweeps alone"
 MUJOCO, MJBATCH = "mujoco.rollout, Newton", "mjbatch, Newton"
-BEFORE = 100  # steps before the state that every measured call begins in
+BEFORE = 100  # steps before the initial state of each measured call
 
 
 class Variation(NamedTuple):
@@ -109,7 +109,7 @@ def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: 
     count, data = len(varied.masses), engine.data
     xml = mujoco_spec(mujoco, engine.model).to_xml()
     return MjbatchWorlds(
-        re.sub(r' input="\w+"', "", xml),  # which mjbatch's older MuJoCo takes for granted
+        re.sub(r' input="\w+"', "", xml),  # mjbatch's older MuJoCo assumes the default
         threads,
         qpos=np.tile(data.qpos, (count, 1)),
         qvel=varied.velocities(engine.mj.nv),

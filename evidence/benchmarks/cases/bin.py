@@ -24,15 +24,15 @@ from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 
 OURS = ("hrpsim", "hrpsim, sleeping")
-SECONDS, FALLING = 3.0, 1.5  # simulated in all, and of that called falling [s]
-TURN = 25  # steps that an engine does before the next one's turn
-SAMPLE = 5  # steps between two looks for overlaps
-LONGEST = 20.0  # [s] of processor time in steps: an engine that is slower is left there
-REST = 1e-2  # [m/s]: what is slower, centre and spin times radius, is at rest
-IMPACT = 5.0 * GRAVITY * TIME_STEP  # [m/s]: a step that changes a speed by more is an impact
-FASTEST = 1e-2  # [mm/s] allowed at the end
-DEEPEST = 1.0  # [mm] allowed there
-RISE = 1e-6  # of the energy that was lost, allowed to come back after the last impact
+SECONDS, FALLING = 3.0, 1.5  # simulated time, and the part that counts as falling [s]
+TURN = 25  # number of steps of an engine before the next engine's turn
+SAMPLE = 5  # number of steps between two searches for overlaps
+LONGEST = 20.0  # processor time of steps after which an engine is stopped [s]
+REST = 1e-2  # [m/s]: a body is at rest if its centre's speed and its spin times radius are lower
+IMPACT = 5.0 * GRAVITY * TIME_STEP  # [m/s]: a larger change of speed in a step is an impact
+FASTEST = 1e-2  # largest speed at the end [mm/s]
+DEEPEST = 1.0  # largest depth at the end [mm]
+RISE = 1e-6  # allowed increase of the energy after the last impact, relative to the lost energy
 
 
 @dataclass
@@ -42,12 +42,12 @@ class Fall:
     engine: object
     scene: BinScene
     radii: np.ndarray
-    times: list[float] = field(default_factory=list)  # of each turn, a step [s]
+    times: list[float] = field(default_factory=list)  # time of a step in each turn [s]
     depths: list[float] = field(default_factory=list)  # [m]
     total: list[float] = field(default_factory=list)  # energy after each step [J]
     kinetic: list[float] = field(default_factory=list)
     fastest: list[float] = field(default_factory=list)  # [m/s]
-    changes: list[float] = field(default_factory=list)  # largest of a speed in the step [m/s]
+    changes: list[float] = field(default_factory=list)  # largest change of speed in a step [m/s]
 
     def __post_init__(self) -> None:
         self._before = self.engine.motion()

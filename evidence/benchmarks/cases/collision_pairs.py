@@ -54,7 +54,7 @@ CAPSULE = Capsule(0.05, 0.3)
 CYLINDER = Cylinder(0.1, 0.2)
 BALL = Sphere(0.1)
 
-# name, shape a, its rotation and height above b, shape b, its rotation
+# name, shape a, rotation and height of a above b, shape b, rotation of b
 PAIRS = [
     ("sphere on plane", BALL, UPRIGHT, 0.1, Plane(), UPRIGHT),
     ("box on plane, 4 points", CUBE, UPRIGHT, 0.1, Plane(), UPRIGHT),
@@ -87,7 +87,7 @@ class Pair:
         manifold = np.zeros(1, MANIFOLD)[0]
         first = (a.kind, np.array(a.size), self.rotations[0], p_a)
         second = (b.kind, np.array(b.size), self.rotations[1], np.zeros(3))
-        for _ in range(3):  # until the overlap is DEPTH for curved shapes too
+        for _ in range(3):  # repeated so that curved shapes also overlap by DEPTH
             found = collide(*first, *second, 0.1, manifold)
             if found:
                 nearest = np.argmin(manifold["gap"][:found])

@@ -23,9 +23,9 @@ from hrpsim.engine.step.scene.islands import find_worst
 
 SOLVERS = ("auto", "iterative", "newton", "direct")
 SWEEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-TURN = 25  # steps between two looks at the clock
-HEAP_STEPS, TOWER_STEPS = 800, 1000  # of 1 ms
-SLOW = 0.02  # [s] of a step, from which on a solver or an engine is left out of larger scenes
+TURN = 25  # steps between two time measurements
+HEAP_STEPS, TOWER_STEPS = 800, 1000  # numbers of steps of 1 ms
+SLOW = 0.02  # time of a step, above which a solver or engine is omitted in larger scenes [s]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Bodies:
     positions: np.ndarray  # (n, 3) [m]
     quaternions: np.ndarray  # (n, 4) x y z w
     masses: np.ndarray  # (n,) [kg]
-    steps: int  # of 1 ms
+    steps: int  # number of steps of 1 ms
 
 
 def falling(count: int) -> Bodies:

@@ -39,8 +39,8 @@ class Running:
     world: World
     turns: int
     each: int
-    turn: Callable[[], None] | None = None  # a call of step otherwise
-    rests: bool = False  # nothing should move
+    turn: Callable[[], None] | None = None  # called for each turn instead of step
+    rests: bool = False  # whether all bodies should stay at rest
 
     def __post_init__(self) -> None:
         if self.turn is None:

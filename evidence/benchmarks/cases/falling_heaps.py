@@ -19,11 +19,11 @@ from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module
 
 COUNTS = (10, 30, 100, 300, 1000, 3000)
-STEPS, TURN = 800, 25  # of a fall, of a turn
+STEPS, TURN = 800, 25  # steps of a fall, steps of a turn
 TIME_STEP = 1e-3  # [s]
-LONGEST = 60.0  # [s] of processor time: a fall that takes longer ends there, for all engines
+LONGEST = 60.0  # processor time after which a fall is stopped in all engines [s]
 ROUGH, FINE = "hrpsim, to 1e-2 m/s", "hrpsim, to 1e-8 m/s"
-TOLERANCES = {ROUGH: 1.0, FINE: 1e-6}  # times 9.8e-3 m/s, what gravity gives in a step
+TOLERANCES = {ROUGH: 1.0, FINE: 1e-6}  # times 9.8e-3 m/s, the speed that gravity adds in a step
 NEWTON, CG = "mujoco Newton", "mujoco CG"
 
 
@@ -34,8 +34,8 @@ class Fall:
     name: str
     step: Any
     deepest: Any
-    world: Any = None  # ours
-    times: list[float] = field(default_factory=list)  # of each turn, a step [s]
+    world: Any = None  # hrpsim's world
+    times: list[float] = field(default_factory=list)  # time of a step in each turn [s]
     depths: list[float] = field(default_factory=list)  # [m]
     residuals: list[float] = field(default_factory=list)  # after each turn [m/s]
 

@@ -24,10 +24,10 @@ from evidence.experiments.scenes.standing import mujoco_spec
 if TYPE_CHECKING:  # needs the extra `rl`
     from hrpsim.learning import Task, TaskBatch
 
-VARIABLE = "HRPSIM_GO2"  # path of the maker's description, go2_description/urdf
-WORLDS, PERIODS = 64, 25  # of a call
+VARIABLE = "HRPSIM_GO2"  # path of the manufacturer's description, go2_description/urdf
+WORLDS, PERIODS = 64, 25  # worlds and periods of a call
 NOISE = 0.5  # standard deviation of the actions
-BEFORE = 20  # calls before the first measured one, in which memory grows
+BEFORE = 20  # calls before the first measured call, during which memory grows
 OURS, ALONE = "TaskVectorEnv", "hrpsim.Batch alone"
 ROLLOUT, GYMNASIUM = "mujoco.rollout", "gymnasium's SyncVectorEnv of MujocoEnv"
 

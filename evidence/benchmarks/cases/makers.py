@@ -24,8 +24,8 @@ from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import HrpsimError, ModelWarning, World, load_world
 
 VARIABLE = "HRPSIM_ROBOTS"
-STEPS = 200  # of a turn, the first of which lists pairs again
-HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # how much the robot in the air is higher [m], times [s]
+STEPS = 200  # number of steps of a turn, the first of which finds pairs again
+HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # additional height of the robot in the air [m], times [s]
 
 
 class Ours:

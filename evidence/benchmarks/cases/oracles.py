@@ -23,17 +23,17 @@ from evidence.benchmarks.results import CaseResult, Claim
 from evidence.benchmarks.timing import Effort
 from hrpsim import Sphere, World
 
-COUNT, QUICK = 200, 12  # problems
-MOST = 60  # contacts of a problem: the oracles work on dense matrices
-TOLERANCE, LAWS = 1e-10, 1e-9  # ours, and the required accuracy of the laws [m/s]
-EXACT = 1e-12  # required of the oracles [m/s]
+COUNT, QUICK = 200, 12  # numbers of problems
+MOST = 60  # largest number of contacts of a problem, because the oracles use dense matrices
+TOLERANCE, LAWS = 1e-10, 1e-9  # hrpsim's tolerance, and the required accuracy of the laws [m/s]
+EXACT = 1e-12  # required accuracy of the oracles [m/s]
 ITERATIONS = {ADMM: 2000, PGS: 5000}
-UNIQUE = 1e-6  # of forces, as a share of the largest, where rows are independent
+UNIQUE = 1e-6  # relative tolerance of forces, for independent rows
 
 SWEEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)
 SHORT = 0.02  # [s]
-MOST_EFFORTS = 8  # of the sweeps, for iterations of the oracles
+MOST_EFFORTS = 8  # factors on the sweeps, for iterations of the oracles
 NAMES = {"iterative": "sweeps"}
 DEFAULT = 1e-8  # of World [m/s], drawn as a line
 _LABEL = {"fontsize": 7, "ha": "right", "va": "bottom", "color": "0.4"}
@@ -179,7 +179,7 @@ def efforts(pin, world: World, problem: ContactProblem):
     }
     for solver, tries in every.items():
         prepared = Prepared(world, solver)
-        own = prepared.problem()  # solved directly, contacts may keep more of their points
+        own = prepared.problem()  # with a direct solution, contacts may have more of their points
         for effort in tries:
             yield NAMES.get(solver, solver), *best(own, prepared.solve, *effort)
     if pin is None:

@@ -19,7 +19,7 @@ from hrpsim import Box, World
 EDGE, MASS, FRICTION = 0.1, 1.0, 0.5
 COUNTS = (10, 30, 100, 300, 1000)
 OURS = "hrpsim"
-SLOWEST = 0.008  # [s] of a step: a slower engine does not get larger piles
+SLOWEST = 0.008  # time of a step, above which an engine is omitted in larger piles [s]
 WARM, LONGEST_WARM_UP = 20, 2.0  # steps; [s]
 _GAP = 0.18
 

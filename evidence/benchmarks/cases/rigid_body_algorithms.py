@@ -77,7 +77,7 @@ class Ours:
                 [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
             ]
         )
-        T = np.eye(self.model.nv)  # from moment and force in the world to force and moment in base
+        T = np.eye(self.model.nv)  # moment, force in the world to force, moment in the base
         T[:6, :6] = 0.0
         T[:3, 3:6] = T[3:6, :3] = R.T
         return T @ self.out[-1] if algorithm == "RNEA" else T @ self.M @ T.T

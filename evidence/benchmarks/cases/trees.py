@@ -20,7 +20,7 @@ from hrpsim.engine.dynamics.articulated import new_workspace
 
 SIZES = (10, 30, 100, 300, 1000)
 SHAPES = {"chain": lambda k: k - 1, "tree": lambda k: (k - 1) // 2}  # parent of link k
-PINOCCHIO_LARGEST = 100  # joints: its data take 0.9 GB at 300 and more than 12 GB at 1000
+PINOCCHIO_LARGEST = 100  # joints: Pinocchio's data take 0.9 GB at 300 and more than 12 GB at 1000
 STATES = 4
 OURS_ABA, OURS_STEP, MUJOCO = "hrpsim ABA", "hrpsim step", "mujoco step"
 

@@ -35,7 +35,7 @@ class BulletBin:
         with tempfile.TemporaryDirectory() as folder:
             for solid, p, o in zip(scene.solids, scene.positions, scene.quaternions):
                 if id(solid) not in shapes:
-                    path = Path(folder) / f"shape{len(shapes)}.obj"  # files are read once a name
+                    path = Path(folder) / f"shape{len(shapes)}.obj"  # Bullet reads a name only once
                     shapes[id(solid)] = self._shape(solid, parts, path)
                 body = self._call(
                     "createMultiBody",
@@ -61,7 +61,7 @@ class BulletBin:
         for k, corners in enumerate(solid.parts if parts else [solid.shape.vertices]):
             lines.append(f"o part{k}")
             lines += [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in corners]
-            fan = range(2, len(corners))  # only the corners count
+            fan = range(2, len(corners))  # only the corners have an effect
             lines += [f"f {count + 1} {count + j} {count + j + 1}" for j in fan]
             count += len(corners)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")

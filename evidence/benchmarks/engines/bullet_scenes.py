@@ -19,7 +19,7 @@ from evidence.benchmarks.engines.urdf import plain_urdf
 from evidence.benchmarks.standing_engine import FRICTION, Touching
 
 NAME = "bullet"
-LARGEST = 64  # contact points: a link of 16 boxes it cannot load
+LARGEST = 64  # largest number of contact points: it cannot load a link of 16 boxes
 
 
 @contextlib.contextmanager

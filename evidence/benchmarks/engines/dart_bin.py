@@ -15,7 +15,7 @@ from evidence.benchmarks.bin_scene import FRICTION, GRAVITY, TIME_STEP, BinScene
 from evidence.benchmarks.engines.dart_scenes import isometry, new_world
 from hrpsim import Box
 
-_CONTACTS = 20_000  # of all, in place of 1000
+_CONTACTS = 20_000  # largest number of contacts instead of 1000
 
 
 class DartBin:

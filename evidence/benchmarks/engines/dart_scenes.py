@@ -34,7 +34,7 @@ def new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=Fal
     world.setDeactivationOptions(deactivation)
     world.setTimeStep(time_step)
     world.setGravity(list(gravity))
-    detector = dart.collision.BulletCollisionDetector()  # FCL's boxes give it fewer points
+    detector = dart.collision.BulletCollisionDetector()  # with FCL, boxes have fewer contact points
     world.getConstraintSolver().setCollisionDetector(detector)
     return world
 

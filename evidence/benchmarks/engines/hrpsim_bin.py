@@ -32,9 +32,9 @@ class HrpsimBin:
 
     def motion(self):
         """Return positions, quaternions, velocities and spins (n, 3 or 4) in world axes."""
-        rows = [body.first_q // 7 for body in self._bodies]  # what sleeps goes to the end
+        rows = [body.first_q // 7 for body in self._bodies]  # sleeping bodies move to the end
         q = self.world.scene.q.reshape(-1, 7)[rows]
-        v = self.world.scene.velocity.reshape(-1, 6)[rows]  # in world axes, turning first
+        v = self.world.scene.velocity.reshape(-1, 6)[rows]  # in world axes, angular velocity first
         return q[:, :3], q[:, 3:], v[:, 3:], v[:, :3]
 
     def close(self) -> None:

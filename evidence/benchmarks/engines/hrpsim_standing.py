@@ -23,7 +23,7 @@ class HrpsimStanding:
     def __init__(self, model, name: str = CONVERGED, sweeps: int | None = None, **options) -> None:
         self.name, self.model = name, model
         self.world, self.robot = our_standing(model, **options)
-        if sweeps is not None:  # World promises to stop early: set where only its kernel looks
+        if sweeps is not None:  # in the kernel's settings, because World refuses this
             self.world.scene.settings["sweep_limit"] = sweeps
             self.world.scene.settings["tolerance"] = -1.0
         self.gained = [name for name in model.joint_names if model.gains.get(name, (0.0,))[0] > 0]

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-PYTHON = "HRPSIM_MJBATCH_PYTHON"  # variable with an interpreter that has mjbatch
+PYTHON = "HRPSIM_MJBATCH_PYTHON"  # environment variable with an interpreter that has mjbatch
 
 
 class MjbatchWorlds:

@@ -73,7 +73,7 @@ def _geoms(solid: Solid, parts: bool, assets: dict[str, str]) -> str:
     for corners in solid.parts if parts else [solid.shape.vertices]:
         points = _numbers(corners)
         name = f"mesh{list(assets).index(points) if points in assets else len(assets)}"
-        # MuJoCo moves a mesh to its centre and axes, and the geom back again.
+        # MuJoCo moves a mesh to its centre and axes, and moves the geom back.
         assets.setdefault(points, f'<mesh name="{name}" vertex="{points}"/>')
         text += f'<geom type="mesh" mesh="{name}"/>'
     return text

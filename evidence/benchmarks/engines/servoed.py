@@ -28,11 +28,11 @@ from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.world.fall import FallWatch
 
 TIME_STEP = 0.001  # [s]
-SWING = 2000  # steps of one period of swaying
-REST = 5000  # steps before it
+SWING = 2000  # number of steps in a period of the swaying
+REST = 5000  # number of steps before the swaying
 PATTERN = "forward"
-LOOP_GAINS = (2000.0, 40.0)  # of the motors of a robot with closed loops [Nm/rad, Nms/rad]
-HOME = "home"  # the keyframe of its posture
+LOOP_GAINS = (2000.0, 40.0)  # gains of the motors of a robot with closed loops [Nm/rad, Nms/rad]
+HOME = "home"  # keyframe of the posture
 
 
 class Stopwatch:

@@ -20,7 +20,7 @@ class Unable(Exception):
 class LooseEngine(Protocol):
     """The bodies of a Scene."""
 
-    settings: str  # version and what was chosen, for the table
+    settings: str  # version and settings for the table
 
     def step(self, count: int) -> None:
         """Do `count` steps under the scene's force on the first body."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from evidence.benchmarks.simbenchmark.engine import Engine
 
-# where the Makefile puts the last mujoco before 4, which cannot be in one process with the other
+# folder with the last mujoco before 4 (see Makefile), because one process cannot load both versions
 OLD_MUJOCO = Path(os.environ.get("HRPSIM_OLD_MUJOCO", Path(sys.prefix) / "mujoco3"))
 
 

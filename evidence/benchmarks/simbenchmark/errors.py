@@ -16,7 +16,7 @@ from evidence.benchmarks.simbenchmark.plan import ErrorTask
 from evidence.benchmarks.simbenchmark.store import Store
 from evidence.benchmarks.tables import number
 
-# how much longer than its processor time a request may take on a busy machine, and for imports,
+# ratio of a request's wall time to its processor time on a busy machine, and time for imports,
 # compilation and building a scene [s]
 _PATIENCE, _START = 6.0, 300.0
 

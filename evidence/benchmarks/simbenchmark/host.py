@@ -18,7 +18,7 @@ from evidence.benchmarks.simbenchmark.engines import KINDS
 
 ROOT = Path(__file__).resolve().parents[3]
 _START = 300.0  # [s] for imports, compilation and building a scene
-_BUILD = 60.0  # [s] for the same, or one turn, of a scene that is timed
+_BUILD = 60.0  # the same, or one turn, for a scene with a time limit [s]
 
 
 class Child:
@@ -54,7 +54,7 @@ class Child:
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
-            cwd=tempfile.gettempdir(),  # where MuJoCo writes its log
+            cwd=tempfile.gettempdir(),  # MuJoCo writes its log here
         )
 
     def _line(self, patience: float) -> str:

@@ -109,7 +109,7 @@ class Ride:
             self.steps = int(self.scene.seconds / time_step + 1e-9)
         else:
             self.scene = ROBOTS[name]().many(count)
-            self.steps = 1 << 40  # they stand
+            self.steps = 1 << 40  # standing robots have no end
         self._begin()
 
     def _begin(self) -> None:

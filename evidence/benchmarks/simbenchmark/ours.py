@@ -37,7 +37,7 @@ class OurBodies:
 
     def __init__(self, scene: Scene, time_step: float, options) -> None:
         self.settings = _settings(options)
-        # Half of the balls' speeds are below the default of rk4 at the largest steps.
+        # Half of the balls' speeds are below rk4's default threshold at the largest steps.
         options = {"restitution_threshold": 0.01} | dict(options)
         self.world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), **options)
         kinds = sorted({FLOOR} | {body.kind for body in scene.bodies})

@@ -14,7 +14,7 @@ MACHINE = "i7 of 2018"
 ENGINES = ("RaiSim", "MuJoCo", "Bullet", "ODE", "DART")
 _STEPS = (4e-4, 1e-3, 4e-3, 1e-2, 4e-2, 1e-1)
 
-# by scene and engine, for _STEPS in turn as far as they go; rolling for 1 ms alone
+# by scene and engine, in the order of _STEPS, and for rolling only at 1 ms
 _ERRORS = {
     "rolling": {
         "RaiSim": (None, 4.1e-7),
@@ -58,7 +58,7 @@ _ERRORS = {
     },
 }
 
-# seconds of a whole run at 1 ms, and microseconds of a step of the robots that stand
+# seconds of a complete run at 1 ms, and microseconds of a step of the standing robots
 _TIMES = {
     "rolling": {"RaiSim": 1.1, "MuJoCo": 3.2, "Bullet": 1.8, "ODE": 0.53, "DART": 2.7},
     "bouncing": {"RaiSim": 0.24, "Bullet": 0.85, "ODE": 1.9, "DART": 3.2},
@@ -69,9 +69,9 @@ STEP_MICROSECONDS = {
     "anymal pd": {"RaiSim": 8.2, "MuJoCo": 34.8, "Bullet": 73.7, "ODE": 462.0, "DART": 117.0},
     "atlas pd": {"RaiSim": 40.1, "MuJoCo": 88.2, "Bullet": 151.0, "DART": 238.0},
 }
-# ours to MuJoCo's step, which RaiSim's published times make
+# aims for the ratio of hrpsim's step to MuJoCo's step, from RaiSim's published times
 RATIOS = {"anymal pd": 0.24, "atlas pd": 0.45}
-# steps of 10 ms until the tower falls, at most 60 000
+# number of steps of 10 ms until the tower falls, at most 60 000
 KAPLA = {
     "RaiSim": "5265 at 400 iterations, stands at 1000",
     "MuJoCo": "3297 (Newton)",

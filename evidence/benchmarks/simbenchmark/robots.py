@@ -34,7 +34,7 @@ _ARM |= {
 }
 _LEG = {"HIP_R": (5e4, 40.0), "HIP_P": (5e4, 40.0), "HIP_Y": (2e4, 40.0), "KNEE": (3e4, 5.0)}
 _LEG |= {"ANKLE_P": (1e4, 2.0), "ANKLE_R": (2e4, 10.0)}
-_FOOT, _SOLE = (0.26, 0.15, 0.05), -0.754  # edges of the box; height of the sole below the base [m]
+_FOOT, _SOLE = (0.26, 0.15, 0.05), -0.754  # edges of the box, height of the sole below the base [m]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def _without(urdf: str, *elements: str):
     root = etree.fromstring(urdf.encode())
     for element in [*root.iter(*elements)]:
         element.getparent().remove(element)
-    for limit in root.iter("limit"):  # the suite bounds neither angles nor efforts
+    for limit in root.iter("limit"):  # the suite has no limits of angles and efforts
         limit.attrib.update({"lower": "-1000", "upper": "1000", "effort": "0", "velocity": "0"})
     return root
 

@@ -66,7 +66,7 @@ class Scene:
     seconds: float
     error: Callable[[Scene, float, State], float]
     unit: str
-    steps: tuple[float, ...]  # [s] for which errors are asked
+    steps: tuple[float, ...]  # [s] time steps with requested errors
     timed_step: float = 1e-3
     friction: dict[tuple[str, str], float] = field(default_factory=dict)
     restitution: float = 0.0
@@ -182,7 +182,7 @@ def _penetration_error(scene: Scene, time: float, state: State) -> float:
     order = np.argsort(p[:, 0], kind="stable")
     p = p[order]
     depths = [np.maximum(_RADIUS - p[:, 2], 0.0)]
-    for apart in range(1, len(p)):  # in the order of x, until none is near enough
+    for apart in range(1, len(p)):  # in the order of x, until no pair is near enough
         between = p[apart:] - p[:-apart]
         near = between[:, 0] < 2.0 * _RADIUS
         if not near.any():

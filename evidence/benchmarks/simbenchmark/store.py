@@ -46,7 +46,7 @@ class Store:
     def _write(self) -> None:
         if self.path is None:
             return
-        new = self.path.with_suffix(".new")  # what is cut off while it is written leaves the old
+        new = self.path.with_suffix(".new")  # an interrupted write leaves the old file unchanged
         new.write_text(self.text(), encoding="utf-8")
         new.replace(self.path)
 

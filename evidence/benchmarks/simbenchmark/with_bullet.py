@@ -83,7 +83,7 @@ class _Client:
     def __del__(self) -> None:
         try:
             self.pb.disconnect(physicsClientId=self.client)
-        except Exception:  # at the end of the process it may be gone
+        except Exception:  # at the end of the process it may not exist
             return
 
 

@@ -19,7 +19,7 @@ from evidence.benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 
 # Drake takes the harmonic mean of both: 0.4 of floor and box, 0.8 of box and ball.
 _ROLLING = {FLOOR: 0.8 / 3.0, "box": 0.8, "ball": 0.8}
-_MODULUS = 1e8  # of boxes [Pa]
+_MODULUS = 1e8  # elastic modulus of boxes [Pa]
 
 
 class Drake:

@@ -21,8 +21,8 @@ from evidence.benchmarks.simbenchmark.robots import FRICTION, RobotScene
 from evidence.benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 
 _ELASTIC_STEPS = 10
-_MOST_DENSE = 700  # degrees of freedom, beyond which a dense step takes seconds
-# MuJoCo takes the larger coefficient of both, so the box of "rolling" has that of the floor.
+_MOST_DENSE = 700  # degrees of freedom, above which a dense step takes seconds
+# MuJoCo takes the larger coefficient of both, so the box of "rolling" has the floor's coefficient.
 _MU = {FLOOR: 0.4, "box": 0.4, "ball": 0.8}
 
 
@@ -146,7 +146,7 @@ class MujocoRobots:
         etree.SubElement(free, "parent", link="mujoco_world")
         etree.SubElement(free, "child", link=self.scene.model.base_link)
         described = self.mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
-        self._exact = described.compile()  # without what is fixed, so that the base is free
+        self._exact = described.compile()  # without fixed objects, so that the base is free
         spec = self.mujoco.MjSpec.from_string(described.to_xml())
         for geom in spec.geoms:
             geom.contype, geom.conaffinity = 0, 1

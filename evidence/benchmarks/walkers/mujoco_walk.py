@@ -24,7 +24,7 @@ from hrpsim.model.system import FREE
 from hrpsim.world.fall import FallWatch, tilt
 
 FRICTION = 0.8
-THICKNESS = 0.02  # of a sole [m]
+THICKNESS = 0.02  # thickness of a sole [m]
 _REPLACED = ("hrpsim", "ros2_control", "mujoco", "visual", "collision", "inertial")
 _MOMENTS = {
     "ixx": (0, 0),
@@ -34,8 +34,8 @@ _MOMENTS = {
     "iyz": (1, 2),
     "izz": (2, 2),
 }
-_LITTLE = 1e-6  # [kg m^2]; MuJoCo takes no point masses
-REST = 1.0  # in the first posture, before the walk [s]
+_LITTLE = 1e-6  # [kg m^2], because MuJoCo does not accept point masses
+REST = 1.0  # time in the first posture before the walk [s]
 
 
 def urdf_for_mujoco(prepared: PreparedBiped) -> str:
@@ -147,7 +147,7 @@ class MujocoRobot:
         self._v_index = np.array([joint.dofadr[0] for joint in self._joints])
         self._ours = np.array([model.joint(name).q_index for name in self.names])
         ratios = [model.gains[name][1] / model.gains[name][0] for name in self.names]
-        self._lead = np.array(ratios)  # by which the target is moved for a velocity [s]
+        self._lead = np.array(ratios)  # shift of the target for a velocity [s]
         self._feet = [foot_of(model, sole) for sole in prepared.soles]
         on_base = model.frame(model.base_link).body
         self._imus = [s for s in model.sensors if s.kind == "imu" and s.body == on_base]
@@ -155,7 +155,7 @@ class MujocoRobot:
         self._start()
         soles = [link_pose(model, self.q(), sole)[0] for sole in prepared.soles]
         ways = [[np.linalg.norm(x - p) for p in soles] for x in self.data.geom_xpos]
-        self._foot_of = np.argmin(ways, axis=1)  # by geom
+        self._foot_of = np.argmin(ways, axis=1)  # foot of each geom
 
     def _start(self) -> None:
         """Settle in the initial posture of the walk."""

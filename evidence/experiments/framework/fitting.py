@@ -20,8 +20,8 @@ from evidence.experiments.framework.experiment import Options, Result
 from evidence.experiments.framework.targets import Target
 
 Values = dict[str, float]
-POPULATION = 12  # of differential evolution
-GENERATIONS = 9  # after the first
+POPULATION = 12  # population size of differential evolution
+GENERATIONS = 9  # number of generations after the first
 
 
 @dataclass(frozen=True)

@@ -27,15 +27,15 @@ from hrpsim import Box, World, load_model
 
 MASS, GRAVITY = 5.0, 9.8
 LENGTHS = (2.0, 2.0, 6.0)
-CENTRE, NEXT = 2.0, 4.0  # from an axis to the centre of its box, and to the next axis [m]
+CENTRE, NEXT = 2.0, 4.0  # from an axis to the centre of its box and to the next axis [m]
 SPIN = MASS * (LENGTHS[1] ** 2 + LENGTHS[2] ** 2) / 12.0
-INERTIA = SPIN + MASS * CENTRE**2  # about the axis: 110/3
+INERTIA = SPIN + MASS * CENTRE**2  # moment of inertia about the axis: 110/3 [kg m^2]
 PRINTED_INERTIA = 100.0 / 3.0
 START = np.array([math.pi / 4, 0.0])
 FRICTION = 0.3  # [Nm]
-HALF_WIDTH = 1.0  # from the centre of a hinge to each of its springs [m]; the thesis does not say
-DAMPING_TIME = 0.1  # of the springs [s]
-SPRING_STEP = 1.0 / 50  # in which they give w [s]
+HALF_WIDTH = 1.0  # from the centre of a hinge to each of its springs [m], not given in the thesis
+DAMPING_TIME = 0.1  # damping over stiffness of the springs [s]
+SPRING_STEP = 1.0 / 50  # time step at which their extension is w [s]
 
 
 class Lagrange:

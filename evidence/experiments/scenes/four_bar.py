@@ -18,12 +18,12 @@ from scipy.integrate import solve_ivp
 from hrpsim import Box, World, load_model
 from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
 
-CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.5  # Grashof: the crank can turn all round [m]
+CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.5  # [m], Grashof: the crank can rotate completely
 LENGTHS = np.array([CRANK, COUPLER, ROCKER])
 MASSES = np.array([1.0, 1.5, 1.2])  # [kg]
 WIDTH = 0.04  # [m]
 SPINS = MASSES * (LENGTHS**2 + WIDTH**2) / 12.0  # moments of inertia about the centres [kg m^2]
-START = math.radians(60.0)  # the crank's angle, at rest
+START = math.radians(60.0)  # initial angle of the crank at rest [rad]
 CLOSURE = ("x", "z")
 NAMES = ("crank", "coupler", "rocker")
 
@@ -247,7 +247,7 @@ def mujoco_linkage(mujoco, time_step: float, integrator: str = "Euler", stiff: b
     model.opt.timestep = time_step
     model.opt.gravity[:] = 0.0, 0.0, -GRAVITY
     model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
-    model.eq_data[0, 3:6] = ROCKER, 0.0, 0.0  # MuJoCo takes it from the neutral pose, not closed
+    model.eq_data[0, 3:6] = ROCKER, 0.0, 0.0  # MuJoCo takes it from the open neutral posture
     data = mujoco.MjData(model)
     data.qpos[:] = start[0], start[1] - start[0], start[2]
     mujoco.mj_forward(model, data)

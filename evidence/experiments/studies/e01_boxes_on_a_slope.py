@@ -43,7 +43,7 @@ FENCES = (  # centre and edge lengths, x downhill, z off the slope [m]
 REST = 1e-6  # [J]
 DEEPEST = 1e-3  # [m]
 _DEEPEST = "deepest corner below the slope"
-EVERY = 10  # steps between samples
+EVERY = 10  # number of steps between samples
 SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
@@ -285,7 +285,7 @@ def _draw_heap(axes, boxes: Boxes) -> None:
         shade = 0.35 + 0.5 * (boxes.positions[k, 1] + 0.8) / 1.6
         for axis in range(3):
             others = [i for i in range(3) if i != axis]
-            sign = -1.0 if R[1, axis] > 0.0 else 1.0  # the face that looks at the viewer
+            sign = -1.0 if R[1, axis] > 0.0 else 1.0  # the visible face
             corners = np.zeros((4, 3))
             corners[:, axis] = sign
             corners[:, others] = SIDES

@@ -16,10 +16,10 @@ from evidence.experiments.scenes import four_bar
 TIME_STEP = 1e-3
 HALVINGS = (2 * TIME_STEP, TIME_STEP, TIME_STEP / 2)
 LARGEST_GAP = 1e-10  # [m]
-LARGEST_DRIFT = 1e-3  # of the largest kinetic energy
-LARGEST_ANGLE = {"rk4": 1e-6, "semi_implicit": 1e-3}  # of the crank at TIME_STEP [rad]
+LARGEST_DRIFT = 1e-3  # relative to the largest kinetic energy
+LARGEST_ANGLE = {"rk4": 1e-6, "semi_implicit": 1e-3}  # error of the crank at TIME_STEP [rad]
 LEAST_ORDER = {"rk4": 3.5, "semi_implicit": 1.9}
-ORDER_AFTER = 1.0  # later, errors of several orders in dt cancel in part [s]
+ORDER_AFTER = 1.0  # time after which errors of several orders in dt partly cancel [s]
 PEER_METHOD = {"rk4": "RK4", "semi_implicit": "Euler"}
 
 

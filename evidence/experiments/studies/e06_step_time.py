@@ -32,10 +32,11 @@ PHASES = ("kinematics", "collision", "ABA", "blocks", "rows", "solve", "sensors"
 _KINEMATICS, _COLLISION, _ABA, _BLOCKS, _ROWS, _SOLVE, _SENSORS, _INTEGRATE = range(len(PHASES))
 SWEEPS = 120  # the paper's limit
 TOLERANCE = 1e-3
-# Measured on the development machine, in other runs than ours: microseconds at 8, 16, 32, 64 points
+# Measured on the development machine, at another time than hrpsim: microseconds at 8, 16, 32, 64
+# points
 CHOREONOID_CONVERGED = {8: 23, 16: 43, 32: 107, 64: 334}
 OPENHRP3_FORCED = {8: 118, 16: 340, 32: 1055, 64: 4138}
-AIM_8, AIM_GROWTH, AIM_FORCED_64 = 0.5, 3.5, 1.0  # the first and last relative to MuJoCo's step
+AIM_8, AIM_GROWTH, AIM_FORCED_64 = 0.5, 3.5, 1.0  # the first and last are relative to MuJoCo's step
 MUJOCO_SOLVERS = ("Newton", "CG", "PGS")
 
 
@@ -106,7 +107,7 @@ def run(options: Options) -> Result:
     result.data = {"times": times, "phases": phases}
     _add_times(result, counts, times)
     _add_aims(result, times)
-    for points in (8, 64):  # the figure has the phases at the other numbers of points too
+    for points in (8, 64):  # the figure also shows the phases at the other numbers of points
         for name, cost in phases[points].items():
             result.add(f"{points} points, converged: {name}", "us", cost)
     result.notes += _notes(worlds)

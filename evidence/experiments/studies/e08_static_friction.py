@@ -11,17 +11,17 @@ from evidence.experiments.framework.targets import below, equal_to, near
 from evidence.experiments.scenes import sliding_box as scene
 
 THRESHOLD = scene.FRICTION * scene.MASS * scene.GRAVITY
-# The force F of which a back corner's share, F / 4, is mu times what it bears, (m g - F h / l) / 4
-# for a box of height h and length l pushed at its centre.
+# The force F at which a back corner's share F / 4 is mu times its load (m g - F h / l) / 4, for a
+# box of height h and length l pushed at its centre.
 CORNERS = THRESHOLD / (1.0 + scene.FRICTION * scene.SIZE[2] / scene.SIZE[0])
-YIELDING = 1e-2  # of the threshold: what penalty contacts may be off by
-# Table 8.1 of the thesis; the same at every dt
+YIELDING = 1e-2  # allowed relative error of the threshold with penalty contacts
+# Table 8.1 of the thesis, the same at every dt
 FORCES = dict.fromkeys((2.45, 3.43, 3.675, 3.92), "static")
 FORCES |= dict.fromkeys((4.41, 4.9, 9.8), "dynamic")
-RATES = (50, 100, 200, 400)  # steps a second
+RATES = (50, 100, 200, 400)  # steps per second
 RAMP, END, MOVED = 2.0, 15.0, 0.1  # [s], [s], [m]
 FRICTION_MODELS = {"cone": "elliptic", "pyramid": "pyramidal", "slip_direction": None}  # MuJoCo's
-# 0, 10, ..., 170 and 185, ..., 355 degrees: multiples of 90 and of 45 are both among them.
+# 0, 10, ..., 170 and 185, ..., 355 degrees, which include multiples of 90 and of 45.
 HEADINGS = np.radians([10.0 * k + (5.0 if k >= 18 else 0.0) for k in range(36)])
 FEW_HEADINGS = HEADINGS[[0, 3, 9, 13, 22, 31]]
 

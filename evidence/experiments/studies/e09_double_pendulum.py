@@ -15,13 +15,13 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.targets import at_least, at_most
 from evidence.experiments.scenes import double_pendulum as pendulum
 
-RATES = (50, 100, 200)  # steps a second
-# How much a reversal of dry friction is off depends on where in its step it is: an order is seen
-# over many steps only.
+RATES = (50, 100, 200)  # steps per second
+# The error from a reversal of dry friction depends on the time of the reversal within the step. The
+# order is therefore visible only over many steps.
 FINER_RATES = (400, 800, 1600)
 LEAST_ORDER = {"rk4": 3.8, "semi_implicit": 1.95, "hinged": 1.95, "sprung": 0.9}  # without friction
-FRICTION_ORDER = 0.9  # of all: a step in which friction reverses is of first order
-LARGEST_ERROR = {"rk4": 1e-6, "semi_implicit": 5e-5, "hinged": 5e-5}  # without, at 200 / s [rad]
+FRICTION_ORDER = 0.9  # of all methods, because a step with a reversal of friction has first order
+LARGEST_ERROR = {"rk4": 1e-6, "semi_implicit": 5e-5, "hinged": 5e-5}  # no friction, 200 / s [rad]
 EXTENSIONS = (0.4, 0.2, 0.1, 0.05)  # w at dt 1/50 s [m]
 SMALLEST = EXTENSIONS[-1]
 DURATION = 5.0  # [s]

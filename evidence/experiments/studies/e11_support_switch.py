@@ -25,8 +25,8 @@ from hrpsim.engine.dynamics.functions import DOWNWARD_GRAVITY
 
 PERIOD, SAMPLES = 0.01, 200
 LEFT, RIGHT = "l_sole", "r_sole"
-LIFT = 0.05  # of the free foot [m]
-# Where the motion rests in between: time [s], ZMP (-1 the right foot, 1 the left one), lifts.
+LIFT = 0.05  # height of the free foot [m]
+# Postures at rest in between: time [s], ZMP (-1 right foot, 1 left foot), lifts.
 SCRIPT = (
     (0.0, -1.0, LIFT, 0.0),
     (0.6, -1.0, 0.0, 0.0),
@@ -34,7 +34,7 @@ SCRIPT = (
     (1.4, 1.0, 0.0, 0.0),
     (2.0, 1.0, 0.0, LIFT),
 )
-LARGEST_RATIO = 1.25  # of our time to Pinocchio's, which finds the torques alone
+LARGEST_RATIO = 1.25  # ratio of hrpsim's time to Pinocchio's, which computes only the torques
 SOURCE_TIME = 0.18  # [s], Celeron 300A
 REPEATS = 200
 

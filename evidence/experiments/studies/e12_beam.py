@@ -18,8 +18,8 @@ from hrpsim.common.errors import WorldError
 SECONDS = 2.0
 BOUNDS = {"at rest": 1.3e-14, "spinning": 5.0e-4, "cantilever": 1.3e-14}  # AGX; mujoco; AGX [m]
 LARGEST_SAG = 9e-6  # dart's [m]
-LARGEST_RATIO = 2.5  # of our time, direct, to that of mujoco's Newton in the same turns
-LARGEST_SWEEPS_RATIO = 6.0  # of that of 100 000 sweeps at most to that of mujoco's PGS
+LARGEST_RATIO = 2.5  # ratio of hrpsim's direct solver to mujoco's Newton in the same turns
+LARGEST_SWEEPS_RATIO = 6.0  # ratio of at most 100 000 sweeps to mujoco's PGS
 LARGEST_EXPONENT = 1.05
 LARGEST_DIFFERENCE = 1e-8
 COUNTS = (39, 100, 400, 1600)

@@ -17,10 +17,10 @@ from hrpsim.world.objects.body import rotation_matrix
 
 LARGEST_SLIP = 1e-5  # [m]
 SHAKING = 10.0  # [s]
-TURN = 50  # steps of each scene in turn
+TURN = 50  # number of steps of each scene in turn
 KINDS = ("hybrid", "direct", "iterative")
-TURNED = 0.02  # how far off the pads' plane the box is put down, when it is [rad]
-_RIGHT = np.array([0.0, 1.0, 0.0])  # to the right of the picture: seen along x
+TURNED = 0.02  # angle of a box that is put down, out of the pads' plane [rad]
+_RIGHT = np.array([0.0, 1.0, 0.0])  # right direction of the picture, seen along x
 TUMBLING = (0.2, gripper.CLOSED)  # [s]
 
 
@@ -107,7 +107,7 @@ def run(options: Options) -> Result:
     for turn, compliance in ((0.0, 0.0), (TURNED, gripper.PAD_COMPLIANCE), (TURNED, 0.0)):
         scene = gripper.Scene(count=0, turn=turn, compliance=compliance)
         others[turn, compliance] = OurRun(scene, steps, gripper.DRAGGED[1])
-    gripper.Scene(count=0).step()  # compiles, if it must
+    gripper.Scene(count=0).step()  # compiles if necessary
     for _ in range(0, steps, TURN):
         for each in (*runs.values(), *others.values(), alone):
             each.advance()

@@ -32,9 +32,9 @@ from hrpsim.common.constants import STANDARD_GRAVITY
 FRAME_RATE = 148.0  # [1/s]
 WIDTH = 0.1048  # [m]
 MASS = 0.37  # [kg]
-# What the authors identified; the table is at 0 for the lowest face at rest.
+# Values identified by the authors. The table is at 0, the height of the lowest face at rest.
 IDENTIFIED = {"friction": 0.18, "restitution": 0.125, "inertia": 0.00081, "height": 0.0}
-SUBSTEPS = {"hrpsim": 4, "mujoco": 7}  # a frame; MuJoCo's contacts need steps of 1 ms
+SUBSTEPS = {"hrpsim": 4, "mujoco": 7}  # steps per frame, MuJoCo's contacts need steps of 1 ms
 RESULTS = ("position", "rotation", "face")
 _CORNERS = WIDTH / 2 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, 8).T
 SOURCE = "cube_tosses.npz, from github.com/DAIRLab/contact-nets"

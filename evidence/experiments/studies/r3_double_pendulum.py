@@ -42,7 +42,7 @@ WINDOW, STEP = 0.3, 1e-3  # [s]
 M1, M2, R1, R2, I1, I2, L1 = 0.55938, 0.60435, 0.3, 0.18378, 0.053471, 0.023924, 0.3
 FRICTION, DAMPING, ROTOR = (0.093 * pi / 2, 0.078 * pi / 2), 0.001, 36 * 7.6593e-5
 SCALES = np.array([0.02, 0.02, 0.2, 0.2])  # [rad, rad/s]
-PUBLISHED = (27.1, 0.222)  # [mrad, rad/s] of windows of other recordings
+PUBLISHED = (27.1, 0.222)  # for windows of other recordings [mrad, rad/s]
 _J = "robots.pendulum.joints."
 _FRICTION = {
     **{f"{_J}{joint}.friction": Parameter(0.0, 0.6) for joint in JOINTS},
@@ -61,7 +61,7 @@ MODELS: dict[str, Mapping[str, Parameter]] = {
 }
 CHOSEN = "friction, zeros, gains"
 _QUICK = ("friction", CHOSEN)
-_FOLDS = ((0, 1), (1, 0))  # of the halves of the first two thirds: fitted, predicted
+_FOLDS = ((0, 1), (1, 0))  # halves of the first two thirds: fitted, predicted
 KINDS = (("position", "mrad", 1e3, slice(0, 2)), ("velocity", "rad/s", 1.0, slice(2, 4)))
 
 

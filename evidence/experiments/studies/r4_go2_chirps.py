@@ -46,9 +46,9 @@ KP, KD = 20.0, 1.5  # of the robot's servos [Nm/rad, Nms/rad]
 KINDS = ("hip", "thigh", "calf")
 JOINTS = tuple(f"{leg}_{kind}_joint" for leg in ("FL", "FR", "RL", "RR") for kind in KINDS)
 SCALES = np.full(len(JOINTS), 0.01)  # [rad]
-# On the last 7.8 of 23.5 s: the MJCF as it is, hrpsim.fit and scipy over MuJoCo, by joint type.
+# For the last 7.8 of 23.5 s: unchanged MJCF, hrpsim.fit, and scipy with MuJoCo, by joint type.
 PUBLISHED = "MJCF 14.59, fitted by joint type 10.48 in hrpsim and 10.65 in MuJoCo"
-GOAL, GOAL_OF_MJCF = 10.0, 14.59  # [mrad], of that part
+GOAL, GOAL_OF_MJCF = 10.0, 14.59  # [mrad], of the same part
 _J = "robots.go2.joints."
 _BOUNDS = {
     "friction": Parameter(0.0, 3.0),
@@ -58,7 +58,7 @@ _BOUNDS = {
 }
 _DESCRIBED = {"friction": 0.2, "damping": 0.6, "rotor_inertia": 0.01, "kp": KP}
 _EACH, _TYPE = "of each joint", "by type"
-# Which properties are fitted, for each joint or for the four joints of a type.
+# Fitted properties, for each joint or for the four joints of a type.
 MODELS: dict[str, dict[str, str]] = {
     "by type": {"friction": _TYPE, "damping": _TYPE, "rotor_inertia": _TYPE},
     "by type, gains": dict.fromkeys(_BOUNDS, _TYPE),
@@ -159,7 +159,7 @@ def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -
     """Return the fit of one of the MODELS."""
     parameters = parameters_of(model)
     start = {name: _DESCRIBED[name.rpartition(".")[2]] for name in parameters}
-    legs = np.repeat(np.arange(len(JOINTS) // 3), 3)  # which a held base separates
+    legs = np.repeat(np.arange(len(JOINTS) // 3), 3)  # legs are independent with a fixed base
     clusters = window_numbers(recordings, WINDOW)[:, None] * 4 + legs
     return fit(follower, recordings, parameters, start, clusters)
 
