@@ -54,7 +54,7 @@ class Effort:
 
 
 def filling(subject: Subject, effort: Effort) -> int:
-    """Return the number of runs that fill a turn, after a run for warm-up."""
+    """Return the number of runs that take `effort.slice` seconds. The first run is a warm-up."""
     subject.timed(1, effort.clock)
     count = 1
     while True:

@@ -29,7 +29,7 @@ _SHORTEST_SWING = 0.2  # [s]
 def swings(times, force, other) -> np.ndarray:
     """Return the swing intervals of a foot, from lift-off to touch-down (k, 2) [s].
 
-    times (n,) [s]; force, other (n,): vertical force on this foot and on the other foot [N]. A
+    times: (n,) [s]. force, other (n,): vertical force on this foot and on the other foot [N]. A
     gap is not a step if the gap is short, or if the other foot does not bear the weight.
     """
     times, force, other = map(np.asarray, (times, force, other))

@@ -92,7 +92,7 @@ def require_arguments(
         function: a function, or a class.
         arguments: by name.
         leading: number of arguments before these.
-        owner: what has the arguments.
+        owner: noun for the function in the error.
     """
     try:
         signature = inspect.signature(function)
@@ -126,7 +126,7 @@ def _hints_of(owner: Any) -> dict[str, Any]:
 
 
 def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
-    """Return where a value does not fit a type hint, and what is needed there. None if all fits."""
+    """Return the position of a value that does not fit a type hint, and the hint there, or None."""
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(value, *parts[:2])

@@ -191,7 +191,7 @@ class VelocityWalk(Controller):
     """Walk by velocity commands, balanced by the stabiliser, until the walk is stopped.
 
     Parameters, with defaults from config/walk_controller.yaml: `left_sole`, `right_sole`, `period`
-    and the stabiliser's gains, as for `Walk`; `command_timeout` [s], after which the walk stops
+    and the stabiliser's gains, as for `Walk`, and `command_timeout` [s], after which the walk stops
     without a new command (0.5).
 
     A command takes effect with the next footstep: the foot in the air completes its step. Commands

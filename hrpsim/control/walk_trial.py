@@ -187,7 +187,7 @@ def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
 
 
 def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
-    """Return the ZMP (n, 2) [m] in the world from both feet's sensors; NaN with both in the air.
+    """Return the ZMP (n, 2) [m] in the world from both feet's sensors, NaN with both in the air.
 
     The poses of the feet are the true poses, so the controller's estimate has no influence.
 

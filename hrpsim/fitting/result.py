@@ -252,7 +252,7 @@ class FitResult:
         return bool(self.explained() > _LEAST_SHARE)
 
     def verdict(self) -> str:
-        """Return a plain summary: the explained share of the motion, undetermined parameters."""
+        """Return a text with the explained share of the motion and the undetermined parameters."""
         share, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
         text = f"The model explains {share:.3g} % of the measured motion"
         if any(trace.held_out for trace in self.traces):

@@ -7,7 +7,7 @@ The displacement of a point of a link relative to another link has a bound. For 
 the links, multiply the joint's angle by the largest distance of the point from the joint's axis.
 The bound is the sum of these products. A pair at a distance d therefore stays apart until the bound
 has grown by d. The next distance is measured there (Mirtich, Impulse-based dynamic simulation of
-rigid body systems, 1996; Schwarzer, Saha and Latombe, Adaptive dynamic collision checking, 2005).
+rigid body systems, 1996, Schwarzer, Saha and Latombe, Adaptive dynamic collision checking, 2005).
 Joints move evenly between samples.
 """
 
@@ -53,7 +53,7 @@ def check_motion(
         distances: of the model's links.
         times: (T,) [s], ascending.
         q: configurations (T, nq).
-        tolerance: [m]; links that are closer collide. Must not be below `distances.error`. None:
+        tolerance: [m]. Links that are closer collide. Must not be below `distances.error`. None:
             1e-4 m, or `distances.error` if that is larger.
 
     Raises:

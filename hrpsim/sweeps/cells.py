@@ -150,7 +150,7 @@ def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
 
 
 def _plain(name: str, shape: tuple[int, ...], value: Any) -> Any:
-    """Return an outcome as a number or a list of the declared shape."""
+    """Return an outcome as a number or a list. Raise SweepError for another shape."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -96,7 +96,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         sleeping: free bodies at rest for 0.5 s are left out of the step, with everything that
             presses on them or is connected to them. Sleeping bodies return at a new contact or
             change. The limit of speed at rest is a hundred times the speed of `tolerance` with stop
-            "residual" (1e-6 m/s; at most 1e-5). Robots, and all bodies in contact with robots,
+            "residual" (1e-6 m/s, at most 1e-5). Robots, and all bodies in contact with robots,
             never sleep.
         audit: measure the energy that steps create in `stats.energy`. Gains of energy cause a
             ModelWarning.
@@ -175,7 +175,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
 
         Args:
             inputs: of all joints, one kind or several: "efforts" [Nm or N], "positions" [rad or m]
-                or "velocities" [rad/s or m/s] as commanded; the gains "kp" and "kd" of actuators;
+                or "velocities" [rad/s or m/s] as commanded, the gains "kp" and "kd" of actuators,
                 or the "stiffness" and "damping" of the joints.
             parameters: by path, as in studies: "robots.ROBOT.joints.JOINT.kp" (kd, stiffness,
                 damping, friction, rotor_inertia, delay), "robots.ROBOT.links.LINK.mass_factor",

@@ -186,7 +186,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _our_row(scene: str, world, seconds: float) -> list[str]:
-    """Return what our solver did in a step, on average over twenty."""
+    """Return a table row: hrpsim's contacts, sweeps, residual and times, over 20 steps."""
     sweeps, residuals = [], []
     for _ in range(20):
         world.step()

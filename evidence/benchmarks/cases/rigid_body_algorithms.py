@@ -125,7 +125,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _measure(result, quantity, algorithm, subjects, exact, overhead, effort) -> None:
-    """Time in turn, take off what calls from Python cost, note the rest."""
+    """Measure the subjects in turn. Note the times without the overhead of calls from Python."""
     times = interleave(subjects, effort)
     for name in times:
         times[name] = np.maximum(times[name] - overhead.get((name, algorithm), 0.0), 1e-9)

@@ -42,7 +42,7 @@ class HrpsimStanding:
         return self.robot.q.copy(), self.robot.v.copy()
 
     def touching(self) -> Touching:
-        """Return the contacts of the last step, with what acts on the robot."""
+        """Return the contacts of the last step, with the forces on the robot."""
         contacts = self.world.contacts
         sides = [1.0 if c.a[0] == self.robot.name else -1.0 for c in contacts]
         return Touching(

@@ -61,7 +61,7 @@ def _stamp(message) -> int | None:
 
 
 def _missing(numbers: list[int], sent: list[int], stamps: list[int | None]) -> dict:
-    """Return what sequence numbers and stamps leave out, and how far from 1 ms the periods were.
+    """Return the lost messages by sequence numbers and stamps, and the deviations from 1 ms.
 
     While the node is paused, stamps are repeated at 10 Hz. These periods do not count.
     """

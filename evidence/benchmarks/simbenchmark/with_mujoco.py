@@ -163,7 +163,7 @@ class MujocoRobots:
         return spec
 
     def _take_exact_numbers(self) -> None:
-        """Replace what went through XML, in six digits, by what the description says."""
+        """Replace the model's numbers, which have six digits, by the description's exact numbers."""
         exact, model = self._exact, self.model
         for k in range(model.nbody):
             name = model.body(k).name.partition("/")[2]

@@ -116,7 +116,7 @@ class Lagrange:
                     standing.add(k)
 
     def _stop_of(self, joint: int, signs):
-        """Return what falls to zero where a moving joint stops, or a held one slips."""
+        """Return the function with a zero at which a moving joint stops, or a stuck joint slips."""
         if signs[joint]:
             return lambda _, y: signs[joint] * y[self.count + joint]
         return lambda _, y: self.friction - abs(self._forces(y, signs)[1][joint])

@@ -196,7 +196,7 @@ def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005
 
 
 def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
-    """Add rows for information: what happens in each case."""
+    """Add rows with the outcome of each case, without a target."""
     usual = Conditions()
     cases = {
         "friction 0.3": Conditions(friction=0.3),

@@ -101,7 +101,7 @@ def thresholds(moved, count: int, width: float) -> np.ndarray:
 
 
 def _verdict(pushes: dict, force: float) -> str:
-    """Return "static" or "dynamic" where every dt agrees, else what each one says."""
+    """Return "static" or "dynamic" if the result is the same for all dt, otherwise all results."""
     says = ["dynamic" if moved([force])[0] >= MOVED else "static" for moved in pushes.values()]
     return says[0] if len(set(says)) == 1 else " / ".join(says)
 

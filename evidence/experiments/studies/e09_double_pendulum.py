@@ -91,7 +91,7 @@ def _is_followed_further(kind: str, friction: float) -> bool:
 
 
 def _bound(kind: str, friction: float, rate: int):
-    """Return what an error is held to: first order in dt with friction, and on springs."""
+    """Return the target of an error, which is of first order in dt with friction or springs."""
     if kind == "sprung":
         return at_most(0.05 * 50 / rate)
     return at_most(2e-3 * 50 / rate if friction else LARGEST_ERROR[kind])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10: the crane holds box, girder and heart, carries, and drops what is moved abruptly."""
+"""E10: the crane holds box, girder and heart, carries, and drops objects at abrupt motions."""
 
 import time
 

@@ -146,7 +146,7 @@ def _add_other_slips(result: Result, others: dict) -> None:
 
 
 def _add_grip(result: Result, ours: OurRun) -> None:
-    """What holds the box: half of the motor's force on each pad, and how safe that is."""
+    """Add rows of the grip: half of the motor's force on each pad, and the safety factor."""
     target = near(gripper.GRIP, relative=1e-6)
     for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
         result.add(f"hybrid: {link} presses, at the end", "N", force, target, analytic=gripper.GRIP)

@@ -58,7 +58,7 @@ class WalkReference:
     feet: left and right, from `foot_of`.
     joint_positions, joint_velocities, joint_efforts (n, joints): in the order of
     controlled_joints(model). The efforts [Nm] are without forces of the floor.
-    waist_p (n, 3), waist_R (n, 3, 3); com, com_velocity (n, 3) [m, m/s]; zmp (n, 2) [m].
+    waist_p (n, 3), waist_R (n, 3, 3), com, com_velocity (n, 3) [m, m/s], zmp (n, 2) [m].
     vertical_force (n,): of the floor [N].
     sole_p (n, 2, 3), sole_R (n, 2, 3, 3), sole_yaw (n, 2).
     contact (n, 2) bool: whether each sole stands.

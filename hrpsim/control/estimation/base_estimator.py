@@ -5,7 +5,7 @@
 
 The IMU gives orientation and angular velocity. Standing feet give the position: each foot that
 bears load is anchored at its touch-down position, and the legs' kinematics lead from there to the
-base (leg odometry; Flayols et al., Experimental evaluation of simple estimators for humanoid
+base (leg odometry, Flayols et al., Experimental evaluation of simple estimators for humanoid
 robots, Humanoids 2017). The velocity follows the accelerometer at once, and the legs in the mean.
 """
 

@@ -14,7 +14,7 @@
 | contacts | State.contacts: the true contacts of these links and of bodies fixed to them |
 | zmp | State.zmp: the true zero-moment point, if true |
 | noise | standard deviations and seed of `NoiseLevels`, added to the sensors' readings |
-| delays | [s], by "joints", "base", "contacts", "zmp" or a sensor; or one number for all |
+| delays | [s], by "joints", "base", "contacts", "zmp" or a sensor, or one number for all |
 """
 
 import math
@@ -216,7 +216,7 @@ class ControllerHost:
     joint_names: names of the joints, in the order of states and commands. needs: the checked
     requirements of the controller. The states passed to `command` must contain the true base,
     contacts and zero-moment point if required. The host computes the other requirements. robot:
-    name of the robot in its world, which determines the noise; by default the name of the model.
+    name of the robot in its world, which determines the noise. By default the name of the model.
     """
 
     def __init__(

@@ -75,7 +75,7 @@ class LegKinematics:
     Args:
         model: of the robot.
         foot_link: name of the link of the foot.
-        waist_link: name of the link of the waist; the base link by default.
+        waist_link: name of the waist's link, by default the base link.
 
     Raises:
         ModelError: if the model does not have such a leg.

@@ -241,9 +241,9 @@ def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
 class StandController(Controller):
     """Take a humanoid through half-sitting, squat, sway and steps in place.
 
-    Parameters: `period` [s]; `duration` [s] after which the controller ends, 0 for the whole
-    motion; `soles`, `squat_depth`, `step_height`, `steps_per_foot` of StandMotion. The controller
-    counts its own ticks, so the motion stays smooth if states are missed.
+    Parameters: `period` [s], `duration` [s] after which the controller ends, 0 for the whole
+    motion, and `soles`, `squat_depth`, `step_height`, `steps_per_foot` of StandMotion. The
+    controller counts its own ticks, so the motion stays smooth if states are missed.
     """
 
     parameter_kinds = {

@@ -128,7 +128,7 @@ def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
     Args:
         count: number of stairs.
         run: depth of a stair [m].
-        rise: height of a stair [m]; negative to go down.
+        rise: height of a stair [m], negative to go down.
     """
     return (Steps(1, forward=run, rise=rise), Steps(1)) * count
 

@@ -84,7 +84,7 @@ class PreviewControl:
     def resume(self, reference, state: PreviewState, count: int, stop: int):
         """Return centre of mass and ZMP (count, axes) [m], and the state at sample `stop`.
 
-        reference: of the ZMP from now on (n, axes); constant after the last sample. The reference
+        reference: of the ZMP from now on (n, axes), constant after the last sample. The reference
         may differ from the previous reference: the motion is then the optimum for the new one.
         """
         held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)

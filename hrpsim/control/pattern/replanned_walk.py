@@ -132,7 +132,7 @@ class ReplannedWalk:
         At zero velocity the feet close up, then the robot stands.
 
         Args:
-            velocity: desired velocity; `limits.within` reduces a velocity beyond the limits.
+            velocity: desired velocity. `limits.within` reduces a velocity beyond the limits.
             place: place(nominal, standing) returns the footstep to make instead of `nominal`.
                 `standing` is the foot that stands during the step.
 
@@ -164,7 +164,7 @@ class ReplannedWalk:
         return "right" if (velocity.left or velocity.turn) < 0.0 else "left"
 
     def _footsteps(self, velocity: Velocity, side: str, place: PlaceFootstep) -> list[Footstep]:
-        """Return the next footstep and the steps after it, or none if the feet are closed up."""
+        """Return the next footstep and the steps after it, or none if the feet are side by side."""
         stance, steps, stops = dict(self.stance), [], not any(velocity)
         for _ in range(1 if stops else 1 + _FORESEEN):
             standing = stance[SIDES[1 - SIDES.index(side)]]

@@ -151,7 +151,7 @@ def inset(polygon, margin: float) -> np.ndarray:
 def nearest_in(corners: Matrix, count: int, x: float, y: float) -> tuple[float, float]:
     """Return the point of a convex polygon, inside or on an edge, that is nearest to (x, y).
 
-    corners: (k, 2), counter-clockwise; only the first `count` belong to the polygon.
+    corners: (k, 2), counter-clockwise. Only the first `count` belong to the polygon.
     """
     nearest_x, nearest_y, least = x, y, np.inf
     outside = count < 3

@@ -67,7 +67,7 @@ def _runs_of(what: str, table: Table) -> list[Table]:
 def recordings_of(
     source: str, runs: Iterable[Mapping[str, Any]], options: Mapping[str, Any], left_out: str = ""
 ) -> tuple[Recording, ...]:
-    """Return a recording for each segment. Warn of what was left out.
+    """Return a recording for each segment. Warn of omitted parts.
 
     Args:
         source: name of the file, for errors and warnings.

@@ -34,14 +34,14 @@ _LONGEST_LEAD = 60.0  # [s], a stamp further ahead is of another clock
 class JointMotion:
     """Positions and velocities of `names` against time since the start of the motion.
 
-    Between the points the joints follow what joint_trajectory_controller of ros2_controllers does.
+    The interpolation is as in joint_trajectory_controller of ros2_controllers.
     Positions alone give straight lines. Velocities give cubics, continuous in velocity.
     Accelerations as well give quintics, continuous in acceleration.
 
     Args:
         names: of the joints.
         times: of the points, ascending (n,) [s], the first at 0.
-        given: positions, and what is given of velocities and accelerations (1 to 3, n, joints).
+        given: positions, and velocities and accelerations if given (1 to 3, n, joints).
     """
 
     def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray) -> None:

@@ -77,7 +77,7 @@ class ContactMarkers:
 
     Namespace "force": an arrow for each contact point, from the point on, with `force_scale` [m/N].
     Namespace "friction": one marker with the cone of static friction about each normal. Both show
-    what acts on the first of the two bodies, or on the second if the first is the world.
+    the forces on the first of the two bodies, or on the second if the first is the world.
     """
 
     def __init__(self, node: Node, world, frame: str, force_scale: float) -> None:

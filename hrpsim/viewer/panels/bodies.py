@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Add bodies to the world, move bodies and robots with a free base, and remove what was added."""
+"""Add bodies to the world, move bodies and robots with a free base, and remove added bodies."""
 
 from __future__ import annotations
 
