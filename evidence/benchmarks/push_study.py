@@ -8,9 +8,8 @@ The script reads the store of `hrpsim sweep`, draws into ../images, relative to 
 is refused.
 
 Impulses are drawn evenly between 0 and the largest impulse. For each heading, time and factors, the
-robot falls from a threshold of the impulse on. The share of survivors times the largest impulse is
-the mean threshold: the width of the pushes that the walk survives. A threshold beyond the largest
-impulse counts as the largest impulse.
+robot falls if the impulse is above a threshold. The mean threshold is the fraction of survivors
+times the largest impulse. A threshold beyond the largest impulse counts as the largest impulse.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ nothing.outcomes = {f"outcome{k}": "" for k in range(6)}
 
 
 def scenario() -> FunctionScenario:
-    """Return the scenario, by a name that workers find."""
+    """Return the scenario of `nothing`, named by file so that worker processes can import it."""
     return FunctionScenario(f"{Path(__file__).resolve()}:nothing")
 
 

@@ -7,8 +7,8 @@ The displacement of a point of a link relative to another link has a bound. For 
 the links, multiply the joint's angle by the largest distance of the point from the joint's axis.
 The bound is the sum of these products. A pair at a distance d therefore stays apart until the bound
 has grown by d. The next distance is measured there (Mirtich, Impulse-based dynamic simulation of
-rigid body systems, 1996, Schwarzer, Saha and Latombe, Adaptive dynamic collision checking, 2005).
-Joints move evenly between samples.
+rigid body systems, 1996, and Schwarzer, Saha and Latombe, Adaptive dynamic collision checking,
+2005). Joints move evenly between samples.
 """
 
 from dataclasses import dataclass

@@ -163,7 +163,7 @@ class MujocoRobots:
         return spec
 
     def _take_exact_numbers(self) -> None:
-        """Replace the model's numbers, which have six digits, by the description's exact numbers."""
+        """Replace the model's numbers, rounded to six digits, by the description's numbers."""
         exact, model = self._exact, self.model
         for k in range(model.nbody):
             name = model.body(k).name.partition("/")[2]

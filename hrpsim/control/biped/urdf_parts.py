@@ -57,9 +57,9 @@ def free_name(root: etree._Element, wanted: str) -> str:
 
 
 def name_files_wholly(root: etree._Element, resources: Resources, label: str) -> None:
-    """Write file:// with the absolute path for every existing mesh, so the text may be moved.
+    """Write file:// with the absolute path of every mesh, for use from any folder.
 
-    A missing visual mesh is left out. Raises ModelError for a missing collision mesh.
+    A missing visual mesh is removed. Raises ModelError for a missing collision mesh.
     """
     for element in list(root.iter("mesh")):
         uri = element.get("filename", "")

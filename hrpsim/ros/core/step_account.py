@@ -41,7 +41,7 @@ class SolverSettings:
         return ""
 
     def of(self, world) -> SolverSettings:
-        """Apply the same settings to another world and return the settings."""
+        """Apply these settings to another world. Return the settings of that world."""
         other = SolverSettings(world)
         other.sweep_limit, other.tolerance = self.sweep_limit, self.tolerance
         other.accuracy = self.accuracy

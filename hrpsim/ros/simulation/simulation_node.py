@@ -263,9 +263,9 @@ class SimulationNode:
 
 
 def offer_standard_services(node: Node, simulation: Simulation) -> list:
-    """Make and return the services and the action on the node.
+    """Make and return the services and the action of simulation_interfaces on the node.
 
-    Without the types, log the absence.
+    If the package is not installed, log this and return [].
     """
     consequence = "only the std_srvs services are offered"
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):

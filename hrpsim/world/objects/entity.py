@@ -356,7 +356,7 @@ def shape_radius(shape: CollisionShape) -> float:
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]. For a mesh, the thinnest tenth is left out."""
+    """Return the least width of the shape [m]. For a mesh, see `mesh_thickness`."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
     return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))

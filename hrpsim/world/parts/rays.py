@@ -70,7 +70,7 @@ class RayCaster:
 
     @cached_property
     def arrays(self) -> Reference:
-        """The arrays that rays are cast in."""
+        """The arrays of the shapes, for `cast`."""
         return Reference(self._rays)
 
     @cached_property
