@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The mujoco package itself, its functions for the facade's models and data, and refused names."""
+"""Access to the mujoco package: functions for the facade's models and data, refused names."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class SerializedTemplate:
 
     `fill(message, stamp, numbers)` writes a builtin_interfaces/Time `stamp` and the sequence
     `numbers` of `count` floats into a typed message. `fill` defines the order of `numbers` in
-    `publish`. `fill` is called once, with marks.
+    `publish`. `fill` is called once, with distinct values that show the position of each number.
     """
 
     def __init__(

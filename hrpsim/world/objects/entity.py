@@ -356,7 +356,7 @@ def shape_radius(shape: CollisionShape) -> float:
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]. For a mesh, see `mesh_thickness`."""
+    """Return the least width of the shape [m]. A mesh may be thinner at a tenth of its surface."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
     return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))
