@@ -20,7 +20,7 @@ from pathlib import Path
 
 from evidence.benchmarks.machine import ONE_THREAD
 
-os.environ.update(ONE_THREAD)  # read when the libraries are imported, hence before all else
+os.environ.update(ONE_THREAD)  # must be set before the import of the libraries
 
 from evidence.benchmarks import machine, registry, report
 from evidence.benchmarks.comparison import compare, comparison_lines, confirmed
@@ -36,7 +36,7 @@ STORED = DOCS / "benchmarks.json"
 PAGE = DOCS / "benchmarks.md"
 IMAGES = "images/bench"
 SUITE = "simbenchmark"
-REPETITIONS = 2  # of a case in which something looks slower
+REPETITIONS = 2  # repetitions of a case with slower results
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -93,7 +93,10 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
-    """Return a text on changes since a stored run. Only runs on one kind of processor compare."""
+    """Return lines about changes since a stored run.
+
+    Runs on another kind of processor are not compared.
+    """
     before, now = (run["machine"]["processor"] for run in (stored, data))
     if before != now:
         return [f"not compared with the run of {stored['date']}: it is of {before}, this is {now}"]
@@ -101,7 +104,7 @@ def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
 
 
 def repeated(stored: dict, data: dict, effort: Effort):
-    """Return the changes since a stored run. Slower cases run again.
+    """Return the changes since a stored run. Cases that seem slower are measured again.
 
     Each repetition is a new process, because some times depend on the placement of the code.
     """
@@ -116,7 +119,7 @@ def repeated(stored: dict, data: dict, effort: Effort):
 
 
 def elsewhere(cases, effort: Effort) -> dict:
-    """Return the data of cases that another process ran, which compares itself with nothing."""
+    """Run cases in another process, and return the data. The process makes no comparison."""
     machine.use_cores(machine.core_count())  # which it inherits
     with tempfile.TemporaryDirectory() as folder:
         nothing = ["--compare", str(Path(folder) / "none.json")]
@@ -148,7 +151,7 @@ def run_case(name: str, effort: Effort) -> CaseResult:
         case.run(result, effort)
     except ModuleNotFoundError as error:
         result.failed = str(missing_package(name, error))
-    except Exception as error:  # one engine that fails must not take the other cases along
+    except Exception as error:  # a failure of one engine must not prevent the other cases
         traceback.print_exc()
         result.failed = f"{type(error).__name__}: {error}"
     result.seconds = time.perf_counter() - begin

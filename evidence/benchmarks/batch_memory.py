@@ -3,8 +3,9 @@
 
 """Memory of a batch's world, by array: python -m evidence.benchmarks.batch_memory [ROBOT_FILE ...].
 
-The worlds that a thread advances share intermediate results. A world has all else itself. Robots
-stand where the description puts them. The default robot is hrp2_like on rigid feet and on bushes.
+The worlds that a thread advances share intermediate results. Each world has separate memory for all
+other data. Robots stand at the pose of the description. The default robot is hrp2_like on rigid
+feet and on bushes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hrpsim.engine.step.arrays import Scene
 
 
 def print_arrays(name: str, world: World) -> None:
-    """Print all arrays that each world has itself, by the bytes that a step may use."""
+    """Print all arrays that each world has separately, with the bytes that a step may use."""
     scene, own, shared = world.scene, [], 0
     for path, field in declared_fields(Scene):
         array = at(scene, path)

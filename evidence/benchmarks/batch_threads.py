@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What threads gain a batch: python -m evidence.benchmarks.batch_threads [WORLDS [STEPS]].
+"""The speed-up of a batch by threads: python -m evidence.benchmarks.batch_threads [WORLDS [STEPS]].
 
 Our batch and mujoco.rollout run with 1, 2, 4 ... threads, all in turn, by wall time. The machine
 should run nothing else, so the script prints the load before and after. The defaults are 64 worlds
@@ -28,7 +28,7 @@ from evidence.experiments.scenes.standing import humanoid
 
 
 def main(worlds: int = 64, steps: int = 50) -> None:
-    """Print the time of a world-step, the gain by threads, and rollout's time over ours."""
+    """Print the time of a step of a world, the speed-up by threads, and the ratio to rollout."""
     load, mujoco, varied = os.getloadavg()[0], mujoco_module(), variation(worlds)
     engine, subjects = HrpsimStanding(humanoid(8), OURS), []
     counts = [2**k for k in range(core_count().bit_length())]

@@ -20,7 +20,7 @@ import hrpsim
 from evidence.experiments.studies.e01_boxes_on_a_slope import dropped, our_world
 from hrpsim import share_path
 
-_HEIGHT = 5  # of a stack
+_HEIGHT = 5  # number of boxes in a stack
 
 
 def stacks(count: int, sleeping: bool, robot: bool = False) -> hrpsim.World:
@@ -43,7 +43,7 @@ def stacks(count: int, sleeping: bool, robot: bool = False) -> hrpsim.World:
 
 
 def cost(world: hrpsim.World, steps: int, turns: int = 7) -> float:
-    """Return the processor time of a step [us]: the least of `turns` of one call."""
+    """Return the processor time of a step [us], the least of `turns` timed calls."""
     times = []
     for _ in range(turns):
         start = time.process_time()
@@ -53,7 +53,7 @@ def cost(world: hrpsim.World, steps: int, turns: int = 7) -> float:
 
 
 def cost_of_calls(world: hrpsim.World, calls: int = 2000) -> float:
-    """Return the processor time of a step with the call from Python [us]."""
+    """Return the processor time of a step [us], with one call from Python for each step."""
     start = time.process_time()
     for _ in range(calls):
         world.step()
@@ -85,7 +85,7 @@ def piles(counts: list[int]) -> None:
 
 
 def largest_islands(count: int) -> None:
-    """Print what the largest island has of all rows, while boxes fall and pile up."""
+    """Print the share of all rows in the largest island, while boxes fall and pile up."""
     world = our_world(dropped(count), "semi_implicit")
     world.sleeping = False
     shares, sizes = [], []

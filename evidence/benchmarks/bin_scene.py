@@ -21,10 +21,10 @@ GRAVITY = 9.80665
 TIME_STEP = 1e-3
 FRICTION = 0.5
 DENSITY = 500.0
-HALF_WIDTH = 0.35  # of the bin, inside [m]
-_WALL, _HEIGHT = 0.05, 1.5  # half thickness, height
-_GAP = 0.23  # between centres of what is let go
-_SIDE = 3  # so many of them in a row, and rows in a layer
+HALF_WIDTH = 0.35  # half of the inner width of the bin [m]
+_WALL, _HEIGHT = 0.05, 1.5  # half thickness and height of the walls [m]
+_GAP = 0.23  # distance between the initial centres [m]
+_SIDE = 3  # number of bodies in a row, and of rows in a layer
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What became slower or faster than a stored run.
+"""Find cases that are slower or faster than in a stored run.
 
 Machines differ, and one machine has several clock speeds. Times are therefore compared in two ways.
 The first is the ratio to a reference, another engine or the yardstick, in the same rounds of a run.
@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-THRESHOLD = 1.15  # times the stored ratio; the quartiles must lie apart besides
-# What takes less depends on where the loader puts its code, which differs from process to process.
+THRESHOLD = 1.15  # ratio to the stored ratio, and the quartiles must not overlap
+# Shorter times depend on the address of the code, which differs between processes.
 SHORT, SHORT_THRESHOLD = 2e-7, 2.0  # [s]
 
 
@@ -32,22 +32,22 @@ class Change:
     reference: str
     before: float
     now: float
-    beside_machine: float  # how many times slower, over the machine's speed
+    beside_machine: float  # ratio of the times, corrected for the speed of the machine
 
     @property
     def beside_reference(self) -> float:
-        """How many times slower than before, over the reference."""
+        """Factor by which the ratio to the reference has grown."""
         return self.now / self.before
 
     @property
     def factor(self) -> float:
-        """How many times slower than before, by the milder of the two ways. 1: not slower."""
+        """Factor of slowness: the smaller of both ratios. 1: not slower."""
         ways = self.beside_reference, self.beside_machine
         return min(ways) if min(ways) > 1.0 else max(ways) if max(ways) < 1.0 else 1.0
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """Case, quantity and subject."""
+        """The key of the ratio: case, quantity and subject."""
         return self.case, self.quantity, self.subject
 
     def __str__(self) -> str:
@@ -92,7 +92,10 @@ def _machine(before: Mapping, now: Mapping) -> float:
 
 
 def compare(before: Mapping, now: Mapping, threshold: float = THRESHOLD) -> Comparison:
-    """Return what changed between two runs, as `report.as_data` makes them, in what both have."""
+    """Return the changes between two runs, for the quantities that both runs have.
+
+    before, now: data from `report.as_data`.
+    """
     old, new = _ratios(before), _ratios(now)
     slower, faster = [], []
     common = [key for key in new if key in old]
@@ -114,7 +117,10 @@ def compare(before: Mapping, now: Mapping, threshold: float = THRESHOLD) -> Comp
 
 
 def confirmed(first: Comparison, again: Comparison) -> Comparison:
-    """Return the first comparison with what is slower in another one too, by the smaller factor."""
+    """Return the first comparison with only the cases that are also slower in the second.
+
+    The smaller of both factors counts.
+    """
     repeated = {change.key: change for change in again.slower}
     slower = [
         min(change, repeated[change.key], key=lambda one: one.factor)

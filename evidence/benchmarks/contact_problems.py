@@ -29,14 +29,14 @@ from hrpsim.world.prepared_step import prepared
 
 
 class ContactProblem(NamedTuple):
-    """m contacts, three rows each: normal, x, y."""
+    """A problem of m contacts with three rows each: normal, x, y."""
 
     W: np.ndarray  # (3m, 3m) Delassus matrix J M^-1 J^T
     b: np.ndarray  # (3m,) velocity without contacts, minus the target [m/s]
     friction: np.ndarray  # (m,)
 
     def error(self, impulses: np.ndarray) -> float:
-        """Return how far impulses (3m,) [Ns] are from the laws [m/s]."""
+        """Return the error of impulses (3m,) [Ns] in the contact laws, as a velocity [m/s]."""
         inverse_mass = np.diag(self.W).reshape(-1, 3).copy()
         inverse_mass[:, 1:] = inverse_mass[:, 1:].max(
             axis=1, keepdims=True
@@ -50,7 +50,7 @@ class ContactProblem(NamedTuple):
         return float((np.abs(wanted - l) * inverse_mass).max())
 
     def is_independent(self) -> bool:
-        """Whether no row depends on others, so that velocities have one impulse each."""
+        """Whether the rows are linearly independent, so that the impulses are unique."""
         values = np.linalg.eigvalsh(self.W)
         return bool(values[0] > 1e-9 * values[-1])
 
@@ -66,7 +66,10 @@ def _solve(scene):
 
 
 class Prepared:
-    """A copy of a world just before the solution of the next step, all by one solver."""
+    """A copy of a world just before the solution of its next step.
+
+    One solver has all constraints.
+    """
 
     def __init__(self, world: World, solver: str) -> None:
         self._world = world.copy()
@@ -74,7 +77,7 @@ class Prepared:
         self._free = prepared(self._world).constrained.velocity.copy()
 
     def problem(self) -> ContactProblem | None:
-        """Return the problem of the contacts. None without contacts, or with other rows."""
+        """Return the contact problem. None without contacts, or with rows other than contacts."""
         scene = self._world.scene
         counts = scene.counts[0]
         count = int(counts["row_count"])
@@ -91,7 +94,7 @@ class Prepared:
         while True:
             scene = self._world.scene
             scene.settings["tolerance"], scene.settings["sweep_limit"] = tolerance, sweep_limit
-            scene.islands.ranges["new_count"] = 0  # which would allow more sweeps
+            scene.islands.ranges["new_count"] = 0  # otherwise more sweeps would be allowed
             scene.constrained.velocity[: len(self._free)] = self._free
             reference = Reference(scene)
             run = entry_point(_solve, reference)
@@ -107,7 +110,10 @@ class Prepared:
 def problems(
     build: Callable[[], World], first: int, stride: int, count: int, most: int
 ) -> Iterator[tuple[World, ContactProblem]]:
-    """Yield so many states with up to `most` contacts, each `stride` steps, and the problems."""
+    """Yield `count` states, `stride` steps apart, each with its contact problem.
+
+    States with more than `most` contacts are skipped.
+    """
     world = build()
     world.step(first)
     found = looked = 0

@@ -23,7 +23,7 @@ def draw_case(function, result: CaseResult, path: Path) -> None:
 
 
 def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: str) -> None:
-    """Draw medians, with quartiles, over `sizes` of quantities, a line a subject."""
+    """Draw medians and quartiles over the size of each quantity, with one line for each subject."""
     drawn = (m for m in result.measurements if m.quantity in sizes and m.subject != YARDSTICK)
     subjects = list(dict.fromkeys(m.subject for m in drawn))
     for k, subject in enumerate(subjects):
@@ -53,7 +53,7 @@ def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: s
 
 
 def draw_bars(result: CaseResult, axes, quantities: list[str]) -> None:
-    """Draw medians of every subject as bars, a group a quantity."""
+    """Draw medians of every subject as bars, with one group for each quantity."""
     subjects = list(dict.fromkeys(m.subject for m in result.measurements))
     shown = [one for one in subjects if any(result.of(quantity, one) for quantity in quantities)]
     width = 0.8 / len(shown)
@@ -61,9 +61,9 @@ def draw_bars(result: CaseResult, axes, quantities: list[str]) -> None:
         found = [result.of(quantity, subject) for quantity in quantities]
         x = [i + (k - 0.5 * (len(shown) - 1)) * width for i, m in enumerate(found) if m]
         y = [result.scale * m.times["median"] for m in found if m]
-        colour = f"C{subjects.index(subject)}"  # the same in all pictures of a result
+        colour = f"C{subjects.index(subject)}"  # the same colour in all figures of a result
         bars = axes.bar(x, y, width=0.9 * width, label=subject, color=colour)
-        axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest are no higher than 0
+        axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest bars have height 0
     axes.margins(y=0.1)
     axes.set_xticks(range(len(quantities)), quantities, fontsize=8)
     axes.set(ylabel=f"time [{result.unit}]")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How well a fit finds bushes, tares and delays from foot forces that MuJoCo made.
+"""Accuracy of a fit of bushes, tares and delays to foot forces simulated by MuJoCo.
 
 python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
@@ -41,16 +41,16 @@ robots:
              LLEG_JOINT2: -0.4538, LLEG_JOINT3: 0.8727, LLEG_JOINT4: -0.4189}
 settle: true
 """
-STEP, SOLREF = 5e-5, 1.5e-4  # of MuJoCo [s]
-IMPEDANCE, FRICTION_RATIO = 0.999, 10.0  # of contacts: MuJoCo's soft soles would creep
-PERIOD = 0.005  # of commands and samples [s]
-REST, LONGEST = 2.0, 4.0  # before the motion, and the motion [s]
+STEP, SOLREF = 5e-5, 1.5e-4  # time step and solref of MuJoCo [s]
+IMPEDANCE, FRICTION_RATIO = 0.999, 10.0  # contacts: with MuJoCo's defaults the soles slip
+PERIOD = 0.005  # period of commands and samples [s]
+REST, LONGEST = 2.0, 4.0  # durations before the motion and of the motion [s]
 TURN, SLIDE = (800.0, 20.0), (4e5, 800.0)  # true stiffness and damping of the bushes
-FIRST = {"turn": (1000.0, 25.0), "slide": (5e5, 1e3)}  # those of the description
+FIRST = {"turn": (1000.0, 25.0), "slide": (5e5, 1e3)}  # initial values from the description
 SENSORS = ("lfsensor", "rfsensor")
 FORCES = ("fx", "fy", "fz", "tx", "ty", "tz")
 MOTIONS = ("wx", "wy", "wz", "ax", "ay", "az")
-TARE = np.array([3.0, -2.0, 8.0, 0.5, -0.7, 0.2])  # of the left foot; the right has the negative
+TARE = np.array([3.0, -2.0, 8.0, 0.5, -0.7, 0.2])  # left foot, negative for the right foot
 BIAS = np.array([0.01, -0.02, 0.005, 0.1, -0.1, 0.05])
 FORCE_DELAY, IMU_DELAY = 0.004, 0.002  # [s]
 NOISE = {  # standard deviations
@@ -64,11 +64,11 @@ NOISE = {  # standard deviations
 }
 SEEDS = 24
 COLOURS = (0.0, 0.9)  # autoregressive coefficient of the noise of force sensors and IMU
-BEGIN = 0.2  # of the compared signals, after the start of the only window [s]
+BEGIN = 0.2  # begin of the compared signals after the start of the only window [s]
 
 
 class Motion(NamedTuple):
-    """What the true robot did: rows of samples."""
+    """The motion of the true robot, in rows of samples."""
 
     time: np.ndarray  # (n,) [s]
     base: np.ndarray  # (n, 7)
@@ -97,7 +97,7 @@ class BushedRobot(MujocoRobot):
         super()._start()
 
     def wrenches(self) -> np.ndarray:
-        """Return what each tared foot sensor reads (2, 6), in and about the sole's frame."""
+        """Return the readings (2, 6) of the tared foot sensors, in and about the sole's frame."""
         mj, data, found = self.mj, self.data, []
         self.mujoco.mj_rnePostConstraint(mj, data)
         for link in ("LLEG_SOLE", "RLEG_SOLE"):
@@ -184,7 +184,7 @@ def measured(motion: Motion, seed: int, colour: float) -> Recording:
     positions = motion.positions + noise("encoder", len(motion.motors))
     velocities = motion.velocities + noise("joint velocity", len(motion.motors))
     speed = motion.base_velocity + noise("base velocity", 6)
-    rest = time < REST_OF_START  # the robot stands: the mean is a better start
+    rest = time < REST_OF_START  # the robot stands, so the mean is a better start
     for rows in (base, positions, velocities, speed):
         rows[0] = rows[rest].mean(axis=0)
     base[0, 3:] /= np.linalg.norm(base[0, 3:])
@@ -248,12 +248,12 @@ def unknowns() -> tuple[dict[str, object], dict[str, float]]:
     ):
         given[name] = {"start": 0.001, "between": (0.0, 0.01), "paths": paths}
         truth[name] = delay
-    given["delay"] = {"start": 0.0, "between": (-0.002, 0.002)}  # of targets within a step
+    given["delay"] = {"start": 0.0, "between": (-0.002, 0.002)}  # delay of targets within a step
     return given, truth
 
 
 def fitted(motion: Motion, folder: Path, seed: int, colour: float) -> FitResult:
-    """Return the fit to one recording."""
+    """Fit to one recording. Return the result of the fit."""
     world = folder / "foot.yaml"
     world.write_text(WORLD)
     given, _ = unknowns()

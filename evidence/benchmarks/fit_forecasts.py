@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether intervals that `hrpsim fit --excite` forecasts agree with fits, and beat a chirp.
+"""Compare intervals forecast by `hrpsim fit --excite` with fits, and with a chirp.
 
 python -m evidence.benchmarks.fit_forecasts [ROBOT ...] prints the table of
 docs/verification/fits.md. Three robots with a held base move for 5 s by the proposed motion. 24
@@ -46,7 +46,7 @@ class Link(NamedTuple):
     damping: float
 
 
-ROBOTS = {  # masses and lengths of the leg: Unitree Go2; of the pendulum: design A of DFKI
+ROBOTS = {  # masses and lengths: leg of Unitree Go2, and design A of DFKI's pendulum
     "arm": (Link("shoulder", "0 1 0", "0 0 0", "0 0 -0.3", 1.0, 0.02, 0.05, 0.25),),
     "double pendulum": (
         Link("shoulder", "0 1 0", "0 0 0", "0 0 -0.3", 0.56, 0.003, 0.01, 0.1),

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How often intervals of fits hold the truth at coloured noise.
+"""Coverage of the intervals of fits for coloured noise.
 
 python -m evidence.benchmarks.fit_intervals [SEEDS] prints the table of docs/verification/fits.md.
 The angle of a moving servo arm is measured every 20 ms for 4 s. The noise is autoregressive of

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How often intervals of unknowns of sensors hold the truth.
+"""Coverage of the intervals of fitted unknowns of sensors.
 
 python -m evidence.benchmarks.fit_signals [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
@@ -36,8 +36,8 @@ WORLD = """world: {time_step: 0.0005}
 robots:
   - {name: arm, urdf: arm.urdf, base: fixed, gains: {shoulder: [10.0, 0.0]}}
 """
-MASS, LENGTH, INERTIA, IMU = 1.0, 0.3, 0.02, 0.4  # of the rod [kg, m, kg m^2], place of the IMU [m]
-MARKER = np.array([0.02, -0.01, -0.5])  # on the rod [m]
+MASS, LENGTH, INERTIA, IMU = 1.0, 0.3, 0.02, 0.4  # rod, and position of the IMU [kg, m, kg m^2, m]
+MARKER = np.array([0.02, -0.01, -0.5])  # position on the rod [m]
 TRUTH = {
     "robots.arm.joints.shoulder.kp": 14.0,
     "robots.arm.joints.shoulder.damping": 0.25,
@@ -60,8 +60,8 @@ TRUTH = {
     "signals.rod.at_x": MARKER[0],
     "signals.rod.at_z": MARKER[2],
 }
-DELAYS = (0.0, 0.012)  # bounds [s]
-FIRST = {"kp": 10.0, "damping": 0.1, "constant": 0.5, "gain": 1.0}  # others: 0
+DELAYS = (0.0, 0.012)  # bounds of delays [s]
+FIRST = {"kp": 10.0, "damping": 0.1, "constant": 0.5, "gain": 1.0}  # initial values, others 0
 SEEDS = 24
 COLOURS = (0.0, 0.9)
 DURATION, INTERVAL = 2.4, 0.02  # [s]
@@ -128,12 +128,12 @@ def _noise(random, kind: str, colour: float, count: int, columns: int = 1) -> np
 
 
 def recording(arm: Arm, seed: int, colour: float) -> Recording:
-    """Return what the sensors measured."""
+    """Return the recording of the sensors."""
     from scipy.spatial.transform import Rotation
 
     random, true = np.random.default_rng(seed), TRUTH
     time = np.arange(0.0, DURATION - 0.1, INTERVAL)
-    count, late = len(time), time[1:] + 0.007  # sensors have their own times
+    count, late = len(time), time[1:] + 0.007  # sensors have other times
     angle = arm.motion(time)[0]
     offset = true["encoders.shoulder.offset"]
 
@@ -194,7 +194,7 @@ def unknowns() -> dict[str, object]:
 
 
 def fitted(arm: Arm, folder: Path, seed: int, colour: float) -> FitResult:
-    """Return the fit to one recording."""
+    """Fit to one recording. Return the result of the fit."""
     (folder / "arm.urdf").write_text(URDF)
     (folder / "arm.yaml").write_text(WORLD)
     one = recording(arm, seed, colour)

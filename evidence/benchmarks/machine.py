@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the figures were measured on, and one core to measure on."""
+"""Description of the machine, and pinning to cores for measurements."""
 
 from __future__ import annotations
 

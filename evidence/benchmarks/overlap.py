@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How deep solids are in each other, found by coal from the poses alone."""
+"""Depth of overlaps between solids, computed by coal from the poses."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Overlap:
             for box, center in walls()
         ]
         self._request = coal.DistanceRequest()
-        # With tolerances of 1e-9 some that only touch are found to be decimetres deep.
+        # With tolerances of 1e-9 some touching shapes seem to overlap by decimetres.
         self._request.gjk_tolerance = self._request.epa_tolerance = 1e-7
         self._request.gjk_max_iterations = self._request.epa_max_iterations = 1000
 

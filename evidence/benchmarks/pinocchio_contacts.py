@@ -24,13 +24,16 @@ def pinocchio_module():
 
 
 class PinocchioContacts:
-    """One problem in a solver of Pinocchio, with Coulomb's law exact, from no impulses."""
+    """One problem in a solver of Pinocchio, with exact Coulomb friction.
+
+    Every solution starts without impulses.
+    """
 
     def __init__(self, pin, problem: ContactProblem, solver: str) -> None:
         self._pin, self._solver = pin, solver
         count = len(problem.friction)
         rows = np.arange(3 * count).reshape(count, 3)
-        self._order = rows[:, [1, 2, 0]].ravel()  # its contacts have their normal last
+        self._order = rows[:, [1, 2, 0]].ravel()  # Pinocchio's contacts have the normal last
         self._W = np.ascontiguousarray(problem.W[np.ix_(self._order, self._order)])
         self._b = problem.b[self._order].copy()
         model = pin.Model()

@@ -8,9 +8,8 @@ The script reads the store of `hrpsim sweep`, draws into ../images, relative to 
 is refused.
 
 Impulses are drawn evenly between 0 and the largest impulse. For each heading, time and factors, the
-robot falls from a threshold of the impulse on. The share of survivors times the largest impulse is
-the mean threshold: the width of the pushes that the walk survives. A threshold beyond the largest
-impulse counts as the largest impulse.
+robot falls if the impulse is above a threshold. The mean threshold is the fraction of survivors
+times the largest impulse. A threshold beyond the largest impulse counts as the largest impulse.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def feet_of(found: Any) -> np.ndarray:
 
 
 def table_of_feet(found: Any, survived: np.ndarray, largest: float) -> list[str]:
-    """Return rows of the kinds of feet, which all walked the same points, against the first one."""
+    """Return rows that compare each kind of foot with the first kind, over equal points."""
     feet = feet_of(found)
     names = list(dict.fromkeys(feet.tolist()))
     lines = [
@@ -99,7 +98,7 @@ def tables(found: Any) -> str:
 
 
 def main() -> None:
-    """Draw, and write the tables into the page."""
+    """Draw the pictures, and write the tables into the page."""
     if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
     page = Path(sys.argv[2]) if len(sys.argv) > 2 else PAGE

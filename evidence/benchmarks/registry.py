@@ -77,5 +77,5 @@ class Case:
 
 
 def case(name: str) -> Case:
-    """Return the case called `name`. KeyError for any other name."""
+    """Return the case called `name`. Raises KeyError for an unknown name."""
     return import_module(f"evidence.benchmarks.cases.{_FILES[name]}").CASE

@@ -67,7 +67,7 @@ def _line(value) -> str:
 
 
 def _plain(value):
-    return value.item()  # a number of NumPy's
+    return value.item()  # a NumPy scalar
 
 
 def rounded(value):
@@ -82,7 +82,7 @@ def rounded(value):
 
 
 def load(path: Path) -> dict | None:
-    """Return the stored run, None if there is none of this format."""
+    """Return the stored run, or None without a run in this format."""
     if not path.is_file():
         return None
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -90,7 +90,7 @@ def load(path: Path) -> dict | None:
 
 
 def head_lines(data: Mapping) -> list[str]:
-    """Return when and on what the run was made."""
+    """Return lines with date and machine of the run."""
     machine = data["machine"]
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return [

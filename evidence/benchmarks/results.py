@@ -24,7 +24,7 @@ def quartiles(values) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Measurement:
-    """Times of one subject at one quantity, such as "8 points", [s] of an operation.
+    """Times of an operation [s] of one subject at one quantity, such as "8 points".
 
     ratio: quartiles of the time over the time of `reference` in the same rounds.
     """
@@ -44,7 +44,7 @@ class Fit:
     """Time ~ size^exponent, by least squares over the logarithms of `sizes` and `times` [s]."""
 
     subject: str
-    size: str  # what the size counts
+    size: str  # meaning of the size
     sizes: tuple[float, ...]
     times: tuple[float, ...]
     exponent: float
@@ -53,7 +53,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that the measurement is to show: `value` within `bound`, from above or below."""
+    """A claim that the measurement tests: `value` at most `bound`, or at least `bound`."""
 
     text: str
     value: float
@@ -62,7 +62,7 @@ class Claim:
 
     @property
     def met(self) -> bool:
-        """Whether the claim was shown."""
+        """Whether the measurement confirms the claim."""
         return bool(self.value >= self.bound if self.at_least else self.value <= self.bound)
 
 
@@ -78,12 +78,12 @@ class CaseResult:
     fits: list[Fit] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    extra: list[tuple[list[str], list[list[str]]]] = field(default_factory=list)  # head, rows
+    extra: list[tuple[list[str], list[list[str]]]] = field(default_factory=list)  # header, rows
     failed: str = ""
     seconds: float = 0.0
 
     def of(self, quantity: str, subject: str) -> Measurement | None:
-        """Return the measurement of a subject at a quantity, None where there is none."""
+        """Return the measurement of a subject at a quantity, or None if not measured."""
         for one in self.measurements:
             if (one.quantity, one.subject) == (quantity, subject):
                 return one
@@ -129,7 +129,7 @@ class CaseResult:
 
 
 def exponent(sizes, times) -> float:
-    """Return the slope of log time over log size by least squares, in hundredths."""
+    """Return the slope of log time over log size by least squares, rounded to 0.01."""
     return round(float(np.polyfit(np.log(sizes), np.log(times), 1)[0]), 2)
 
 

@@ -35,7 +35,10 @@ def shipped_robot(name: str) -> str | None:
 
 
 def bare_model(text: str) -> Model:
-    """Return the model without shapes, whose meshes may lie elsewhere, and without sensors."""
+    """Return the model of a URDF text, without shapes, sensors and transmissions.
+
+    Shapes are removed because the meshes may be absent.
+    """
     root = etree.fromstring(text.encode())
     for element in [*root.iter("visual", "collision", "gazebo", "transmission")]:
         element.getparent().remove(element)

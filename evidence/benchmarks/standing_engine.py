@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every engine with a standing robot offers, and how exact the contacts are."""
+"""The interface of engines with a standing robot, and measures of the accuracy of contacts."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from hrpsim import Model, link_jacobian, link_pose
 
 SOLES = {"left": "LLEG_SOLE", "right": "RLEG_SOLE"}
 FRICTION = 0.8
-_BEARS = 1e-6  # of the weight: points with less are not asked
-_STICKS = 0.99  # of the friction that is there
+_BEARS = 1e-6  # load as a fraction of the weight, below which a point is ignored
+_STICKS = 0.99  # largest fraction of the available friction of a sticking point
 
 
 class Touching(NamedTuple):
@@ -30,10 +30,10 @@ class StandingEngine(Protocol):
     """A robot on the floor under servos that hold targets."""
 
     name: str
-    model: Model  # ours, whose layout the states have
+    model: Model  # hrpsim's model, which defines the layout of states
 
     def step(self, count: int) -> None:
-        """Do so many steps of 1 ms."""
+        """Make `count` steps of 1 ms."""
 
     def aim(self, q: np.ndarray) -> None:
         """Hold configuration q (nq,) by the servos of all joints with gains."""

@@ -36,7 +36,7 @@ from hrpsim.sweeps.sweep import planned
 
 
 def nothing(number: int = 0, seed: int = 0) -> dict[str, float]:
-    """Return a number of outcomes, as a walk has."""
+    """Return the outcomes of a walk, all equal to `number`."""
     return {name: float(number) for name in nothing.outcomes}
 
 
@@ -44,18 +44,18 @@ nothing.outcomes = {f"outcome{k}": "" for k in range(6)}
 
 
 def scenario() -> FunctionScenario:
-    """Return the scenario, by a name that workers find."""
+    """Return the scenario of `nothing`, named by file so that worker processes can import it."""
     return FunctionScenario(f"{Path(__file__).resolve()}:nothing")
 
 
 def processor_time(pid: int) -> float:
-    """Return what a process has used [s]."""
+    """Return the processor time of a process so far [s]."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(cells: int, per_task: int, folder: str, **options) -> float:
-    """Return the driver's processor time for a cell [ms]."""
+    """Run a sweep of empty cells. Return the driver's processor time for a cell [ms]."""
     design = Design({"number": {"integers": [0, cells - 1]}})
     begin = time.process_time()
     store = Path(folder, f"{time.monotonic_ns()}.zarr")
@@ -73,7 +73,7 @@ class Cluster(NamedTuple):
 
 @contextmanager
 def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
-    """Run a scheduler and so many workers of one thread, with the documented settings."""
+    """Run a Dask scheduler and workers of one thread each, with the documented settings."""
     file = Path(folder, "scheduler.json")
     file.unlink(missing_ok=True)
     variables = {**os.environ, **ONE_THREAD}
@@ -114,7 +114,7 @@ def beside_a_walk(cells: int = 60) -> float:
     study = read_study(share_path("config/push_study.yaml"))
     table, _ = planned(study.scenario, study.design, study.seed)
     found = []
-    for k in range(-20, cells):  # the first ones plan, and load kernels
+    for k in range(-20, cells):  # the first cells plan and load kernels
         values = table.values(k % table.count)
         times = {}
         for duration in (0.01, 0.26):
@@ -126,12 +126,12 @@ def beside_a_walk(cells: int = 60) -> float:
 
 
 def main() -> None:
-    """Print both."""
+    """Print the overhead of the engines and of a run."""
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     with tempfile.TemporaryDirectory() as folder:
         print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")
         print("| --- | --- | --- | --- |")
-        run(10, 1, folder, processes=2)  # imports
+        run(10, 1, folder, processes=2)  # imports the modules
         for per_task in (1, 10):
             driver = run(cells, per_task, folder, processes=2)
             print(f"| processes | {per_task} | {driver:.3f} | |", flush=True)

@@ -93,7 +93,7 @@ def exact_table(result: CaseResult) -> list[str]:
 
 
 def fit_table(result: CaseResult) -> list[str]:
-    """Return the exponents."""
+    """Return the lines with the fitted exponents."""
     if not result.fits:
         return []
     rows = [
@@ -104,7 +104,7 @@ def fit_table(result: CaseResult) -> list[str]:
 
 
 def claim_table(result: CaseResult) -> list[str]:
-    """Return the claim, and whether the claim holds."""
+    """Return the lines with the claims, and whether the claims hold."""
     if not result.claims:
         return []
     rows = [

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Timing of several subjects in turn, so that what the machine does else disturbs all alike."""
+"""Timing of several subjects in turn, so that other load of the machine affects all alike."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SLICE = 0.02  # [s] of one turn
+SLICE = 0.02  # duration of one turn [s]
 LEAST_ROUNDS = 3
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What is timed: run(n) does n times `each` operations. reset() comes before, untimed."""
+    """An operation to time: run(n) does n times `each` operations.
+
+    reset() is called before, and is not timed.
+    """
 
     name: str
     run: Callable[[int], object]
@@ -27,7 +30,7 @@ class Subject:
     each: int = 1
 
     def timed(self, count: int, clock: Callable[[], float] = time.process_time) -> float:
-        """Return the seconds of one operation, of run(count)."""
+        """Return the time of one operation [s] in a call of run(count)."""
         if self.reset is not None:
             self.reset()
         begin = clock()
@@ -51,7 +54,7 @@ class Effort:
 
 
 def filling(subject: Subject, effort: Effort) -> int:
-    """Return the count that fills a turn, after a first one that warms up."""
+    """Return the number of runs that take `effort.slice` seconds. The first run is a warm-up."""
     subject.timed(1, effort.clock)
     count = 1
     while True:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A fixed workload that measures the machine's speed where no other engine can be timed."""
+"""A fixed workload that measures the machine's speed if no other engine can be timed."""
 
 from __future__ import annotations
 

@@ -24,13 +24,13 @@ from hrpsim.model.model import Model
 JOINTS = ("crane_x", "crane_y", "crane_z", "crane_yaw", "left_knuckle")
 PARAMETERS = {
     "period": 0.01,  # [s]
-    "speed": 0.25,  # of the hand, most [m/s]
-    "acceleration": 1.5,  # of the hand, most [m/s^2]
+    "speed": 0.25,  # largest speed of the hand [m/s]
+    "acceleration": 1.5,  # largest acceleration of the hand [m/s^2]
     "turn_speed": 1.2,  # [rad/s]
     "turn_acceleration": 6.0,  # [rad/s^2]
     "grip": 10.0,  # force of each pad [N]
 }
-_BRAKING = 0.8  # share of the acceleration that braking at a goal plans with
+_BRAKING = 0.8  # fraction of the acceleration for braking at a goal
 _KNUCKLE, _WRIST = JOINTS[4], "left_wrist"
 
 
@@ -55,7 +55,10 @@ class Crane(Controller):
     }
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Read the parameters. ControllerError for an unknown one, a bad value or another robot."""
+        """Read the parameters.
+
+        Raises ControllerError for an unknown parameter, an invalid value or another robot.
+        """
         values = PARAMETERS | checked("crane", self.parameter_kinds, parameters)
         missing = [name for name in (*JOINTS, _WRIST) if name not in model.joint_names]
         if missing or model.base != "fixed":
@@ -84,7 +87,7 @@ class Crane(Controller):
         return self._lowest, self._highest
 
     def initialize(self, state: State) -> None:
-        """Rest where the crane is, with open claws."""
+        """Start at rest at the present position, with open claws."""
         self.position = state.joint_positions[:4].copy()
         self.velocity = np.zeros(4)
         self.request = Request()

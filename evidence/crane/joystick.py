@@ -27,9 +27,9 @@ from hrpsim.model.model import Model
 from hrpsim.ros.base import qos
 from hrpsim.ros.base.polling import PolledSubscription
 
-AXES = (1, 0, 4, 3)  # of Joy: forward, left, up, turning left
+AXES = (1, 0, 4, 3)  # axes of Joy: forward, left, up, left turn
 CLOSE, OPEN = 0, 1  # buttons
-_DEAD_ZONE = 0.05  # of the axes
+_DEAD_ZONE = 0.05  # dead zone of the axes
 
 
 class JoystickCrane(PlayedCrane):
@@ -49,7 +49,7 @@ class JoystickCrane(PlayedCrane):
         ]
 
     def control(self, state: State) -> Command:
-        """Apply the messages since the last period, and advance."""
+        """Apply the messages since the last period, and advance the reference."""
         for subscription, act in self._hears:
             for message, _ in subscription.take_all():
                 act(message)

@@ -10,7 +10,8 @@ from evidence.crane.score import GOAL, in_goal
 from hrpsim.model.shapes.geometry import Box
 from hrpsim.viewer.panels.markdown import plain
 
-# Keys that viser's camera leaves free: it flies with W A S D Q E and turns with the arrows.
+# Keys that viser's camera does not use. The camera moves with W A S D Q E and turns with the
+# arrows.
 KEYS = {
     "I": "forward",
     "K": "back",
@@ -23,9 +24,9 @@ KEYS = {
 }
 CLOSE_KEY, OPEN_KEY = "C", "O"
 _HOLD_RATE = 20.0  # rate of events of a held button [Hz]
-_HELD, _TYPED = 0.15, 0.3  # how long one such event, or one stroke of a key, lasts [s]
-_SLIDERS = {"x [m]": 0.005, "y [m]": 0.005, "z [m]": 0.005, "yaw [rad]": 0.01}  # their steps
-# Behind the table: forward is away from the player; the panel hides the right of the picture.
+_HELD, _TYPED = 0.15, 0.3  # duration of one such event, and of one key press [s]
+_SLIDERS = {"x [m]": 0.005, "y [m]": 0.005, "z [m]": 0.005, "yaw [rad]": 0.01}  # with step sizes
+# Behind the table: forward is away from the player. The panel covers the right of the picture.
 _LOOK_AT, _EYE = (0.03, -0.1, 0.06), (-0.72, -0.1, 0.86)  # [m]
 _COLORS = {
     "goal": (126, 190, 120),
@@ -36,8 +37,8 @@ _COLORS = {
 }
 _ARROW_SIZE = 0.3
 _AIM_COLOR, _AIM_HALF_WIDTH, _AIM_FLOOR = (240, 150, 30), 0.045, 0.003  # [m]
-_BESIDE_GOAL = (-0.05, 0.0, 0.02)  # the label, from the middle of the near edge [m]
-_AIM_MOVES = 1e-3  # a mark is not moved by less [m, rad]
+_BESIDE_GOAL = (-0.05, 0.0, 0.02)  # of the label from the middle of the near edge [m]
+_AIM_MOVES = 1e-3  # least movement of a mark [m, rad]
 _HELP = "Grip things and carry them into the **goal**. Hold a button, or its key."
 _UPDATE = 8  # frames between updates of texts and sliders
 
@@ -168,7 +169,7 @@ class CranePanel:
             sliders.append(gui.add_slider(label, lowest[k], highest[k], step, start))
 
         def send(event) -> None:
-            if event.client is not None:  # not when the program moves a slider
+            if event.client is not None:  # None if the program moves a slider
                 self._request(lambda: self._crane.send_to([slider.value for slider in sliders]))
 
         for slider in sliders:

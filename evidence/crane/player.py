@@ -13,7 +13,7 @@ from hrpsim.common.errors import unknown_name
 from hrpsim.control.framework.controller import Command, ControllerError, State
 from hrpsim.model.model import Model
 
-# Shares of the hand's speed and of its turning speed.
+# Fractions of the hand's speed and turning speed.
 DIRECTIONS = {
     "forward": (1.0, 0.0, 0.0, 0.0),
     "back": (-1.0, 0.0, 0.0, 0.0),
@@ -38,12 +38,15 @@ class PlayedCrane(Crane):
         self._let_go()
 
     def initialize(self, state: State) -> None:
-        """Rest where the crane is, with open claws."""
+        """Start at rest at the present position, with open claws."""
         super().initialize(state)
         self._let_go()
 
     def press(self, direction: str, duration: float = 0.2) -> None:
-        """Move in one of DIRECTIONS for `duration` [s]. ControllerError for another direction."""
+        """Move in one of DIRECTIONS for `duration` [s].
+
+        Raises ControllerError for another direction.
+        """
         if direction not in DIRECTIONS:
             raise ControllerError(f"crane: {unknown_name('direction', direction, DIRECTIONS)}")
         self.target = None
@@ -56,10 +59,10 @@ class PlayedCrane(Crane):
 
     def send_to(self, target) -> None:
         """Move to `target` (x, y, z, yaw) [m, rad], clipped to the slides' range."""
-        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # nan is clipped, too
+        self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # also limits NaN
 
     def control(self, state: State) -> Command:
-        """Turn what is pressed into a request, and advance."""
+        """Convert the pressed buttons, or the target, to a request, and advance."""
         self.request = Request(*self._motion(), self.close)
         self._left = {k: t - self.period for k, t in self._left.items() if t > self.period}
         self._stick_left -= self.period
@@ -68,7 +71,7 @@ class PlayedCrane(Crane):
     def _let_go(self) -> None:
         self.close = False
         self.target: np.ndarray | None = None
-        self._left: dict[str, float] = {}  # how long each direction stays pressed [s]
+        self._left: dict[str, float] = {}  # remaining time of each pressed direction [s]
         self._stick, self._stick_left = np.zeros(4), 0.0
 
     def _motion(self) -> tuple[tuple[float, ...], float]:

@@ -18,18 +18,18 @@ from hrpsim.world.objects.body import rotation_matrix
 
 EDGE, MASS = 0.06, 0.5  # of the box [m], [kg]
 FRICTION = 0.5  # of all materials, as in the thesis
-# Of each of a pad's four contact points: rubber of 2 MPa, 5 mm thick, 20 x 50 mm [m/N].
+# Compliance of each of a pad's four contact points: rubber of 2 MPa, 5 mm thick, 20 x 50 mm [m/N].
 PAD_COMPLIANCE = 4.0 * 5e-3 / (2e6 * 0.020 * 0.050)
-SAFETY = 2.0  # how many times the box's weight the pads could carry
+SAFETY = 2.0  # ratio of the largest load of the pads to the box's weight
 GRIP = SAFETY * MASS * GRAVITY / (2.0 * FRICTION)  # force of each pad [N]
 GOAL = (0.25, 0.0)  # middle of the goal [m]
 GOAL_SIZE = (0.16, 0.16, 0.01)  # [m]
 START = 0.15  # initial height of the pads [m]
-HEIGHT = 0.12  # of the pads when the object was lifted [m]
+HEIGHT = 0.12  # height of the pads with a lifted object [m]
 CLAWS = ("left_claw", "right_claw")
-LARGEST_SLIP = 1e-4  # of what is held [m]
-WATCH = 0.05  # time between measurements of the load [s]
-SWEEPS = 2000  # needed where the friction of all points is nearly at its limit
+LARGEST_SLIP = 1e-4  # largest slip of a held object [m]
+WATCH = 0.05  # period of measurements of the load [s]
+SWEEPS = 2000  # needed if the friction of all points is close to the limit
 SOLVER = [{"solver": "direct", "bodies": "crane"}, {"solver": "iterative"}]
 
 _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
@@ -45,7 +45,7 @@ class Load(NamedTuple):
 
 
 class Watched(NamedTuple):
-    """Measurements of a load while it was held.
+    """Measurements of a load in the grip.
 
     times: since the grip (n,) [s]. slips: in the claws since the grip (n,) [m]. forces: of the pads
     (n, 2) [N].

@@ -4,7 +4,7 @@
 """The score of the crane game: the bodies in the goal."""
 
 GOAL = "goal"  # the fixed shape of that name
-_UPRIGHT = 0.5  # least height of the unit normal of a contact that carries
+_UPRIGHT = 0.5  # least height of the unit normal of a supporting contact
 
 
 def in_goal(world) -> list[str]:

@@ -11,16 +11,16 @@ import numpy as np
 from evidence.crane.control import Crane, Request
 from hrpsim.control.framework.controller import Command, State
 
-_CLOSING = 18.0  # time that closing takes, times the grip's force [Ns]
+_CLOSING = 18.0  # closing time times the grip's force [Ns]
 _RISE = 0.13  # clearance of the pads above objects [m]
 _DROP = 0.004  # height from which objects are released [m]
-_LOWEST = 0.027  # of the pads above the table [m]
-_ARRIVED = 1e-9  # [m, rad and their rates]
+_LOWEST = 0.027  # least height of the pads above the table [m]
+_ARRIVED = 1e-9  # tolerance at a goal [m, rad and their rates]
 
 
 @dataclass(frozen=True)
 class Go:
-    """Move to the position (x, y, z) [m], turned to `yaw` [rad]. Done at rest there."""
+    """A move to the position (x, y, z) [m], turned to `yaw` [rad]. The move ends at rest."""
 
     position: tuple[float, float, float]
     yaw: float = 0.0
@@ -28,7 +28,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Grip:
-    """Close or open the claws for `duration` [s]."""
+    """A move that closes or opens the claws for `duration` [s]."""
 
     close: bool
     duration: float = 1.0
@@ -36,14 +36,14 @@ class Grip:
 
 @dataclass(frozen=True)
 class Wait:
-    """Stay for `duration` [s]."""
+    """A pause of `duration` [s]."""
 
     duration: float
 
 
 @dataclass(frozen=True)
 class Jerk:
-    """Accelerate by `acceleration` (3,) [m/s^2] for `duration` [s], beyond the crane's bounds."""
+    """An acceleration (3,) [m/s^2] for `duration` [s], beyond the crane's bounds."""
 
     acceleration: tuple[float, float, float]
     duration: float
@@ -52,8 +52,8 @@ class Jerk:
 def fetching(bodies, goal, grip: float) -> list:
     """Return the moves that bring bodies one by one to places on a fixed shape.
 
-    The crane grips each body at the middle, across the world's y axis. The weaker the grip, the
-    slower the claws close, and the longer the move.
+    The crane grips each body at the middle, across the world's y axis. With a weaker grip the claws
+    close more slowly, and the move takes longer.
 
     Args:
         bodies: in order.
@@ -108,7 +108,7 @@ class ScriptedCrane(Crane):
         self._close = False
 
     def control(self, state: State) -> Command:
-        """Request the velocity of the present move, and advance."""
+        """Request the velocity of the present move, and advance the reference."""
         while not self.finished and self._is_done(state.time):
             if len(self.begun) == len(self.script):
                 self.finished = True
@@ -119,7 +119,7 @@ class ScriptedCrane(Crane):
 
     @property
     def move(self):
-        """The present move. None before the first."""
+        """The present move, or None before the first move."""
         return self.script[len(self.begun) - 1] if self.begun else None
 
     def _begin(self, move, time: float) -> None:

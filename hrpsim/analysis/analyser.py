@@ -42,7 +42,7 @@ class FixedPhase(NamedTuple):
     """A phase from sample `begin` on in which `links` are fixed to the world.
 
     The first link determines the base's motion. pose: position (3,) [m] and R_world_link (3, 3) of
-    the first link. None keeps the link's pose in the motion.
+    the first link. With None, the link stays at its pose at the begin of the phase.
     """
 
     begin: int
@@ -59,10 +59,10 @@ class Trajectory:
     links) the fields of SUPPORT_SAMPLE.
     """
 
-    links: tuple[str, ...]  # that may be fixed
+    links: tuple[str, ...]  # possible fixed links
     phases: tuple[FixedPhase, ...]  # with their poses
     phase_of: np.ndarray  # (T,)
-    fixed: np.ndarray  # (T, number of links) whether each bears, bool
+    fixed: np.ndarray  # (T, number of links) whether each link is fixed, bool
     q: np.ndarray
     v: np.ndarray
     dv: np.ndarray
@@ -83,13 +83,13 @@ class Analyser(Closed):
 
     Args:
         model: of the robot.
-        links: the links that may be fixed, names or `Sole`s; by default the soles found in the
+        links: the links that may be fixed, names or `Sole`s. By default the soles found in the
             model.
-        split: how several fixed links share the wrench of the surroundings, "minimum_norm" or
+        split: how several fixed links share the external wrench, "minimum_norm" or
             "center_of_pressure" (docs/explanation/analysis.md).
         norm_length: l of the norm [m]. Larger values put more of the wrench into moments.
         gravity: (3,) [m/s^2].
-        threads: largest number of threads; by default as many as the process may use.
+        threads: largest number of threads. By default as many as the process may use.
 
     Raises:
         ModelError: for an unknown link or split, a fixed base, or a robot without mass.
@@ -145,7 +145,7 @@ class Analyser(Closed):
 
         Args:
             q: configurations (T, nq). Of the base's entries only q[0] is read: the pose at the
-                beginning of the motion. A first phase with a pose of its own does not need q[0].
+                beginning of the motion. If the first phase has a pose, q[0] is not needed.
             v: velocities (T, nv).
             dv: accelerations (T, nv).
             fixed: the link that is fixed all the time, or phases in the order of their first
@@ -179,7 +179,7 @@ class Analyser(Closed):
         return Trajectory(self.links, placed, phase_of, masks[phase_of] != 0, **results._asdict())
 
     def _run(self, phases, masks, phase_of, q, v, dv, results: Results) -> None:
-        """Analyse rows, in threads if there are enough samples."""
+        """Analyse the samples, in several threads if there are enough samples."""
         count = min(self.threads, max(1, len(q) // _WORTH_A_THREAD))
         edges = np.linspace(0, len(q), count + 1).astype(int)
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The fixed links over time: as given, checked against the motion, or detected from the soles."""
+"""Parse the fixed links over time, check them against the motion, or detect them from the soles."""
 
 import itertools
 import math
@@ -84,10 +84,10 @@ def starting_pose(model: Model, sole: Sole, motion: Motion):
 
 
 class _Clearance(NamedTuple):
-    """Heights of soles above the plane of another, which is taken as the ground."""
+    """Heights of soles above the plane of a reference sole."""
 
     lowest: np.ndarray  # (T, s) height of each sole's lowest corner [m]
-    rests: np.ndarray  # (T, s) whether all of it touches and does not move, bool
+    rests: np.ndarray  # (T, s) whether the whole sole touches the floor and does not move, bool
 
 
 def _phases(links: Sequence[str], references: np.ndarray, bearing: np.ndarray) -> list[FixedPhase]:
@@ -134,7 +134,7 @@ def detect_fixed_links(
 
 
 def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles, progress) -> list[np.ndarray]:
-    """Return the corners of each sole (T, k, 3) [m] in the frame of one sole."""
+    """Return the corners of each sole (T, k, 3) [m] in the frame of the sole `seen_from`."""
     held = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
     rest = np.zeros_like(motion.v)
     seen = analyser.analyse(motion.q, rest, rest, [held], progress=progress)
@@ -161,10 +161,13 @@ def _clearance(paths, seen_from: Sole, times) -> _Clearance:
 
 
 def _references(clearances, reference: int) -> np.ndarray:
-    """Return the sole that carries the base's motion at each sample (T,)."""
+    """Return the reference sole at each sample (T,).
+
+    The base's motion is computed from this sole.
+    """
     count = len(clearances[0].lowest)
     references = np.full(count, reference)
-    begin = 0  # of the present reference
+    begin = 0  # first sample of the present reference
     for t in range(count):
         seen = clearances[reference]
         other = int(np.argmin(seen.lowest[t]))
@@ -216,7 +219,10 @@ def check_fixed_links(
 def _lower_sole(
     analyser: Analyser, found: Trajectory, link: str, part: slice, tolerance: float
 ) -> tuple[int, str] | None:
-    """Return when another sole is lower than the sole of a fixed link, and a text, or None."""
+    """Return the first sample at which another sole is lower than a fixed sole, and a text.
+
+    Returns None if no sole is lower.
+    """
     if not len(analyser.soles[analyser.links.index(link)].vertices):
         return None
     for sole in analyser.soles:
@@ -234,7 +240,7 @@ def _first_beyond(values: np.ndarray, limit: float) -> int | None:
 
 
 def _seen_from(known, recovered, positions) -> np.ndarray:
-    """Return points (T, 3) carried from recovered base poses to known base poses (T, nq)."""
+    """Transform points (T, 3) [m] from recovered base poses to known base poses, both (T, nq)."""
     turn = Rotation.from_quat(known[:, 3:7]) * Rotation.from_quat(recovered[:, 3:7]).inv()
     return known[:, :3] + turn.apply(positions - recovered[:, :3])
 

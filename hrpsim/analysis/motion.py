@@ -14,8 +14,8 @@ from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import quaternion_of
 
-_ORDER = 4  # of the polynomial that is fitted to a window
-_UNEVEN = 1e-6  # of the period, by which samples may be off an even grid
+_ORDER = 4  # order of the polynomial in a window
+_UNEVEN = 1e-6  # largest deviation of samples from uniform times, relative to the period
 
 
 def differentiated(times, values, smoothing: float = 0.0):
@@ -71,7 +71,10 @@ def _fitted(times, values, smoothing: float):
 
 
 class FixedFrom(NamedTuple):
-    """Links that are fixed to the world from `time` [s] on. The first gives the base's motion."""
+    """Links that are fixed to the world from `time` [s] on.
+
+    The first link determines the base's motion.
+    """
 
     time: float
     links: tuple[str, ...]
@@ -92,10 +95,10 @@ class Motion:
     q: np.ndarray  # (T, nq)
     v: np.ndarray  # (T, nv)
     dv: np.ndarray  # (T, nv)
-    fixed: tuple[FixedFrom, ...] = ()  # from the file, empty where it has none
+    fixed: tuple[FixedFrom, ...] = ()  # from the file, empty without any
     base_known: bool = False
-    line_times: np.ndarray | None = None  # of the file's own samples [s]
-    lines: np.ndarray | None = None  # their line numbers
+    line_times: np.ndarray | None = None  # times of the file's samples [s]
+    lines: np.ndarray | None = None  # line numbers of these samples
 
     def place_of(self, sample: int) -> str:
         """Return "walk.csv:12": file and line of a sample."""

@@ -13,7 +13,7 @@ from hrpsim.model.system import FREE
 _COLOURS = ("#1f6fb4", "#d1495b", "#3a8f5d", "#8d6cab", "#b5852b", "#4f5d75")
 _ZMP, _COM, _CAPTURE = _COLOURS[1], _COLOURS[0], _COLOURS[2]
 _SHOWN_TORQUES = 6
-_DRAWN = 2000  # samples of a line, of long motions
+_DRAWN = 2000  # largest number of samples in a line of a figure
 
 
 def draw_plan(result: AnalysedMotion, axes) -> None:

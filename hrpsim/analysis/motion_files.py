@@ -234,7 +234,7 @@ def read_motion(
 
 
 def _sample_lines(path) -> np.ndarray:
-    """Return the line numbers of the samples in a file of a set."""
+    """Return the line number of each sample in a file of a SequencePlayer set."""
     path = Path(path).expanduser()
     lines = read_text(path, SequenceError, "SEQUENCE_SIZE").split("\n")
     used = [k + 1 for k, line in enumerate(lines) if line.strip() and line.strip()[0] not in "#%"]
@@ -264,7 +264,10 @@ def interpolated(times, values, interpolation: str) -> PPoly:
 
 
 def _fixed_from(path, frames: list[dict], lines: np.ndarray) -> list[FixedFrom]:
-    """Return the links that keyframes fix. Raises SequenceError if the first one is missing."""
+    """Return the links that keyframes fix.
+
+    Raises SequenceError if the first keyframe fixes none.
+    """
     fixed = [
         FixedFrom(float(frame["time"]), frame["fixed_link"], int(line))
         for frame, line in zip(frames, lines)
@@ -311,7 +314,7 @@ def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion
 
 
 def _kind(model: Model) -> Kind:
-    """Return the kind of files of keyframes for this model."""
+    """Return the schema of keyframe files for this model."""
     number = numeric(Range(-LARGEST_SAMPLE, LARGEST_SAMPLE))
     link = one_of("link", model.frames)
 

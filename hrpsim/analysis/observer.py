@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Analyse one sample at a time, within a control loop: no array is allocated."""
+"""Analyse one sample at a time within a control loop, without allocating arrays."""
 
 import math
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from hrpsim.engine.compile.compiled import prepared
 
 _CONTACT_HEIGHT = 3e-3  # [m]
 
-_analyse_sample = prepared(analyse_samples)  # all arrays are of observers, and of one kind each
+_analyse_sample = prepared(analyse_samples)  # all observers have arrays of the same types
 
 
 class Observer(Closed):
@@ -60,7 +60,7 @@ class Observer(Closed):
 
     @property
     def fixed(self) -> tuple[str, ...]:
-        """The fixed links. The first one gives the base's motion."""
+        """The fixed links. The first link determines the base's motion."""
         first = int(self._phases[0]["reference"])
         others = [int(k) for k in np.flatnonzero(self._mask[0]) if k != first]
         return tuple(self.links[k] for k in (first, *others))
@@ -95,7 +95,7 @@ class Observer(Closed):
         return self._space.kinematics[0]["R"]
 
     def fix(self, links: Sequence[str]) -> None:
-        """Fix these links from the next `update` on. The first gives the base's motion.
+        """Fix links from the next `update` on. The first link determines the base's motion.
 
         Each link is fixed at its pose in the last update.
         """
@@ -127,7 +127,10 @@ class Observer(Closed):
         self._mask[0, reference] = 1
 
     def _stand_on(self, index: int) -> None:
-        """Make a sole the reference, level, on the ground of the reference before."""
+        """Make a sole the reference.
+
+        The sole is put level on the ground of the previous reference.
+        """
         here, ground = self.supports[index], self._phases[0]["ground"]
         yaw = math.atan2(here["R"][1, 0], here["R"][0, 0])
         c, s = math.cos(yaw), math.sin(yaw)
@@ -143,7 +146,7 @@ class Observer(Closed):
 
 
 def _checked(name: str, given: ArrayLike, kept: np.ndarray) -> np.ndarray:
-    """Return finite numbers of the shape of `kept`: an array of floats itself, else a copy."""
+    """Return `given` as finite numbers of the shape of `kept`. An array of floats is not copied."""
     if not isinstance(given, np.ndarray) or given.dtype.kind != "f":
         return finite_vector(name, given, len(kept))
     if given.shape != kept.shape:

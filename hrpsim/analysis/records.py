@@ -31,8 +31,8 @@ Support = NewType("Support", Record)
 
 PHASE = np.dtype(
     [
-        ("reference", "i8"),  # the support from which the base's motion is recovered
-        ("R", "f8", (3, 3)),  # where it is fixed: R_world_link
+        ("reference", "i8"),  # the support that determines the base's motion
+        ("R", "f8", (3, 3)),  # orientation of the fixed link: R_world_link
         ("p", "f8", (3,)),  # [m]
         ("ground", "f8"),  # height of its outline [m]
     ]
@@ -61,8 +61,8 @@ SAMPLE = np.dtype(
         ("force", "f8", (3,)),  # of the surroundings on the robot [N]
         ("zmp", "f8", (3,)),  # zero-moment point, on the ground of the reference [m]
         ("capture_point", "f8", (3,)),  # on the ground [m]
-        ("margin", "f8"),  # of the ZMP in the support polygon, negative outside [m]
-        ("capture_margin", "f8"),  # of the capture point, likewise [m]
+        ("margin", "f8"),  # of the ZMP from the support polygon's edge, negative outside [m]
+        ("capture_margin", "f8"),  # the same for the capture point [m]
         ("kinetic_energy", "f8"),  # rotors included [J]
         ("potential_energy", "f8"),  # of gravity and joint springs [J]
     ]
@@ -74,7 +74,7 @@ SUPPORT_SAMPLE = np.dtype(
         ("force", "f8", (3,)),  # on the robot, along the link's axes [N]; 0 where it is not fixed
         ("torque", "f8", (3,)),  # about the link's origin, along its axes [Nm]
         ("cop", "f8", (3,)),  # centre of pressure, on the outline's plane, in the world [m]
-        ("cop_margin", "f8"),  # of it in the outline, negative outside [m]
+        ("cop_margin", "f8"),  # distance from the outline's edge, negative outside [m]
         ("friction", "f8"),  # tangential force / normal force
         ("position", "f8", (3,)),  # of the link's origin in the world [m]
         ("R", "f8", (3, 3)),  # R_world_link
@@ -108,7 +108,7 @@ class Results(NamedTuple):
 
 
 class Workspace(NamedTuple):
-    """Memory of one thread."""
+    """The work memory of one thread."""
 
     kinematics: np.ndarray = work("n", dtype=KINEMATICS)
     articulated: np.ndarray = work("n", dtype=ARTICULATED)

@@ -41,7 +41,7 @@ from hrpsim.model.system import FIXED, FREE
 _COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 
-@kernel  # many parameters: names the parts of the motion that it reads, not the motion
+@kernel  # many parameters: arrays of the motion instead of the motion
 def analyse_samples(
     subject: Subject,
     phases: Records[Phase],
@@ -63,7 +63,7 @@ def analyse_samples(
         _analyse(subject, phases[k], fixed[k], q[t], v[t], dv[t], space, results, t)
 
 
-@inner_kernel  # many parameters: names the parts of the motion that it reads, not the motion
+@inner_kernel  # many parameters: arrays of the motion instead of the motion
 def _analyse(
     subject: Subject,
     phase: Phase,
@@ -125,7 +125,7 @@ def _write_totals(
     momentum: Vector,
     sample: Sample,
 ) -> None:
-    """Write centre of mass, momenta and energies. total: wrench of the surroundings (6,)."""
+    """Write centre of mass, momenta and energies to `sample`. total: external wrench (6,)."""
     forest, g = subject.forest, subject.gravity
     mass = subject.settings[0].mass
     hx = hy = hz = 0.0
@@ -217,7 +217,7 @@ def _place_supports(
 def _divide(
     subject: Subject, fixed: Indices, space: Workspace, supports: Records[SupportSample]
 ) -> None:
-    """Write to space.shares the wrench on each fixed support, about the base's origin."""
+    """Write the wrench on each fixed support, about the support's origin, to space.shares."""
     settings = subject.settings[0]
     arms, shares, total = space.arms, space.shares, space.total
     count = 0
@@ -253,7 +253,7 @@ def _unload(
     share: Vector,
     tau_out: Vector,
 ) -> None:
-    """Subtract from tau_out the efforts that the wrench on body i supplies."""
+    """Subtract the joint efforts J^T w of the wrench on body i from tau_out."""
     n0 = share[0] + arm[1] * share[5] - arm[2] * share[4]
     n1 = share[1] + arm[2] * share[3] - arm[0] * share[5]
     n2 = share[2] + arm[0] * share[4] - arm[1] * share[3]
@@ -306,7 +306,7 @@ def _write_support(subject: Subject, i: Index, share: Vector, out: SupportSample
 
 @inner_kernel
 def _leftmost(points: Matrix, count: int) -> int:
-    """Return the point with the least x, and of these the one with the least y."""
+    """Return the index of the point with the least x. Among equal points the least y decides."""
     found = 0
     for k in range(1, count):
         x, y = points[k, 0], points[k, 1]
@@ -346,7 +346,7 @@ def hull_margin(points: Matrix, count: int, x: float, y: float) -> float:
 
 @inner_kernel
 def _comes_before(points: Matrix, here: int, k: Index, after: int) -> bool:
-    """Return whether the hull's edge from `here` goes to k instead of `after`."""
+    """Return whether point k replaces `after` as the hull's next corner after `here`."""
     ax, ay = points[k, 0] - points[here, 0], points[k, 1] - points[here, 1]
     if ax == 0.0 and ay == 0.0:
         return False
@@ -438,7 +438,7 @@ def base_from_fixed_link(
 def _undo(
     forest: Forest, i: Index, kinematics: Records[Kinematics], bias: float, rates: Vector
 ) -> None:
-    """Write the base's part of `rates` (nv,) so that body i rests: -sum (S rate + bias c)."""
+    """Write the base's entries of `rates` (nv,) for which body i rests: -sum (S rate + bias c)."""
     for r in range(6):
         rates[r] = 0.0
     while forest.bodies[i].parent >= 0:

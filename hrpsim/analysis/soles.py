@@ -14,8 +14,8 @@ from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Box
 
 _CORNERS = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T
-_LEVEL = 1e-6  # of a sole's z axis and of its origin from its outline [m]
-_LOWEST = 0.01  # soles reach down this near to the lowest of them [m]
+_LEVEL = 1e-6  # tolerance of a horizontal sole [m]
+_LOWEST = 0.01  # largest height of a sole above the lowest sole [m]
 
 
 @dataclass(frozen=True)

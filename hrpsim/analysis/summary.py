@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Analyse a motion file as a whole, for the command to print, write and draw."""
+"""Analyse a whole motion, and summarise the results as data, text and CSV."""
 
 import csv
 from collections.abc import Callable, Sequence
@@ -32,18 +32,18 @@ _VECTORS = (
 )
 _SCALARS = ("margin", "capture_margin", "kinetic_energy", "potential_energy")
 _ROUNDING = 1e-9
-_SHOWN = 12  # phases, and violations, that the text lists
+_SHOWN = 12  # largest number of listed phases and violations
 
 
 @dataclass(frozen=True)
 class Violation:
-    """One limit that is exceeded by one joint or link, from a first to a last time [s]."""
+    """A limit that one joint or link exceeds, from a first to a last time [s]."""
 
     kind: str  # position, velocity, torque, zmp or pressure (margins), lift, friction, collision
     name: str  # of the joint or link, or "LINK - LINK"
     begin: float
     end: float
-    worst: float  # the value that exceeds the limit most
+    worst: float  # value with the largest violation of the limit
     worst_time: float  # [s]
     limit: float
     unit: str  # "" for a ratio
@@ -57,14 +57,14 @@ class Violation:
 
 @dataclass(frozen=True)
 class AnalysedMotion:
-    """A motion, its analysis, and its violations of limits."""
+    """A motion with its analysis and violations of limits."""
 
     analyser: Analyser
     motion: Motion
     found: Trajectory
     violations: tuple[Violation, ...]
     fixed_by: str  # "given", "file" or "detected"
-    seconds: float  # that the analysis took, without reading [s]
+    seconds: float  # duration of the analysis, without reading [s]
 
 
 def analyse_motion(
@@ -173,7 +173,7 @@ def _limit(value) -> float | None:
 
 
 def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
-    """Return the extreme value and its time, or None without values."""
+    """Return the extreme value and its time. None if all values are NaN."""
     if np.isnan(values).all():
         return None
     k = int(np.nanargmin(values) if least else np.nanargmax(values))
@@ -255,7 +255,7 @@ def _by_axis(name: str, vectors: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def write_csv(result: AnalysedMotion, file: TextIO) -> None:
-    """Write one line a sample: time, centre of mass, ZMP, margins, wrenches, torques."""
+    """Write one line for each sample: time, centre of mass, ZMP, margins, wrenches, torques."""
     found, times = result.found, result.motion.times
     named = {"time": times}
     for name in _VECTORS:
@@ -290,7 +290,7 @@ def violations(
     friction: float | None = None,
     distances: LinkDistances | None = None,
 ) -> list[Violation]:
-    """Return violations of limits in the order of time, each continuous stretch once.
+    """Return violations of limits in the order of time, one for each continuous interval.
 
     Checked limits:
 
@@ -336,7 +336,10 @@ def _of_joints(model: Model, times, found: Trajectory) -> list[Violation]:
 
 
 def _of_floor(times, found: Trajectory) -> list[Violation]:
-    """Return stretches with the ZMP outside. If no ZMP exists, `_of_sole` reports a pull."""
+    """Return intervals with the ZMP outside the support.
+
+    If no ZMP exists, `_of_sole` reports a pull.
+    """
     margin = np.nan_to_num(found.samples["margin"], nan=np.inf)
     return _stretches("zmp", "the robot", times, -margin, 0.0, "m", turned=True)
 
@@ -356,9 +359,9 @@ def _of_sole(link: str, times, found: Trajectory, friction: float | None) -> lis
 
 
 def _stretches(kind, name, times, values, limit, unit, turned=False) -> list[Violation]:
-    """Return one violation for each stretch of samples with values > limit.
+    """Return one violation for each interval of samples with values > limit.
 
-    turned: whether values and limit have the opposite sign of the reported ones.
+    turned: whether the reported values and limit have the opposite sign.
     """
     sign = -1.0 if turned else 1.0
     beyond = values > limit + _ROUNDING * max(1.0, abs(limit))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Divide the wrench of the surroundings between several fixed links.
+"""Divide the external wrench between several fixed links.
 
 The rule minimises the sum of |f|^2 + |n|^2 / l^2, with n the moment about each link's own origin.
 An optional condition keeps each centre of pressure in the outline of its link. All wrenches here
@@ -15,8 +15,8 @@ from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import Indices, Mat3, Matrix, Records, Tensor, Vec6, Vector
 from hrpsim.engine.dynamics.articulated import invert_symmetric
 
-# The square of a violated condition counts 1 / _YIELDING times the norm, so that there is always a
-# solution: of conditions that contradict each other, the one that violates them least.
+# The square of a violated condition has the weight 1 / _YIELDING relative to the norm.
+# Contradictory conditions therefore have a solution, with the least violation.
 _YIELDING = 1e-8
 _VIOLATED = 1e-12  # relative to the size of the gradient
 _ROW, _WRENCH, _IMAGE, _SOLVED = range(4)  # of `edges`
@@ -25,7 +25,7 @@ _GRADIENT, _MULTIPLIER, _TRIAL, _WORK = range(4)  # of `multipliers`
 
 @inner_kernel
 def _sum_norm(fixed: Indices, arms: Matrix, length: float, norm: Matrix) -> None:
-    """Write B (6, 6), the sum over the fixed links."""
+    """Write B (6, 6) of `divide_by_norm`, a sum over the fixed links."""
     for r in range(6):
         for k in range(6):
             norm[r, k] = 0.0
@@ -80,7 +80,7 @@ def divide_by_norm(
 def _add_image(
     norm_inverse: Matrix, wrench: Vec6, arm: Vector, length: float, scale: float, share: Vector
 ) -> None:
-    """Add scale times the part of `wrench` that the link at `arm` bears by the least norm."""
+    """Add to `share` the least-norm part of scale * `wrench` of the link at `arm`."""
     y0 = y1 = y2 = y3 = y4 = y5 = 0.0
     for k in range(6):
         w = scale * wrench[k]
@@ -98,7 +98,7 @@ def _add_image(
     share[5] += y5 + y0 * arm[1] - y1 * arm[0]
 
 
-@inner_kernel  # many parameters: its work arrays are the caller's, as a kernel allocates nothing
+@inner_kernel  # many parameters: work arrays of the caller, because a kernel allocates nothing
 def keep_pressure_inside(
     supports: Records[Support], vertices: Matrix, fixed: Indices, frames: Records[SupportSample],
     arms: Matrix, length: float, norm_inverse: Matrix, edges: Tensor, owners: Indices,
@@ -150,7 +150,7 @@ def _edge_row(R: Mat3, a: Vector, b: Vector, height: float, row_out: Vector) -> 
 def _all_inside(
     edges: Tensor, owners: Indices, count: int, shares: Matrix, multipliers: Matrix
 ) -> bool:
-    """Write the values of the conditions as the gradient. Return whether all conditions hold."""
+    """Write the values of the conditions to row _GRADIENT. Return whether all conditions hold."""
     inside = True
     for r in range(count):
         share = shares[owners[r]]
@@ -208,7 +208,7 @@ def _list_edges(
 
 @inner_kernel
 def _write_images(edge: Matrix, arm: Vector, length: float, norm_inverse: Matrix) -> None:
-    """Write the wrench of an edge's condition, its image about the base, and that solved for."""
+    """Write three wrenches of an edge: of its condition, about the base, and times norm_inverse."""
     row, wrench, image = edge[_ROW], edge[_WRENCH], edge[_IMAGE]
     for k in range(3):
         wrench[k] = length * length * row[k]
@@ -227,7 +227,7 @@ def _write_images(edge: Matrix, arm: Vector, length: float, norm_inverse: Matrix
 
 @inner_kernel
 def _coupling_of(edge: Matrix, other: Matrix, have_one_owner: bool) -> float:
-    """Return how the multiplier of another edge changes the condition of an edge."""
+    """Return the change of an edge's condition for a unit of another edge's multiplier."""
     total = 0.0
     for k in range(6):
         total -= edge[_SOLVED, k] * other[_IMAGE, k]
@@ -272,7 +272,10 @@ def _solve_complementarity(
 
 @inner_kernel
 def _first_to_leave(m: int, x: Vector, trial: Vector, active: Indices) -> tuple[float, int]:
-    """Return how far x may go to `trial`, and the condition that then becomes 0, or 1 and -1."""
+    """Return the largest fraction of the way from x to `trial` with all multipliers >= 0.
+
+    Also return the condition whose multiplier then becomes 0, or -1.
+    """
     step = 1.0
     leaving = -1
     for r in range(m):

@@ -3,7 +3,8 @@
 
 """Recorded signals and bags of ROS topics: write, read and plot them without ROS.
 
-Contains the table of a world's signals, their logger, and the reader of bags, also damaged ones.
+Contains the table of a world's signals, a logger of signals, and a reader of intact and damaged
+bags.
 """
 
 from typing import TYPE_CHECKING

@@ -14,8 +14,8 @@ from hrpsim.common.errors import HrpsimError
 from hrpsim.common.extras import missing_package
 from hrpsim.common.foreign.file_bytes import open_file
 
-ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of zstd's packed data; CDR never begins so
-_PART = 1 << 20  # bytes of a file that are unpacked at once
+ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of zstd's compressed data, different from CDR
+_PART = 1 << 20  # bytes in each step of decompression
 
 
 class Channel(NamedTuple):
@@ -23,15 +23,15 @@ class Channel(NamedTuple):
 
     topic: str
     type_name: str  # "package/msg/Name"
-    definition: str | None  # of the type and those within it, as text; None: not in the bag
-    encoding: str  # of the messages
+    definition: str | None  # text with the type and the types within it, None: not in the bag
+    encoding: str  # encoding of the messages
 
 
 class Stored(NamedTuple):
     """A stored message of a file."""
 
     channel: int
-    time: int  # of reception [ns]
+    time: int  # time of reception [ns]
     data: bytes
 
 
@@ -55,7 +55,7 @@ class Unpacking:
         unpacker = _unpacker(compression)
         try:
             found = unpacker.decompress(data, max_length=most + 1)
-        except Exception as error:  # each library has its own
+        except Exception as error:  # each library has other exceptions
             raise ValueError(str(error)) from error
         self._left -= len(found)
         if not unpacker.eof or len(found) > most:

@@ -16,7 +16,7 @@ _CHECKSUM_AT = 1 + 8 + 3 * 8  # in a chunk: after kind, length, two times and th
 
 
 class _CheckedMcap(McapWriter):
-    """Gives each chunk its checksum, so that damage shows without the end of the file, too."""
+    """Adds a checksum to each chunk. Damage is then found even if the end of the file is lost."""
 
     def close_chunk(self) -> None:
         found, begin = zlib.crc32(self.chunk.bio.getvalue()), self.bio.tell()

@@ -23,7 +23,10 @@ _PART = 1 << 20  # bytes that are read at once
 
 
 def announce(file: str, note: Callable[[str, str], object]) -> None:
-    """Give a bag the custom data, by `note`, that `seal` completes when the bag is closed."""
+    """Write placeholders of the checksums into a bag's custom data, by `note`.
+
+    `seal` replaces the placeholders when the bag is closed.
+    """
     note(CHECKSUMS, f"{file} {UNSEALED.decode()}")
     note(OWN, UNSEALED.decode())
 

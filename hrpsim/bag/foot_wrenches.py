@@ -18,18 +18,18 @@ from hrpsim.common.figures import new_figure
 from hrpsim.control.estimation.base_estimator import sole_depth
 from hrpsim.model.load import load_model
 
-_LOADED = 0.05  # of the weight: with less there is no support, and division would amplify noise
+_LOADED = 0.05  # fraction of the weight, below which division would amplify noise
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
 _LINES = "-", "--", ":"  # x, y, z
 LEFT, RIGHT, SUM = "#0b6fa4", "#d1611b", "#8a8f98"
-_BEARING = 0.5  # load of the other foot in a step
+_BEARING = 0.5  # least load of the other foot during a swing, as a fraction of the weight
 _SHORTEST_SWING = 0.2  # [s]
 
 
 def swings(times, force, other) -> np.ndarray:
     """Return the swing intervals of a foot, from lift-off to touch-down (k, 2) [s].
 
-    times (n,) [s]; force, other (n,): vertical force on this foot and on the other foot [N]. A
+    times: (n,) [s]. force, other (n,): vertical force on this foot and on the other foot [N]. A
     gap is not a step if the gap is short, or if the other foot does not bear the weight.
     """
     times, force, other = map(np.asarray, (times, force, other))
@@ -89,7 +89,7 @@ class Foot:
     time: np.ndarray  # (n,) ascending [s]
     force: np.ndarray  # (n, 3) in the sensor frame [N]
     torque: np.ndarray  # (n, 3) in and about the sensor frame [Nm]
-    sole_depth: float | None  # of the sole below the sensor [m]; None if unknown
+    sole_depth: float | None  # depth of the sole below the sensor [m], None if unknown
 
     def center_of_pressure(self, least_force: float) -> np.ndarray:
         """Return the centre of pressure x, y [m] in the sensor frame (n, 2).
@@ -110,7 +110,7 @@ class FootWrenches:
 
     left: Foot
     right: Foot
-    zmp_time: np.ndarray  # (k,) [s]; empty where no topic zmp was recorded
+    zmp_time: np.ndarray  # (k,) [s], empty without a topic zmp
     zmp: np.ndarray  # (k, 3) in the frame of the messages [m]
 
     @property
@@ -172,7 +172,7 @@ def _foot(bag: Path, topic: str) -> Foot:
 
 
 def _ascending(time: np.ndarray, *columns: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return one row for each stamp, because a paused simulation repeats the state."""
+    """Sort rows by stamp, and drop repeated stamps. A paused simulation repeats its state."""
     time, first = np.unique(time, return_index=True)
     return time, *(column[first] for column in columns)
 
@@ -182,7 +182,7 @@ def _depth_of_sole(bag: Path, topic: str) -> float | None:
     try:
         description = next(messages(bag, f"{namespace}/robot_description"), None)
         model = load_model(description.data) if description else None
-    except HrpsimError:  # not recorded, or hrpsim cannot load it
+    except HrpsimError:  # not recorded, or not readable for hrpsim
         return None
     if model is None:
         return None
@@ -201,7 +201,7 @@ def plot_foot_wrenches(
 
     The default of `zmp` is the topic zmp in the namespace of `left`. Without this topic the ZMP is
     not plotted. Returns `picture`, a PNG file. Raises the errors of `read_foot_wrenches`, and
-    Raises HrpsimError if matplotlib is missing.
+    HrpsimError if matplotlib is missing.
     """
     feet = read_foot_wrenches(bag, left, right, zmp)
     has_zmp = feet.zmp_time.size > 0
@@ -222,13 +222,16 @@ def plot_foot_wrenches(
     picture.parent.mkdir(parents=True, exist_ok=True)
     try:
         figure.savefig(picture)
-    except ValueError as error:  # a suffix of no image format
+    except ValueError as error:  # suffix of an unknown image format
         raise HrpsimError(f"{picture}: {error}") from error
     return picture
 
 
 def _draw_feet(axes, feet: FootWrenches, of: Callable[[Foot], np.ndarray], names: str) -> None:
-    """Plot named columns of each foot's data."""
+    """Plot columns of both feet's data against time.
+
+    of: returns the data (n, columns) of a foot.
+    """
     for foot, side, colour in ((feet.left, "left", LEFT), (feet.right, "right", RIGHT)):
         values = of(foot)
         for column, (name, line) in enumerate(zip(names, _LINES)):

@@ -27,17 +27,17 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 from hrpsim.world.world import World
 
-_EVERY = 0.005  # [s], by default
-_FIRST_ROOM = 64  # rows
+_EVERY = 0.005  # default period [s]
+_FIRST_ROOM = 64  # initial capacity [rows]
 
 
 class Logger(Closed):
     """Records signals of a world in each call of `World.step`, until `close`.
 
-    A sample has the state and the commands that act from then on. Recording changes no
-    bit of the run. After a reset or an earlier snapshot, the samples from the present time on are
-    dropped. A robot or body that is removed has no samples from then on. One that is added is
-    recorded if the names contain its signals.
+    A sample has the state and the commands that act from then on. Recording changes no bit of the
+    run. After a reset or an earlier snapshot, the samples from the present time on are dropped. A
+    robot or body that is removed has no samples from then on. An added robot or body is recorded if
+    the names contain its signals.
 
         log = hrpsim.Logger(world, ["joint_states", "lfsensor.force.z"], every=0.005)
         world.step(1000)
@@ -86,7 +86,7 @@ class Logger(Closed):
         self.close()
 
     def close(self) -> None:
-        """Record no more. The samples stay."""
+        """Stop recording. The samples stay available."""
         self._world.remove_watcher(self)
 
     @staticmethod
@@ -96,7 +96,7 @@ class Logger(Closed):
 
     @property
     def log(self) -> SignalLog:
-        """The samples so far."""
+        """The recorded samples."""
         self._forget_future(round(self._world.time / self._world.time_step))
         alike: dict[tuple[str, str], list[TopicSignals]] = {}
         for track in self._tracks:
@@ -133,7 +133,7 @@ class Logger(Closed):
         return max(self._next, now)
 
     def update(self, now: int) -> None:
-        """Take a sample if one is due. A sample of the same time is taken again."""
+        """Take a sample if one is due. A sample at the same time replaces the last sample."""
         self._forget_future(now)
         if now < self._next and now != self._last:
             return
@@ -193,7 +193,7 @@ class _Track:
             self._steps.pop()
 
     def signals(self, world: World) -> TopicSignals:
-        """Return the samples that have at least one number."""
+        """Return the samples that have at least one number, as signals."""
         one, count = self.source, len(self._steps)
         values = self._rows[:count]
         there = ~np.isnan(values).all(axis=1)
@@ -203,14 +203,14 @@ class _Track:
 
 
 def _merged_field(field: Field, parts: list[TopicSignals]) -> Field:
-    """Return a field with the labels of all parts."""
+    """Return a field with the labels from all parts of a topic."""
     every = [own for part in parts for own in part.fields if own.name == field.name]
     labels = dict.fromkeys(chain(*(own.labels for own in every)))
     return Field(field.name, tuple(labels), field.unit)
 
 
 def _merged(parts: list[TopicSignals]) -> TopicSignals:
-    """Return one topic of successive robots or bodies of the same name."""
+    """Join the samples of a topic of successive robots or bodies with the same name."""
     first = parts[0]
     if len(parts) == 1:
         return first

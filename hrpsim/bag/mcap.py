@@ -52,7 +52,7 @@ class McapFile:
         return self._check()[1]
 
     def _check(self) -> tuple[list[str], str]:
-        """Return failed checksums, and what no checksum covers. A checksum of 0 is none."""
+        """Return texts about wrong checksums, and about parts without one. 0 means no checksum."""
         problems: list[str] = []
         bare, covered = 0, 0
         running = zlib.crc32(_MAGIC)  # of the present part of the file
@@ -74,7 +74,7 @@ class McapFile:
         return problems, f"{bare} chunks or messages have no checksum" if is_bare else ""
 
     def _records(self) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield kind, head and content of the whole records before the first that is too short."""
+        """Yield kind, head and content of the records, up to the first incomplete record."""
         size = self.path.stat().st_size
         with open_file(self.path, HrpsimError, None) as file:
             file.seek(len(_MAGIC))
@@ -136,7 +136,7 @@ class McapFile:
         yield from self._read_records(_unpacked(content, unpacking), wanted)
 
     def _read_cut_chunk(self, content: bytes, wanted) -> Iterator[Stored]:
-        """Yield the messages of an unpacked chunk at the file's cut end."""
+        """Yield the messages of the last chunk of a cut file, if the chunk is not compressed."""
         try:
             compression, offset = _text(content, _CHUNK_HEAD.size)
             if not compression:
@@ -178,7 +178,7 @@ class McapFile:
 
 
 def _text(content: bytes, offset: int) -> tuple[str, int]:
-    """Return a string of a record, and the end of the string."""
+    """Return the string at an offset of a record, and the offset after the string."""
     (size,) = struct.unpack_from("<I", content, offset)
     end = offset + 4 + size
     if end > len(content):

@@ -29,7 +29,7 @@ _AT_ONCE = 1000  # rows
 
 
 def require_writer() -> None:
-    """Raise HrpsimError if the package is missing."""
+    """Raise HrpsimError if rosbags is not installed."""
     require_packages(
         "an .mcap", ("rosbags",), "pip install 'hrpsim[record]'; an .npz needs nothing"
     )
@@ -70,7 +70,7 @@ def _typestore() -> Any:
 
 
 def _in_order(topics: list[TopicSignals], templates) -> Iterator[tuple[int, int, bytes]]:
-    """Yield number of the topic, time [ns] and message, by time."""
+    """Yield (number of the topic, time [ns], message) of all topics in the order of time."""
     times = [np.rint(1e9 * one.time).astype(np.int64) for one in topics]
     edges = np.unique(np.concatenate(times))[::_AT_ONCE] if times else np.zeros(0)
     for begin, end in zip(edges, [*edges[1:], np.iinfo(np.int64).max]):
@@ -90,7 +90,7 @@ def _with_numbers(topic: TopicSignals) -> TopicSignals:
 
 
 class _Template:
-    """A serialised message of one topic, in which stamp and numbers are replaced."""
+    """A serialised message of one topic. Stamp and numbers are overwritten for each message."""
 
     def __init__(self, store, topic: TopicSignals) -> None:
         columns = {(f, label): k for k, (f, label) in enumerate(_columns(topic))}
@@ -134,7 +134,7 @@ def _message(types, topic: TopicSignals, mark: Callable[[str, str], float]) -> A
 
 
 class _Marked(NamedTuple):
-    """A topic, with types of messages and the marks of the numbers."""
+    """Builds a message of a topic. `mark` returns the number to write for a field and label."""
 
     types: Any
     topic: TopicSignals
@@ -145,11 +145,11 @@ class _Marked(NamedTuple):
         return list(dict.fromkeys(one for field in self.topic.fields for one in field.labels))
 
     def geometry(self, name: str, *parts: Any) -> Any:
-        """Return a message of geometry_msgs."""
+        """Return a message of geometry_msgs with the given parts."""
         return self.types[f"geometry_msgs/msg/{name}"](*parts)
 
     def vector(self, name: str, field: str) -> Any:
-        """Return the message of a field with x, y, z and perhaps w."""
+        """Return the message of a field with x, y, z and, for quaternions, w."""
         labels = MESSAGE_PARTS[self.topic.type_name][field][1]
         return self.geometry(name, *(self.mark(field, label) for label in labels))
 
@@ -193,7 +193,7 @@ def _imu(of: _Marked) -> tuple[Any, ...]:
 
 
 def _vectors(of: _Marked) -> tuple[Any, ...]:
-    """Return the only point of a message, or the wrench."""
+    """Return the content of a stamped message after the header: a point or a wrench."""
     fields = list(MESSAGE_PARTS[of.topic.type_name])
     if len(fields) == 1:
         return (of.vector("Point", *fields),)

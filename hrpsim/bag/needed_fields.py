@@ -35,8 +35,8 @@ def lacking_field(types: Types, name: str) -> str:
     """Return the first needed field that the definition of a type lacks, or "".
 
     Args:
-        types: of the definition.
-        name: of the type. Types that are not known here lack nothing.
+        types: the message definitions of a bag.
+        name: name of the type. hrpsim needs no field of types that are not listed here.
     """
     for path, kind in _NEEDED.get(name, {}).items():
         if _kind_of(types, name, path.split(".")) != kind:

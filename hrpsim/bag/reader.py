@@ -33,7 +33,7 @@ from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.common.foreign.yaml_text import read_yaml
 
-_SHOWN = 200  # characters of another error within a message
+_SHOWN = 200  # largest number of characters of another error in a message
 _said: set[Path] = set()
 LOST_MESSAGES = "lost_messages"  # key in the custom data of metadata.yaml
 _FILES: dict[str, type[McapFile] | type[SqliteFile]] = {".mcap": McapFile, ".db3": SqliteFile}
@@ -41,7 +41,7 @@ _PACKED = (".zstd", ".zst")
 
 
 class BagError(HrpsimError, ValueError):
-    """A bag that cannot be read or lacks the requested data."""
+    """Raised for a bag that cannot be read or lacks the requested data."""
 
 
 class Metadata:
@@ -102,13 +102,13 @@ class Metadata:
 class StoredBag:
     """The messages of a bag, a folder or one file.
 
-    `missing` describes unreadable data, `count` is the number of readable messages. `is_begun` says
-    whether a recorder may have ended before its first message. Raises BagError if there is nothing
-    to read.
+    `missing` describes unreadable data, `count` is the number of readable messages. `is_begun` is
+    true if the recorder may have ended before its first message. Raises BagError if there is
+    nothing to read.
     """
 
     def __init__(self, bag: Path) -> None:
-        self._folder: TemporaryDirectory | None = None  # of unpacked files
+        self._folder: TemporaryDirectory | None = None  # folder of uncompressed files
         metadata = Metadata(bag)
         damages = [metadata.damage]
         paths = [bag] if bag.is_file() else sorted(filter(Path.is_file, bag.iterdir()))
@@ -200,7 +200,7 @@ class StoredBag:
 
 def stored_bag(bag: Path) -> StoredBag:
     """Return a bag. The bag is scanned again only if the files change."""
-    bag = Path(bag)  # a user may give a text
+    bag = Path(bag)  # users may pass a text
     if not (os.path.isfile(bag) or os.path.isdir(bag)):
         raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())
@@ -250,7 +250,7 @@ def topic_types(bag: Path) -> dict[str, str]:
 
 
 def _topics_in(bag: Path, type_name: str | None) -> str:
-    """Return the topics of a bag, and which of them have a type, or what is missing in the bag."""
+    """Return a text that lists a bag's topics and those of a type, or the reason why none exist."""
     types = topic_types(bag)
     alike = [name for name, its_type in types.items() if its_type == type_name]
     of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
@@ -345,7 +345,10 @@ def points(bag: Path, topic: str) -> Points:
 
 
 def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
-    """Return a row of numbers for each message. Raises BagError if the bag's definition differs."""
+    """Return the numbers (n, columns) of n messages. Raises BagError if the definition differs.
+
+    row: returns the numbers of a message.
+    """
     try:
         rows = (row(message) for message in messages(bag, name))
         return np.fromiter(rows, dtype=np.dtype((float, columns)))
@@ -361,7 +364,7 @@ def seconds(stamp) -> float:
 
 
 def _opened(bag: Path) -> StoredBag:
-    """Return a bag. Report missing data once. Raises BagError."""
+    """Return a bag, and report missing data once. Raises BagError."""
     try:
         stored = stored_bag(bag)
     except OSError as error:

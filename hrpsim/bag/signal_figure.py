@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw recorded signals against time: a panel for each field, all over one axis of time."""
+"""Draw recorded signals against time, with one panel for each field and a common axis of time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.common import figures
 from hrpsim.common.errors import HrpsimError
 
 _MOST_PANELS = 16
-_MOST_NAMED = 12  # lines of a panel that the legend names
+_MOST_NAMED = 12  # largest number of lines of a panel in the legend
 _WIDTH, _HEIGHT = 9.6, 2.1  # of a panel [inch]
 _COLORS = ("#0b6fa4", "#d1611b", "#2a8a5c", "#6a3d9a", "#b8860b", "#444b54")
 _STYLES = ("-", "--", ":", "-.")
@@ -87,7 +87,7 @@ def _span(log: SignalLog, begin: float | None, end: float | None) -> tuple[float
 
 
 def _name_lines(axes, field, frame: str) -> None:
-    """Name the lines beside the axes, or say how many there are. `frame` is a text."""
+    """Label the lines beside the axes, or give their number. `frame` is the name of the frame."""
     if 1 < field.width <= _MOST_NAMED:
         place = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02), "frameon": False}
         columns = 1 if field.width <= 8 else 2

@@ -191,7 +191,7 @@ def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list
 
 
 def _table(rows: list[_Row]) -> tuple[dict[tuple[str, str], int], np.ndarray]:
-    """Return the column of each field and label, and the numbers of all rows, NaN where absent."""
+    """Return the column of each (field, label), and the numbers of all rows. NaN: missing."""
     places: dict[tuple[str, str], int] = {}
     for field, labels, _ in chain(*rows):
         for label in labels:

@@ -20,10 +20,10 @@ class TopicSignals:
     """The samples of one topic: n rows, and the columns of all fields, one field after another."""
 
     topic: str
-    type_name: str  # of the ROS message
+    type_name: str  # type of the ROS message
     fields: tuple[Field, ...]
     time: np.ndarray  # (n,) [s]
-    values: np.ndarray  # (n, columns); NaN where a number is missing
+    values: np.ndarray  # (n, columns), NaN for missing numbers
     frame: str = ""
 
     @property
@@ -32,7 +32,7 @@ class TopicSignals:
         return [name for field in self.fields for name in field.columns(self.topic)]
 
     def field(self, name: str) -> tuple[Field, np.ndarray] | None:
-        """Return a field and the values (n, width), or None."""
+        """Return a field with its values (n, width), or None if the topic has no such field."""
         first = 0
         for field in self.fields:
             if field.name == name:
@@ -41,7 +41,7 @@ class TopicSignals:
         return None
 
     def part(self, wanted: Collection[str]) -> TopicSignals | None:
-        """Return the wanted columns, or None if there is none."""
+        """Return a topic with only the wanted columns, or None without such columns."""
         fields, indices, first = [], [], 0
         for field in self.fields:
             kept = [k for k, c in enumerate(field.columns(self.topic)) if c in wanted]
@@ -107,10 +107,10 @@ class SignalLog(Mapping[str, np.ndarray]):
         return self._field(name)[1].unit
 
     def chosen(self, names: Iterable[str] | None) -> list[str]:
-        """Return the columns that names contain: topics, fields, columns, or patterns such as "*".
+        """Return the columns of topics, fields, columns, or patterns such as "*".
 
         Raises:
-            HrpsimError: nothing has a name. The error names similar signals.
+            HrpsimError: a name fits no signal. The error names similar signals.
         """
         return chosen_columns(names, self._of_column)
 

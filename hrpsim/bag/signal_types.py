@@ -60,7 +60,7 @@ class Field(NamedTuple):
     """A field of a topic: some columns with a common unit."""
 
     name: str
-    labels: tuple[str, ...]  # of the columns; empty for a single number
+    labels: tuple[str, ...]  # labels of the columns, empty for a single number
     unit: str
 
     @property
@@ -81,15 +81,15 @@ def fields_of(type_name: str, labels: tuple[str, ...] = ()) -> tuple[Field, ...]
 
 
 def named_fields(names: Iterable[str], labels: tuple[str, ...] = ()) -> tuple[Field, ...]:
-    """Return fields of NAMED_VALUES."""
+    """Return the fields of a message of named values. labels: names of the elements."""
     return tuple(Field(name, labels, NAMED_UNITS.get(name, "")) for name in names)
 
 
 def chosen_columns(wanted: Iterable[str] | None, columns: Iterable[str]) -> list[str]:
-    """Return the columns that `wanted` names, in the order of `columns`. None: all.
+    """Return the columns that the names in `wanted` select, in the order of `columns`. None: all.
 
-    A name is a topic, a field, a column, or a pattern such as "*.force.z". HrpsimError names those
-    that are similar to a name that fits nothing.
+    A name is a topic, a field, a column, or a pattern such as "*.force.z". A name that fits nothing
+    raises HrpsimError with similar names.
     """
     known = list(columns)
     if wanted is None:
@@ -104,12 +104,12 @@ def chosen_columns(wanted: Iterable[str] | None, columns: Iterable[str]) -> list
 
 
 def fits(name: str, column: str) -> bool:
-    """Return whether a name, as given by a user, contains a column."""
+    """Return whether a user's name of a topic, field, column or pattern selects a column."""
     return column == name or column.startswith(f"{name}.") or fnmatchcase(column, name)
 
 
 def _names(columns: list[str]) -> list[str]:
-    """Return topics, fields and columns, so that a list of the first names helps."""
+    """Return topics, fields and columns, in this order, for the list of names in an error."""
     topics = dict.fromkeys(column.partition(".")[0] for column in columns)
     fields = dict.fromkeys(column.rpartition(".")[0] for column in columns)
     return list(dict.fromkeys([*topics, *fields, *columns]))

@@ -116,7 +116,7 @@ class SqliteFile:
             self.damage = str(error)
 
     def _opened(self) -> sqlite3.Connection:
-        """Return a connection that also sees the journal of a killed recorder."""
+        """Return a connection that reads the database with the journal of a killed recorder."""
         database = sqlite3.connect(self._address(), uri=True)
         try:
             database.execute("PRAGMA trusted_schema = OFF")
@@ -156,7 +156,10 @@ def _bound_work(database: sqlite3.Connection, size: int) -> None:
 
 
 def _refuse_programs(database: sqlite3.Connection, table: str) -> None:
-    """Raise sqlite3.Error unless `table` is a plain table without computed columns."""
+    """Raise sqlite3.Error unless `table` is a plain table without computed columns.
+
+    Views, triggers and computed columns would run code from the file.
+    """
     found = database.execute(
         "SELECT type, rootpage FROM sqlite_master WHERE name = ? AND length(sql) < 10000", (table,)
     ).fetchall()

@@ -55,7 +55,8 @@ class Field(NamedTuple):
 
     name: str
     kind: str  # a number's letter of struct, "string", or the name of a type
-    # None: one value; 0: a sequence; else an array of so many. Tuples have a method of that name.
+    # None: one value. 0: a sequence. Otherwise the length of an array. Tuples have a method named
+    # `count`.
     count: int | None  # type: ignore[assignment]
 
 
@@ -167,7 +168,7 @@ def decode(types: Types, name: str, data: bytes) -> Any:
 
 
 class _Decoder:
-    """Reads values one after another, each aligned to a multiple of the value's size."""
+    """Reads values in sequence. Each value is aligned to a multiple of its size."""
 
     def __init__(self, types: Types, data: bytes, order: str) -> None:
         self._types, self._data, self._order = types, data, order
@@ -204,7 +205,7 @@ class _Decoder:
             if self._offset > len(self._data):
                 raise ValueError(f"{count} numbers are not there")
             return np.frombuffer(self._data, self._order + kind, count, offset)
-        if count > len(self._data) - self._offset:  # none is smaller than a byte
+        if count > len(self._data) - self._offset:  # each element has at least one byte
             raise ValueError(f"{count} elements are not there")
         self._count(count)
         return [self._one(kind) for _ in range(count)]

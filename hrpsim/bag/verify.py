@@ -13,15 +13,15 @@ from hrpsim.bag.reader import BagError, Metadata, StoredBag, timed_messages
 
 
 class Checked(NamedTuple):
-    """The result of a check."""
+    """The result of a check: damage, parts without a checksum, and the number of messages."""
 
     problems: list[str]
-    unchecked: list[str]  # what no checksum covers
+    unchecked: list[str]  # files without a checksum
     messages: int
 
 
 def _lost_messages(bag: Path, counts: Mapping[str, int]) -> list[str]:
-    """Return the topics with another number of messages than metadata.yaml says."""
+    """Return texts about topics whose number of messages differs from metadata.yaml."""
     return [
         f"{topic} has {counts.get(topic, 0)} messages of {count}"
         for topic, count in (Metadata(bag).counts() or {}).items()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of a world's signals: names, shapes, units, frames, and functions that read.
+"""The table of a world's signals: names, shapes, units, frames, and functions to read values.
 
 Names follow the topics of the ROS 2 node. The only robot of a world has no prefix. Each of several
 robots, each robot that is added later, and each free body has its name as prefix.
@@ -43,15 +43,15 @@ _CONTACTS = ("force_x", "force_y", "force_z", "points")
 
 
 class Source(NamedTuple):
-    """A topic of a world: the contents, and the function that reads all numbers."""
+    """A topic of a world: its fields, and a function `read` that returns all its numbers."""
 
     topic: str
     type_name: str
     fields: tuple[Field, ...]
-    frame: str  # of vectors and poses; "" for numbers that have none
+    frame: str  # frame of vectors and poses, "" for scalars
     meaning: str
-    read: Callable[[], np.ndarray]  # returns the numbers of all fields, one after another
-    entity: Entity | None = None  # whose signals they are
+    read: Callable[[], np.ndarray]  # returns the values of all fields in sequence
+    entity: Entity | None = None  # entity of the signals
 
     @property
     def columns(self) -> list[str]:
@@ -95,7 +95,7 @@ def sources_of_entity(entity: Entity, prefix: str) -> list[Source]:
 
 
 def moves_freely(entity: Entity) -> bool:
-    """Whether the first numbers of q are a position in the world: a free body or a free base."""
+    """Return whether an entity is a free body, or a robot on a free base."""
     return len(entity.system.joint_type) > 0 and entity.system.joint_type[0] == FREE
 
 

@@ -22,7 +22,7 @@ from hrpsim.common.foreign.json_text import parse_json
 from hrpsim.control.framework.controller import ControllerError
 
 NAMES = ("joint_names", "dof_names")
-# What exporters call the entries of a description.
+# Exporters' names of the entries of a description.
 ENTRIES = {
     "kp": ("kp", "joint_stiffness", "stiffness"),
     "kd": ("kd", "joint_damping", "damping"),
@@ -44,17 +44,17 @@ TERMS = {
     "last_action": "last_action",
 }
 _MOTION, _TIME = "motion", "time_step"
-_FROM_NETWORK = ("joints", "default", "kp", "observations")  # which a description needs
+_FROM_NETWORK = ("joints", "default", "kp", "observations")  # entries that a description needs
 
 
 def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
     """Return the entries of a description, and further entries of the network.
 
-    The network is opened only if a needed entry is missing. A network without metadata adds
-    nothing.
+    The network is opened only if a needed entry is missing. A network without metadata adds no
+    entries.
 
     Raises:
-        ControllerError: for an observation in the network that is not a term here.
+        ControllerError: for an observation in the network that is not a term of hrpsim.
     """
     network = data.get("policy")
     file = path.parent / network if isinstance(network, str) else None
@@ -72,7 +72,7 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
-    """Return the observed inputs of the description, or the time of a motion."""
+    """Return the names of inputs in the description, or else the time of a motion if needed."""
     inputs = data.get("inputs")
     if isinstance(inputs, dict):
         return list(map(str, inputs))
@@ -84,7 +84,7 @@ def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
 
 
 def entries_of(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Return the entries of a description that the metadata of a network give."""
+    """Return the entries of a description that are in the metadata of a network."""
     found: dict[str, Any] = {}
     for entry, keys in {"joints": NAMES, **ENTRIES}.items():
         values = next((list_in(metadata[key]) for key in keys if key in metadata), [])
@@ -116,7 +116,7 @@ def _observed(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
 def list_in(text: str) -> list:
     """Return the list in a text of metadata: JSON, or separated by commas.
 
-    A list of anything but texts and numbers says nothing, and is empty here.
+    A list with other values than texts and numbers is replaced by an empty list.
     """
     try:
         values = parse_json(text)

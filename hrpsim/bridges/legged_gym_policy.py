@@ -31,11 +31,11 @@ MARK = "legged_gym"
 _CLASS = "class"
 _OWN = (MARK, _CLASS)
 _MARK_OF_TRAINING = "PPO"
-_GAIT = 0.8  # period of the clock of unitree_rl_gym [s]
+_GAIT = 0.8  # period of the gait clock in unitree_rl_gym [s]
 _MOST_FILES = 200
 _GAINS = schema.table(schema.numeric(NOT_NEGATIVE), "from parts of names to gains")
 _ANGLES = schema.table(schema.numeric(), "from joints to angles")
-# The attributes of legged_gym's base class that are read here.
+# The attributes of legged_gym's base class that are used here.
 _BASE = """
 class LeggedRobotCfg:
     class env:
@@ -103,7 +103,7 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
 
 
 class _Config:
-    """The attributes of one configuration."""
+    """The attributes of one configuration class."""
 
     def __init__(self, file: Path, name: Any, text: YamlText) -> None:
         self.file = file
@@ -140,14 +140,14 @@ class _Config:
 
 
 def _files_beside(file: Path) -> list[Path]:
-    """Return the files in which bases may be: in the folder `envs` above, or beside the file."""
+    """Return the files to search for base classes: in a folder `envs` above, or beside the file."""
     above = next((folder for folder in file.absolute().parents if folder.name == "envs"), None)
     found = file.parent.glob("*.py") if above is None else above.rglob("*config*.py")
     return sorted(one for one in found if one.is_file() and one.name != file.name)[:_MOST_FILES]
 
 
 def _only(file: Path, classes: PythonClasses) -> str:
-    """Return the only class of a file that configures a robot."""
+    """Return the name of the only robot configuration in a file."""
     names = [name for name in classes.names if not name.endswith(_MARK_OF_TRAINING)]
     if len(names) != 1:
         raise ControllerError(
@@ -183,7 +183,7 @@ def _angles(config: _Config, joints: Sequence[str]) -> list[float]:
 
 
 def _law(config: _Config, joints: Sequence[str]) -> dict[str, Any]:
-    """Return gains, actions and actuators by the type of the control."""
+    """Return gains, actions and actuators, by the control type of the configuration."""
     more: dict[str, Any] = {}
     if config.has("control.use_actuator_network") and config.get(
         schema.flag, "control.use_actuator_network"
@@ -209,7 +209,10 @@ def _law(config: _Config, joints: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_part(gains: Mapping[str, float], joints: Sequence[str]) -> list[float]:
-    """Return the gain of the last part that is in each joint's name, as legged_gym does, or 0."""
+    """Return the gain of each joint. The last key that is part of the joint's name counts.
+
+    A joint without such a key has gain 0, as in legged_gym.
+    """
     found = [[gain for part, gain in gains.items() if part in joint] for joint in joints]
     return [own[-1] if own else 0.0 for own in found]
 

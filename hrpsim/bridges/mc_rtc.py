@@ -58,7 +58,7 @@ class McRtc(Controller):
         self._vector, self._quaternion, self._wrench = vector, quaternion, wrench
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Find the joints of mc_rtc's order among the robot's."""
+        """Find the robot's joints in the order of mc_rtc."""
         self.period = float(self.controller.timestep())
         names, order = controlled_joints(model), list(self.controller.ref_joint_order())
         require_names("joint", order, names, ControllerError, where="ref_joint_order")
@@ -106,7 +106,7 @@ class McRtc(Controller):
         )
 
     def _find_q_indices(self) -> list[int]:
-        """Return the joints' indices in `mbc.q`: the robot's own, else after the base."""
+        """Return the joints' indices in `mbc.q`. Without `jointIndexByName` joints are in order."""
         robot = self.controller.robot()
         if hasattr(robot, "jointIndexByName"):
             return [int(robot.jointIndexByName(name)) for name in self._order]

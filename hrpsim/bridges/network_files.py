@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Open the network in a file, of whatever format the file is."""
+"""Open the network in a file, ONNX or TorchScript."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def open_network(
 
     Args:
         path: of the file, which must exist.
-        further: names of observed inputs besides the observation.
-        outputs: names of outputs that are wanted besides the action.
+        further: names of observed inputs, in addition to the observation.
+        outputs: names of required outputs, in addition to the action.
 
     Raises:
-        ControllerError: for a file that is not a network, or one without these inputs and outputs.
+        ControllerError: for a file that is not a network, or lacks these inputs or outputs.
     """
     if is_torch(path):
         from hrpsim.bridges.torch_network import TorchNetwork

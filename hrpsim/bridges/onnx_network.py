@@ -18,22 +18,22 @@ from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.control.framework.controller import ControllerError
 
-_MOST_MEMORY = 10_000_000  # numbers
+_MOST_MEMORY = 10_000_000  # largest number of values
 _FLOAT = ("tensor(float)",)
 _FLOATS = (*_FLOAT, "tensor(double)", "tensor(float16)")
-_COPIES = 4  # of a file that onnxruntime may hold while it opens the network
+_COPIES = 4  # copies of a file that onnxruntime may make during loading
 
 
 class Network(PolicyNetwork):
     """A network with one observation, further observed inputs and, if recurrent, a memory.
 
     The observation is the first input that is not named in `further`. The other inputs are the
-    memory, which the outputs after the action answer.
+    memory. The outputs after the action are the next values of the memory.
 
     Args:
         path: of the file, which must exist.
-        further: names of observed inputs besides the observation.
-        outputs: names of outputs that are wanted besides the action.
+        further: names of observed inputs, in addition to the observation.
+        outputs: names of required outputs, in addition to the action.
     """
 
     shares = True
@@ -83,7 +83,7 @@ class Network(PolicyNetwork):
         )
         try:
             self._session = open_session(str(self._path))
-        except Exception as error:  # of one of onnxruntime's many classes
+        except Exception as error:  # onnxruntime has many classes of errors
             raise self._error("is not a network", error) from error
 
     def _require(self, kind: str, names: Collection[str], known: Mapping[str, object]) -> None:
@@ -135,7 +135,7 @@ class Network(PolicyNetwork):
         return math.prod(shape) if all(isinstance(length, int) for length in shape) else None
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return a memory of zeros."""
+        """Return a memory of zeros for the first evaluation."""
         return [np.zeros(one.shape, np.float32) for one in self.inputs[1:]]
 
     def answer(self, question: Question) -> Answer:
@@ -156,7 +156,7 @@ class Network(PolicyNetwork):
         return Answer(action, memory, {name: action_of(found[name]) for name in self._wanted})
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
-        """Evaluate the network at several questions: in one call if all inputs have open rows."""
+        """Evaluate the network for several inputs, in one call if the number of rows is open."""
         if not self._batches or len(questions) < 2:
             return super().answers(questions)
         rows = np.array([one.observation for one in questions], dtype=np.float32)

@@ -59,7 +59,7 @@ class OnnxPolicy(Controller):
     time instead.
     """
 
-    velocity: np.ndarray  # commanded, x, y [m/s] and yaw [rad/s] (3,)
+    velocity: np.ndarray  # commanded velocity, x, y [m/s] and yaw [rad/s] (3,)
     action: np.ndarray  # last output of the network, within its bounds (n,)
     parameter_kinds = {
         "description": name,
@@ -102,7 +102,7 @@ class OnnxPolicy(Controller):
         self._modes[np.setdiff1d(others, self._at).astype(int)] = POSITION
 
     def _find_readings(self, policy: PolicyDescription, model: Model) -> None:
-        """Find the IMU, and ask for the base if the policy observes more than the IMU reads."""
+        """Find the IMU. Require the base if the policy observes more than the IMU measures."""
         self._imu = _imu_of(model, policy)
         if policy.has("acceleration") and self._imu is None:
             raise ControllerError(f"{policy.source}: acceleration needs an IMU, the robot has none")
@@ -112,23 +112,23 @@ class OnnxPolicy(Controller):
 
     @property
     def network(self) -> PolicyNetwork:
-        """The network that answers the questions of `prepare`."""
+        """The network of the policy. `prepare` returns its inputs."""
         return self._actor.network
 
     def open_network(
         self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
     ) -> PolicyNetwork:
-        """Open a network of the policy. A subclass may return one that other policies use too.
+        """Open a network of the policy. A subclass may return a network shared by several policies.
 
         Args:
-            path: of the file.
-            further: names of observed inputs besides the observation.
-            outputs: names of outputs that are wanted besides the action.
+            path: path of the file.
+            further: names of observed inputs, in addition to the observation.
+            outputs: names of required outputs, in addition to the action.
         """
         return open_network(path, further, outputs)
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
-        """Return the description of the policy. A subclass may return another one."""
+        """Return the description of the policy. A subclass may return another description."""
         if "description" not in parameters:
             raise ControllerError("OnnxPolicy needs the parameter description, a YAML file")
         return read_policy(Path(parameters["description"]).expanduser())
@@ -158,7 +158,7 @@ class OnnxPolicy(Controller):
     def prepare(self, state: State) -> Question | None:
         """Return the input of the network at this tick, or None between two evaluations.
 
-        `control` asks the network itself, unless `take` gets the answer before.
+        `control` evaluates the network itself, unless `take` has received the output before.
         """
         if self._commands:
             self._take_command(state.time - self._start)
@@ -167,7 +167,7 @@ class OnnxPolicy(Controller):
         return self._actor.question(self._encoded(self._readings(state)))
 
     def take(self, answer: Answer) -> None:
-        """Set the joints' targets by the answer to the question of `prepare`."""
+        """Set the targets of the joints from the output of the network. See `prepare`."""
         self._is_answered = True
         policy = self.description
         action = self._actor.take(answer)
@@ -214,7 +214,7 @@ class OnnxPolicy(Controller):
         return self._actor.network.answer(question)
 
     def _encoded(self, readings: Readings) -> Readings:
-        """Return the readings with the encoder's output, if there is one."""
+        """Return the readings together with the output of the encoder, if there is an encoder."""
         if self._encoder is None:
             return readings
         return replace(readings, encoding=self._encoder.answer(readings))

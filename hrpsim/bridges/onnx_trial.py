@@ -14,8 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 import onnxruntime
 
-REPEATING = (b"Loop", b"Scan")  # operators of networks that may compute without end
-_NO_LOG = 4  # but fatal errors: all others are raised
+REPEATING = (b"Loop", b"Scan")  # operators that may compute without end
+_NO_LOG = 4  # fatal errors only: all others are raised
 
 
 def session_options() -> onnxruntime.SessionOptions:
@@ -34,14 +34,17 @@ def run_options() -> onnxruntime.RunOptions:
 
 
 def open_session(path: str) -> onnxruntime.InferenceSession:
-    """Open the network of a file."""
+    """Return an onnxruntime session of the network in a file."""
     return onnxruntime.InferenceSession(
         path, session_options(), providers=["CPUExecutionProvider"], enable_fallback=0
     )
 
 
 def try_network(path: str, is_evaluated: bool) -> None:
-    """Open a network, and evaluate zeros if wanted. Raises onnxruntime's errors of opening."""
+    """Open a network, and evaluate inputs of zeros if `is_evaluated`.
+
+    Raises errors of onnxruntime.
+    """
     session = open_session(path)
     inputs = session.get_inputs()
     if not is_evaluated or any(entry.type != "tensor(float)" for entry in inputs):
@@ -51,7 +54,7 @@ def try_network(path: str, is_evaluated: bool) -> None:
     except MemoryError:
         raise
     except Exception as error:
-        if "lloc" in str(error):  # what onnxruntime says if there is no memory
+        if "lloc" in str(error):  # onnxruntime's message if memory is lacking
             raise MemoryError from error
 
 

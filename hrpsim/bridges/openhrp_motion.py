@@ -28,7 +28,7 @@ _POSITIONS = {"JointDisplacement", "JointPosition"}  # the newer name, the older
 
 
 class GainError(HrpsimError, ValueError):
-    """A file of gains is invalid, or belongs to another robot."""
+    """Raised for a file of gains that is invalid or belongs to another robot."""
 
 
 def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
@@ -85,7 +85,7 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
 
 
 def _position_part(path: Path, text: YamlText) -> tuple[dict, str]:
-    """Return the first component with joint positions, and the place of the component."""
+    """Return the first component with joint positions, and its location in the file as text."""
     content = text.data
     parts = content.get("components") if isinstance(content, dict) else None
     if not isinstance(parts, list):
@@ -98,7 +98,7 @@ def _position_part(path: Path, text: YamlText) -> tuple[dict, str]:
 
 
 def _frames(part: dict, where: str, names: Sequence[str]) -> np.ndarray:
-    """Return the positions (n, joints)."""
+    """Return the positions (n, joints) of all frames."""
     try:
         frames = np.array(part.get("frames"), dtype=float)
     except (TypeError, ValueError) as error:

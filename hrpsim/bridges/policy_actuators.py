@@ -22,7 +22,7 @@ from hrpsim.common import schema
 from hrpsim.common.values import POSITIVE
 from hrpsim.world.objects.plausibility import JointLimits
 
-_MOST = 1000  # periods, joints
+_MOST = 1000  # largest number of periods and of joints
 _POSITIVE = schema.numeric(POSITIVE)
 _POSITION, _VELOCITY = "position", "velocity"
 ACTUATORS = schema.listing(
@@ -79,7 +79,10 @@ class ActuatorModel:
 
 
 def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> ActuatorModel:
-    """Return the model of a checked entry for joints (k,). Networks lie in `folder`."""
+    """Return the actuator model that a checked entry describes, for joints (k,).
+
+    Paths of networks are relative to `folder`.
+    """
     numbers = {key: float(entry[key]) for key in (*_LIMITS, *_SCALES) if key in entry}
     network = entry.get("network")
     return ActuatorModel(
@@ -93,7 +96,7 @@ def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> Actu
 
 
 def mistake_in(entry: Mapping[str, Any]) -> str:
-    """Return what is wrong with entries that need each other, or ""."""
+    """Return a text if an entry requires another entry that is missing, or ""."""
     if ("saturation_effort" in entry) != ("velocity_limit" in entry):
         return "saturation_effort and velocity_limit need each other"
     alone = [key for key in _OF_NETWORKS if key in entry]
@@ -125,7 +128,7 @@ def beyond_limits(
 
 
 class Actuators:
-    """The actuators of n joints at work.
+    """The state of the actuators of n joints: delays and histories.
 
     Args:
         models: of the joints. A joint without a model has ideal PD control.
@@ -139,7 +142,7 @@ class Actuators:
         self._limited += [one for one in models if _has_curve(one) and one not in self._limited]
 
     def reset(self) -> None:
-        """Forget earlier targets and readings."""
+        """Clear earlier targets and readings."""
         for _, one in (*self._delays, *self._networks):
             one.reset()
 
@@ -187,7 +190,7 @@ def bounded(model: ActuatorModel, efforts: np.ndarray, rates: np.ndarray) -> np.
 
 
 class _Delay:
-    """Values of some periods before."""
+    """Returns values of an earlier period."""
 
     def __init__(self, periods: int) -> None:
         self._kept: deque[np.ndarray] = deque(maxlen=periods + 1)
@@ -203,7 +206,7 @@ class _Delay:
 
 
 class _Learned:
-    """A network with the histories of the inputs."""
+    """A learned actuator: a network with the histories of its inputs."""
 
     def __init__(self, model: ActuatorModel) -> None:
         assert model.network is not None

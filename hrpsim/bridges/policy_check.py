@@ -31,13 +31,13 @@ from hrpsim.control.framework.controller_host import steps_in_period
 from hrpsim.engine.dynamics.functions import mass_matrix
 from hrpsim.world.objects.robot import Robot
 
-_ALIKE = 0.9  # correlation of columns that are the same quantity
-_SAME = 1.5  # ratio up to which motions in two simulators depart from each other
-_MUCH_BETTER = 0.5  # share of the difference that is left in another order of histories
-_STILL = 0.02  # standard deviation, relative to the size, of a column that says nothing by it
-_CLOSE = 0.01  # relative difference of gains and scales, which exporters round
+_ALIKE = 0.9  # least correlation of columns of the same quantity
+_SAME = 1.5  # largest ratio of the same quantity in two simulators
+_MUCH_BETTER = 0.5  # remaining fraction of the difference with another order of histories
+_STILL = 0.02  # largest relative standard deviation of a constant column
+_CLOSE = 0.01  # relative difference of gains and scales, for rounding by exporters
 _POSTURE = 0.02  # [rad]
-_ANSWER = 1e-3  # difference of actions from the same network
+_ANSWER = 1e-3  # largest difference of actions from the same network
 _TABLES = ("observations", "actions")
 _IN_METADATA = "in the network's metadata"
 
@@ -45,7 +45,7 @@ _IN_METADATA = "in the network's metadata"
 def differing_columns(
     names: Sequence[str], here: np.ndarray, there: np.ndarray, tolerance: float = 0.2
 ) -> Iterator[str]:
-    """Report each observed column that differs from the recording, and the probable match.
+    """Report each observed column that differs from the recording, and the column that matches.
 
     Two columns differ if the root mean square of their difference is too large. The limit is
     `tolerance` times the recorded column's root mean square, but at least `tolerance` times 0.1.
@@ -54,10 +54,10 @@ def differing_columns(
     it matches no other column, and not itself at another scale.
 
     Args:
-        names: of the columns (n,), such as "gravity[2]".
+        names: names of the columns (n,), such as "gravity[2]".
         here: observations of the present run (t, n).
         there: the recorded table (t, n).
-        tolerance: relative.
+        tolerance: relative tolerance.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -95,7 +95,10 @@ def differing_columns(
 
 
 def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
-    """Return the relative difference from each column here (k, n), and the better sign."""
+    """Return the relative difference of each column `there` from each column `here` (n, n).
+
+    Also return the sign of the column `here` with the smaller difference.
+    """
     squares = np.mean(there**2, axis=0)[:, None] + np.mean(here**2, axis=0)
     products = there.T @ here / len(here)
     left = np.sqrt(np.maximum(squares - 2.0 * np.abs(products), 0.0)) / size
@@ -103,7 +106,7 @@ def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
-    """Return correlation and slope there/here of each column there with each here (k, n)."""
+    """Return correlation and slope of each column `there` over each column `here`, (n, n) each."""
     a, b = here - here.mean(axis=0), there - there.mean(axis=0)
     products = b.T @ a / len(here)
     squares, lengths = np.mean(a**2, axis=0), np.sqrt(np.mean(b**2, axis=0))[:, None]
@@ -119,8 +122,8 @@ class Recording(NamedTuple):
     """A run in the simulator of the training, with a row for each evaluation of the policy."""
 
     observations: np.ndarray  # (t, n)
-    actions: np.ndarray  # of the network, before clip and scale (t, m)
-    joint_names: tuple[str, ...]  # of the actions; () where not recorded
+    actions: np.ndarray  # actions of the network before clip and scale (t, m)
+    joint_names: tuple[str, ...]  # joints of the actions, () if not recorded
 
 
 def read_recording(path: Path, joint_count: int) -> Recording:
@@ -154,17 +157,9 @@ def read_recording(path: Path, joint_count: int) -> Recording:
 def check_policy(
     description: Path, robot: Robot, recording: Path | None = None, duration: float = 1.0
 ) -> list[str]:
-    """Return a line for each difference.
+    """Compare a policy with a robot, its network and a recording.
 
-    Args:
-        description: the YAML file of the policy.
-        robot: in a world with the state at the beginning of the recording. The robot is stepped.
-        recording: of the simulator of the training.
-        duration: compared time from the beginning [s]. Motions in two simulators diverge, so a
-            short duration compares better.
-
-    Raises:
-        ControllerError: for a description or recording that cannot be read.
+    Return a line for each difference.
     """
     policy = read_policy(description)
     found = list(_of_robot(policy, robot))
@@ -190,7 +185,7 @@ def check_policy(
 
 
 class _Replay(OnnxPolicy):
-    """Command recorded actions, and keep the observations that the policy would have had."""
+    """Command recorded actions, and store the observations that the policy would have received."""
 
     recorded = np.zeros((0, 0))
 
@@ -210,7 +205,7 @@ class _Replay(OnnxPolicy):
         return self._actor.observation.columns(self._actor.sample)
 
     def numbers(self, observation: Observation) -> list[int]:
-        """Return a different number for each observed value, in the order of an observation."""
+        """Return a distinct number for each observed value, in the order of an observation."""
         sizes = [len(one.value(self._actor.sample)) for one in observation.terms]
         pasts = [
             [10**9 * k + 10**5 * age + np.arange(size) for age in range(term.history)]
@@ -231,7 +226,7 @@ class _Replay(OnnxPolicy):
 def _differences(
     names: Iterable[str], what: str, here: np.ndarray, there: np.ndarray, of: str, bound=None
 ) -> Iterator[str]:
-    """Say by name which entries differ by more than `bound`, relative by default."""
+    """Yield a line for each entry that differs by more than `bound`, by default relative."""
     bound = _CLOSE * np.maximum(np.abs(here), np.abs(there)) if bound is None else bound
     for name, a, b in [
         (name, a, b)
@@ -266,7 +261,7 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
         if own is None:
             continue
         if what != "armature":
-            there = np.where(there > 0.0, there, own[kept])  # of passive joints it says nothing
+            there = np.where(there > 0.0, there, own[kept])  # no information about passive joints
         yield from _differences(joints, what, own[kept], there, "of the robot")
     yield from _of_damping(policy, robot, joints, policy.kd[kept])
 
@@ -274,7 +269,7 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
 def _of_damping(
     policy: PolicyDescription, robot: Robot, joints: list[str], kd: np.ndarray
 ) -> Iterator[str]:
-    """Name a joint that oscillates without bound under damping torques held for a period h.
+    """Yield a line for a joint that damping torques, constant over a period h, make unstable.
 
     A mode with rate r, an eigenvalue of M^-1 kd, is multiplied by 1 - h r in a period.
     """
@@ -296,7 +291,7 @@ def _of_damping(
 def _of_export(
     policy: PolicyDescription, metadata: Mapping[str, str], robot: Robot, duration: float
 ) -> Iterator[str]:
-    """Compare with the exporter's metadata, and if anything differs, in motion too."""
+    """Compare with the exporter's metadata. If anything differs, also compare simulated motions."""
     differs = [*_of_metadata(policy, metadata), *of_observations(policy, metadata)]
     yield from differs
     if differs:
@@ -304,7 +299,7 @@ def _of_export(
 
 
 def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
-    """Compare with the exporter's metadata in the network's file."""
+    """Compare the description with the exporter's metadata in the network's file."""
     used = {*NAMES, *chain(*ENTRIES.values())}
     given = {key: list_in(text) for key, text in metadata.items() if key in used}
     for key in [key for key, values in given.items() if not values]:
@@ -344,7 +339,7 @@ def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> It
 
 
 def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray) -> Iterator[str]:
-    """Say which joints the action in the default posture drives to a limit."""
+    """Yield a line for each joint that the action in the default posture drives to a limit."""
     if action.shape != policy.default.shape:
         yield f"the network answers {action.size} numbers for {len(policy.joints)} joints"
         return
@@ -368,7 +363,7 @@ def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray
 def _of_recording(
     policy: PolicyDescription, recorded: Recording, replay: _Replay, loop, duration: float
 ) -> Iterator[str]:
-    """Compare the network's answers, and a run here with the recorded actions."""
+    """Compare the network's outputs, and the observations of a run with the recorded actions."""
     columns = replay.columns()
     widths = recorded.observations.shape[1], recorded.actions.shape[1]
     if widths != (len(columns), len(policy.joints)):
@@ -379,7 +374,7 @@ def _of_recording(
         return
     yield from _of_names(policy, recorded.joint_names, "in the recording")
     actions = [f"action of {joint}" for joint in policy.joints]
-    if not policy.inputs:  # whose values no recording has
+    if not policy.inputs:  # a recording lacks the values of inputs
         answers = replay.answers(recorded.observations)
         for line in differing_columns(actions, answers, recorded.actions, _ANSWER):
             yield f"the network's answer to the recorded observations: {line}"
@@ -395,7 +390,7 @@ def _of_recording(
     yield from (
         line
         for line in differing_columns(columns, here, there)
-        if not line.startswith("command[")  # those of the recording are not commanded here
+        if not line.startswith("command[")  # recorded commands are not used here
     )
 
 

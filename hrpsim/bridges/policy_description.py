@@ -3,8 +3,8 @@
 
 """Descriptions of policies: a YAML file of hrpsim, a file of another project, or an ONNX file.
 
-`policy_formats.py` lists the files of other projects. Each is first turned into the entries of a
-file of hrpsim. docs/howto/policies.md shows such a file.
+`policy_formats.py` lists the files of other projects. Such a file is first converted to the entries
+of a file of hrpsim. docs/howto/policies.md shows such a file.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
 
-_MOST = 1000  # joints, steps of history
+_MOST = 1000  # largest number of joints, and of steps of history
 _ONNX = ".onnx"
 
 
@@ -98,27 +98,27 @@ class PolicyDescription:
     """The description of a policy. Arrays have an entry for each of the policy's n joints."""
 
     source: str
-    period: float  # of the PD control [s]
-    decimation: int  # periods between two evaluations
+    period: float  # period of the PD control [s]
+    decimation: int  # number of periods between two evaluations
     joints: tuple[str, ...]
-    default: np.ndarray  # posture (n,) [rad]
+    default: np.ndarray  # default posture (n,) [rad]
     kp: np.ndarray  # (n,) [Nm/rad]
     kd: np.ndarray  # (n,) [Nms/rad]
     action_scale: np.ndarray  # (n,) [rad, rad/s or Nm]
-    action_lower: np.ndarray  # smallest outputs of the network that are used (n,)
-    action_upper: np.ndarray  # largest ones (n,)
-    action_filter: np.ndarray  # share of the last filtered action in the next one (n,)
-    by_velocity: np.ndarray  # whether an action is a target velocity (n,)
+    action_lower: np.ndarray  # smallest used outputs of the network (n,)
+    action_upper: np.ndarray  # largest used outputs of the network (n,)
+    action_filter: np.ndarray  # weight of the last filtered action in the next one (n,)
+    by_velocity: np.ndarray  # whether an action is a velocity target (n,)
     by_effort: np.ndarray  # whether an action is a torque (n,)
-    armature: np.ndarray | None  # inertia of the rotors at the joints (n,) [kg m^2]
-    actuators: tuple[ActuatorModel, ...]  # of joints without ideal PD control
+    armature: np.ndarray | None  # rotor inertia at the joints (n,) [kg m^2]
+    actuators: tuple[ActuatorModel, ...]  # models for joints without ideal PD control
     observation: Observation
-    inputs: Mapping[str, Observation]  # of further inputs of the network
-    encoder: Observation | None  # of the network that answers the term `encoding`
-    imu: str  # "": the first one
-    base: str  # TRUE or ESTIMATED, where the base is observed
-    frequency: float  # of the gait, for `phase` and `clock` [Hz]
-    standing_below: float  # norm of the command under which the gait's phases are pi
+    inputs: Mapping[str, Observation]  # further inputs of the network
+    encoder: Observation | None  # input of the network for the term `encoding`
+    imu: str  # "" for the first IMU
+    base: str  # TRUE or ESTIMATED, for observations of the base
+    frequency: float  # frequency of the gait, for `phase` and `clock` [Hz]
+    standing_below: float  # norm of the command, below which the gait's phases are pi
 
     @property
     def seconds(self) -> float:
@@ -134,8 +134,8 @@ class PolicyDescription:
 def read_policy(path: Path) -> PolicyDescription:
     """Return a policy's description. A mistake raises ControllerError with file and line.
 
-    Entries that the file leaves out are taken from what the exporter wrote into the network. The
-    path may also be the ONNX file itself.
+    Missing entries are read from the metadata that the exporter wrote into the network. The path
+    may also be the ONNX file itself.
     """
     if path.suffix == _ONNX:
         text = YamlText(str(path), {"policy": path.name}, None, {})
@@ -159,7 +159,7 @@ class _Joints(NamedTuple):
     text: YamlText
 
     def vector(self, keys: Sequence[str], given: Any) -> np.ndarray:
-        """Return one number for each joint."""
+        """Return one number for each joint, given a number or a list of numbers."""
         if not isinstance(given, list):
             return np.full(len(self.names), float(given))
         if len(given) != len(self.names):
@@ -170,7 +170,7 @@ class _Joints(NamedTuple):
         return np.array(given, dtype=float)
 
     def among(self, keys: Sequence[str], given: Sequence[str]) -> np.ndarray:
-        """Return whether each joint is one of those given."""
+        """Return whether each joint is in a list. Raises ControllerError for an unknown joint."""
         where = f"{self.text.location(keys)}: {'.'.join(keys)}"
         require_names("joint", given, self.names, ControllerError, where=where)
         return np.isin(self.names, given)
@@ -225,7 +225,10 @@ def _described(path: Path, text: YamlText, values: dict[str, Any]) -> PolicyDesc
 def _actuators(
     path: Path, joints: _Joints, entries: Sequence[Mapping[str, Any]], unplaced: np.ndarray
 ) -> tuple[ActuatorModel, ...]:
-    """Return the models of the entries. A network drives no joint (n,) without a position."""
+    """Return the actuator models of the entries.
+
+    unplaced: joints (n,) that are not commanded by position. A network cannot drive such a joint.
+    """
     found: list[ActuatorModel] = []
     taken = np.zeros(len(joints.names), dtype=bool)
     for k, entry in enumerate(entries):
@@ -244,7 +247,7 @@ def _actuators(
 
 
 def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np.ndarray:
-    """Return one end of the range of the network's outputs (n,): `clip` bounds both ends."""
+    """Return the lower or upper bound of the network's outputs (n,). `clip` gives both bounds."""
     clip = sign * joints.vector(["action", "clip"], action.get("clip", math.inf))
     return joints.vector(["action", key], action[key]) if key in action else clip
 

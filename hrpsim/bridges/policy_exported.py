@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differences between a description and what the exporter wrote into the network, also in motion.
+"""Differences between a description and the metadata of the exporter in the network.
 
 The orders of observations, histories and rates are compared here. `policy_check.py` compares names,
 gains, default posture and scales.
@@ -29,8 +29,8 @@ from hrpsim.world.objects.robot import Robot
 _HISTORIES = "observation_history_lengths"  # BeyondMimic's exporter
 _RATES = {"sim_dt": "period", "decimation": "decimation", "step_dt": "seconds"}
 _WHERE = "in the network's metadata"
-_PARTED = 0.01  # of a joint, after which two runs differ [rad or m]
-_LIKE = 1e-3  # relative, of rates
+_PARTED = 0.01  # difference of a joint at which two runs count as different [rad or m]
+_LIKE = 1e-3  # relative difference of equal rates
 
 
 def of_observations(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _entries_by_joint(metadata: Mapping[str, str], count: int) -> dict[str, np.n
 
 
 def _with_joints(policy: PolicyDescription, names: list[str]) -> PolicyDescription:
-    """Return the description with the joints in another order."""
+    """Return the description with its joints in the order of `names`."""
     order = [policy.joints.index(name) for name in names]
     arrays = {
         field.name: value[order]
@@ -115,7 +115,7 @@ def _exported_terms(metadata: Mapping[str, str]) -> list[str]:
 
 
 def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
-    """Return the numbers in a text of metadata, or nothing if the text has other words."""
+    """Return the numbers in a text of metadata, or an empty list if the text has other words."""
     values = list_in(metadata.get(key, ""))
     if any(isinstance(one, str | bool) or not np.isfinite(float(one)) for one in values):
         return []
@@ -123,13 +123,13 @@ def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
 
 
 class _Described(OnnxPolicy):
-    """A policy of a description that is at hand."""
+    """A policy with a description that is passed to the constructor."""
 
     def __init__(self, policy: PolicyDescription) -> None:
         self._policy = policy
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
-        """Return the description that is at hand."""
+        """Return the description that was passed to the constructor."""
         return self._policy
 
 
@@ -169,7 +169,7 @@ def in_motion(
 
 
 def _run(policy: PolicyDescription, robot: Robot, duration: float) -> np.ndarray:
-    """Return the configurations after each evaluation (k, nq)."""
+    """Run a policy, and return the configurations after each evaluation (k, nq)."""
     world = robot.world.copy()
     mine, states = world.robots[robot.name], []
     model: Model = robot.model

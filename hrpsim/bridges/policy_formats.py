@@ -16,11 +16,11 @@ from hrpsim.common.foreign.yaml_text import YamlText
 
 
 class PolicyFormat(NamedTuple):
-    """A form of files, and the conversion to entries of a description."""
+    """A file format, with its conversion to entries of a description."""
 
     name: str
-    fits: Callable[[Any], bool]  # whether the data of a YAML file have this form
-    translate: Callable[[Path, YamlText], dict[str, Any]]  # ControllerError for what is unknown
+    fits: Callable[[Any], bool]  # whether the data of a YAML file have this format
+    translate: Callable[[Path, YamlText], dict[str, Any]]  # ControllerError for unknown entries
 
 
 FORMATS = (
@@ -31,7 +31,7 @@ FORMATS = (
 
 
 def translated(path: Path, text: YamlText) -> Any:
-    """Return the entries of a description, of whatever form the file is."""
+    """Return the entries of a description, from a file in any of the formats."""
     for one in FORMATS:
         if one.fits(text.data):
             return one.translate(path, text)

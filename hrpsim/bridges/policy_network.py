@@ -16,27 +16,27 @@ from hrpsim.control.framework.controller import ControllerError
 
 
 class Question(NamedTuple):
-    """Inputs of a network at one time."""
+    """The inputs of a network for one evaluation."""
 
     observation: np.ndarray  # (n,)
-    memory: Sequence[np.ndarray] = ()  # of a recurrent network, in the order of its inputs
-    further: Mapping[str, np.ndarray] = MappingProxyType({})  # observed inputs by name (k,)
+    memory: Sequence[np.ndarray] = ()  # memory of a recurrent network, in the order of its inputs
+    further: Mapping[str, np.ndarray] = MappingProxyType({})  # further inputs by name (k,)
 
 
 class Answer(NamedTuple):
-    """Outputs of a network at one time."""
+    """The outputs of a network from one evaluation."""
 
     action: np.ndarray  # (m,)
     memory: Sequence[np.ndarray] = ()  # for the next evaluation
-    outputs: Mapping[str, np.ndarray] = MappingProxyType({})  # the wanted ones, flat
+    outputs: Mapping[str, np.ndarray] = MappingProxyType({})  # requested outputs, flattened
 
 
 class PolicyNetwork(ABC):
     """A network in a file. Errors are raised as ControllerError with the name of the file."""
 
-    observed: str  # name of the input that takes the observation
-    metadata: Mapping[str, str] = MappingProxyType({})  # texts of the exporter, by name
-    shares = False  # whether one network may answer several robots in turn
+    observed: str  # name of the input for the observation
+    metadata: Mapping[str, str] = MappingProxyType({})  # metadata of the exporter, by name
+    shares = False  # whether one network may serve several robots in turn
 
     @property
     @abstractmethod
@@ -49,7 +49,7 @@ class PolicyNetwork(ABC):
 
     @abstractmethod
     def answer(self, question: Question) -> Answer:
-        """Evaluate the network once."""
+        """Evaluate the network once, at the inputs in `question`."""
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         """Evaluate the network at several questions, together if the network allows a batch."""
@@ -60,7 +60,7 @@ class PolicyNetwork(ABC):
         return []
 
     def close(self) -> None:  # noqa: B027
-        """Release what the network holds."""
+        """Release threads and memory of the network."""
 
 
 def action_of(numbers: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What policies observe: terms, histories, and the network that answers."""
+"""The observations of policies: terms, histories, and the network that reads these."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Readings:
-    """The quantities behind the observed terms at one time, for the n joints of a policy."""
+    """The quantities from which terms are computed, at one time, for the n joints of a policy."""
 
-    joint_positions: np.ndarray  # from the default posture (n,) [rad]
+    joint_positions: np.ndarray  # relative to the default posture (n,) [rad]
     joint_velocities: np.ndarray  # (n,) [rad/s]
-    action: np.ndarray  # the last one (n,)
+    action: np.ndarray  # last action (n,)
     command: np.ndarray  # velocities x, y, yaw (3,) [m/s, rad/s]
-    phases: np.ndarray  # of the two legs (2,) [rad]
-    imu: ImuReading  # of the base, where there is no IMU
-    base: BaseReading  # at rest, where no term reads it
+    phases: np.ndarray  # gait phases of the two legs (2,) [rad]
+    imu: ImuReading  # of the base if there is no IMU
+    base: BaseReading  # zero if no term needs it
     encoding: np.ndarray  # output of the encoder (k,)
     # Outputs of the last evaluation, by name.
     references: Mapping[str, np.ndarray] = field(default_factory=dict)
-    evaluations: int = 0  # of the network before this one
-    answers: int = 0  # to the robot before this one, without the evaluation at zeros
+    evaluations: int = 0  # earlier evaluations of the network
+    answers: int = 0  # earlier answers to the robot, without the evaluation at zeros
 
     @staticmethod
     def at_rest(count: int) -> Readings:
@@ -70,8 +70,8 @@ TERMS: dict[str, Callable[[Readings], np.ndarray]] = {
     "encoding": lambda r: r.encoding,
     "step": lambda r: np.array([float(r.evaluations)]),
 }
-REFERENCE = "reference"  # the term of a further output of the network
-MOTION = "motion"  # the term of a recorded motion
+REFERENCE = "reference"  # term for a further output of the network
+MOTION = "motion"  # term for a recorded motion
 
 
 def _rotation(readings: Readings) -> np.ndarray:
@@ -80,15 +80,15 @@ def _rotation(readings: Readings) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Term:
-    """One part of the observation of a policy."""
+    """One term of the observation of a policy."""
 
     term: str  # one of TERMS
-    scale: np.ndarray  # by which its values are multiplied
-    clip: float  # largest magnitude after that
-    history: int  # number of its last values that are observed
-    components: tuple[int, ...] | None  # of its values, in this order; None: all of them
-    output: str = ""  # of the network, for the term `reference`
-    rows: np.ndarray | None = None  # of the term `motion`, one for each answer (t, k)
+    scale: np.ndarray  # factors on the values
+    clip: float  # largest magnitude after scaling
+    history: int  # number of observed past values
+    components: tuple[int, ...] | None  # indices of the observed values, in order, None for all
+    output: str = ""  # output of the network, for the term `reference`
+    rows: np.ndarray | None = None  # values of the term `motion`, one row for each answer (t, k)
 
     def value(self, readings: Readings) -> np.ndarray:
         """Return the term at one time, scaled and bounded."""
@@ -125,9 +125,9 @@ class Observation:
 
     network: Path
     terms: tuple[Term, ...]
-    by_step: bool  # all terms of a step together, not each term's history
-    newest_first: bool  # histories begin with the newest values
-    from_zero: bool  # histories begin with zeros, not with the first values
+    by_step: bool  # whether the history is ordered by step instead of by term
+    newest_first: bool  # whether histories begin with the newest values
+    from_zero: bool  # whether histories start with zeros instead of the first values
 
     def has(self, *terms: str) -> bool:
         """Return whether any of these terms is observed."""
@@ -146,11 +146,14 @@ class Observation:
         return [name for value in self._in_order(pasts) for name in value]
 
     def stacked(self, pasts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-        """Return the observation of histories, oldest first."""
+        """Return the observation as one vector.
+
+        pasts: history of each term, oldest values first.
+        """
         return np.concatenate(self._in_order(pasts))
 
     def other_orders(self) -> Iterator[tuple[str, Observation]]:
-        """Yield the observations of the same values in other orders, with the entries."""
+        """Yield (entries of a description, observation) for other orders of the same histories."""
         for by_step, newest_first in product((False, True), repeat=2):
             alike = not by_step or len({term.history for term in self.terms}) == 1
             if alike and (by_step, newest_first) != (self.by_step, self.newest_first):
@@ -242,13 +245,13 @@ class ObservingNetwork:
         return self._pasts[""]
 
     def question(self, readings: Readings) -> Question:
-        """Add the readings to the histories, and return what the network is asked."""
+        """Add the readings to the histories, and return the inputs of the network."""
         now = self._with_outputs(readings)
         asked = {name: self._newest(name, now) for name, _ in self._observed()}
         return Question(asked.pop(""), self._memory, asked)
 
     def take(self, answer: Answer) -> np.ndarray:
-        """Keep memory and outputs of an answer for the next question. Return the action."""
+        """Store memory and outputs for the next evaluation. Return the action."""
         self._memory, self._evaluations = answer.memory, self._evaluations + 1
         self._references.update(answer.outputs)
         return answer.action

@@ -27,8 +27,8 @@ _NUMBERS = schema.listing(schema.numeric())
 _INDICES = schema.listing(schema.integer(0, 1000))
 _NAMES = schema.listing(schema.name)
 _SCALE = schema.numeric(NOT_NEGATIVE)
-_SCALES = {"commands": _NUMBERS}  # a number for each command
-# rl_sar's observation -> the term here, and the entry with its scale.
+_SCALES = {"commands": _NUMBERS}  # one number for each command
+# rl_sar's observation -> term, and the entry with the scale.
 _TERMS = {
     "lin_vel": ("linear_velocity", "lin_vel_scale"),
     "ang_vel": ("angular_velocity", "ang_vel_scale"),
@@ -107,7 +107,7 @@ def _joints(entries: ForeignEntries) -> list[str]:
 
 
 def _history(entries: ForeignEntries) -> tuple[bool, bool, int]:
-    """Return whether histories are ordered by step, begin with the newest, and their length."""
+    """Return whether histories are ordered by step, whether the newest is first, and the length."""
     ages = entries.get(_INDICES, _MARK, []) or [0]
     priority = entries.get(schema.one_of("priority", ("time", "term")), f"{_MARK}_priority", "time")
     length = max(ages) + 1

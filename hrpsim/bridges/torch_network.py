@@ -29,8 +29,8 @@ class TorchNetwork(PolicyNetwork):
 
     Args:
         path: of the file, which must exist.
-        further: names of observed inputs besides the observation.
-        outputs: numbers, as texts, of outputs that are wanted besides the action.
+        further: names of observed inputs, in addition to the observation.
+        outputs: numbers, as texts, of required outputs, in addition to the action.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class TorchNetwork(PolicyNetwork):
             values = found if isinstance(found, tuple) else (found,)
             outputs = {name: action_of(_numbers(values[int(name)])) for name in self._outputs}
             return Answer(action_of(_numbers(values[0])), (), outputs)
-        except Exception as error:  # of one of PyTorch's many classes
+        except Exception as error:  # PyTorch has many classes of errors
             raise _error(self._path, "cannot be evaluated", error) from error
 
 
@@ -95,9 +95,9 @@ def load_module(path: Path) -> tuple[Any, Any]:
         ) from error
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # policies are shipped so
+            warnings.simplefilter("ignore", DeprecationWarning)  # the usual format of policies
             return torch, torch.jit.load(BytesIO(data), map_location="cpu").eval()
-    except Exception as error:  # of one of PyTorch's many classes
+    except Exception as error:  # PyTorch has many classes of errors
         raise _error(path, "is not a network of TorchScript", error) from error
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Learned actuators: a network that answers the torque of a joint.
+"""Learned actuators: a network whose output is the torque of a joint.
 
 A network without memory (ActuatorNetMLP of Isaac Lab) reads position errors and velocities of
 several ages. A network with memory (ActuatorNetLSTM, `anydrive_v3_lstm.pt` of legged_gym) reads the
@@ -21,8 +21,8 @@ from hrpsim.bridges.network_files import is_torch, open_network
 from hrpsim.bridges.policy_network import PolicyNetwork, Question
 from hrpsim.control.framework.controller import ControllerError
 
-_OPEN = 8  # modules of a process
-_WEIGHTS_PER_LAYER = 4  # arrays of an LSTM of PyTorch
+_OPEN = 8  # largest number of modules in a process
+_WEIGHTS_PER_LAYER = 4  # number of arrays in a layer of PyTorch's LSTM
 
 
 class TorqueNetwork(ABC):

@@ -39,11 +39,11 @@ from hrpsim.engine.dynamics.functions import center_of_mass
 from hrpsim.model.model import Model
 
 _FORCE_WEIGHT = 1e-5  # of the regularisation of contact forces
-_PLACE = 12  # numbers of a pose: position, then the columns of its rotation
+_PLACE = 12  # size of a pose: position, then the columns of the rotation
 _LEAST_FORCE, _MOST_FORCE = 1.0, 5000.0  # along the normal of a contact [N]
 _SHIFT, _SWING = 2.0, 1.0  # durations [s]
-_SINK = 0.02  # of a foot that is late [m/s]
-_BEARING = 0.6  # share of the distance to the sole's edges that bears, as its corners are round
+_SINK = 0.02  # velocity of a late foot [m/s]
+_BEARING = 0.6  # used fraction of the sole's half lengths, because of round corners
 _STRIDE, _LIFT = 0.1, 0.07  # relative to the height of the base
 _SMOOTH = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])  # from 0 to 1, at rest at both ends
 _BUMP = np.polynomial.Polynomial([0, 0, 0, 64, -192, 192, -64])  # up to 1 and down again
@@ -53,7 +53,7 @@ class TsidController(Controller):
     """Command the torques that TSID finds for the tasks of a subclass.
 
     The controller needs the true base, or an estimate with `needs = {"base": "estimated"}`. Raises
-    Raises ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
+    ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
     """
 
     period = 0.002  # [s]
@@ -81,13 +81,13 @@ class TsidController(Controller):
             ) from error
         self._pinocchio, self._tsid = pinocchio, tsid
         whole = pinocchio.buildModelFromXML(model.urdf, pinocchio.JointModelFreeFlyer())
-        names = tuple(whole.names)[2:]  # after the universe and the free base
+        names = tuple(whole.names)[2:]  # without the universe and the free base
         if names != model.joint_names or whole.nq != model.nq:
             differing = sorted(set(names) ^ set(model.joint_names))
             raise ControllerError(
                 f"{model.source}: Pinocchio and hrpsim see other joints: {', '.join(differing)}"
             )
-        whole.armature = model.system.rotor_inertia  # <hrpsim> has it, which Pinocchio ignores
+        whole.armature = model.system.rotor_inertia  # from <hrpsim>, which Pinocchio ignores
         self.robot = tsid.RobotWrapper(whole, tsid.FLOATING_BASE_SYSTEM, False)
         commanded = controlled_joints(model)
         self._commanded = np.array([names.index(name) for name in commanded])
@@ -102,7 +102,7 @@ class TsidController(Controller):
         self.formulation = tsid.InverseDynamicsFormulationAccForce("hrpsim", self.robot, False)
         self.formulation.computeProblemData(0.0, q, v)
         self.contacts: dict[str, Any] = {}
-        self._kept: list[Any] = []  # tasks and contacts: TSID keeps no references of its own
+        self._kept: list[Any] = []  # tasks and contacts: TSID does not store references
         self.com0 = self.robot.com(self.formulation.data())
         self.build(q, v)
         self._solver = tsid.SolverHQuadProgFast("qp")
@@ -187,7 +187,7 @@ class TsidController(Controller):
         return task
 
     def move_com(self, position, velocity=None, acceleration=None) -> None:
-        """Set the reference of the centre of mass.
+        """Set the reference of the centre of mass in the world.
 
         Args:
             position: (3,) [m].
@@ -223,7 +223,7 @@ class TsidController(Controller):
         return task
 
     def _sample(self, value, rate=None, acceleration=None):
-        """Return TSID's sample of a reference and the rates. Rates that are not given are zero."""
+        """Return TSID's sample of a reference and its rates. Missing rates are zero."""
         value = np.asarray(value, dtype=float)
         size = len(value) if len(value) != _PLACE else 6
         sample = self._tsid.TrajectorySample(len(value), size)
@@ -269,7 +269,7 @@ class SlowWalk(TsidController):
         self._above_foot = np.append(sole.mean(axis=0), height)
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Require the contacts of the feet."""
+        """Configure the controller, and require the contacts of the feet."""
         self.needs = {"base": "true", "contacts": list(self._feet)}
         super().configure(model, parameters)
 
@@ -279,7 +279,7 @@ class SlowWalk(TsidController):
         super().initialize(state)
 
     def build(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Stand on both feet."""
+        """Add contacts of both feet, and tasks for centre of mass and posture."""
         self.com_task(weight=1.0, kp=30.0)
         self.posture_task(weight=1e-3, kp=10.0)
         self._frames = {foot: self.frame_task(foot, weight=1.0, kp=200.0) for foot in self._feet}

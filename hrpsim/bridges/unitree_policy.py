@@ -25,7 +25,7 @@ from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.model.load import load_model
 
 _GAIT = 0.8  # [s], in deploy_mujoco.py
-_MOTOR_RATE = 10  # updates of the PD control between two answers, as in deploy_mujoco's configs
+_MOTOR_RATE = 10  # updates of the PD control between two evaluations, as in deploy_mujoco's configs
 _NUMBERS = schema.listing(schema.numeric())
 _NAMES = schema.listing(schema.name)
 
@@ -97,5 +97,5 @@ def _joints(path: Path, entries: ForeignEntries) -> list[str]:
             "xml_path", f"{str(description)!r} does not exist. Add `joints: [NAME, ...]` instead"
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # check-model lists what is not simulated
+        warnings.simplefilter("ignore", ModelWarning)  # check-model lists these elements
         return list(controlled_joints(load_model(description)))

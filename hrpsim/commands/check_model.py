@@ -14,7 +14,7 @@ from hrpsim.common.arguments import whole
 from hrpsim.common.errors import HrpsimError, ModelWarning
 
 _CLOSEST = 5  # pairs
-SAMPLES = 10_000  # a pair that overlaps in one of 2170 postures is found with 99 % probability
+SAMPLES = 10_000  # finds with 99 % probability a pair that overlaps in one of 2170 postures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -101,7 +101,7 @@ def check_model(options: argparse.Namespace) -> int:
 
 
 def _lines(model) -> dict[str, str]:
-    """Return the result of loading meshes, by link."""
+    """Return the results of loading meshes, by link."""
     lines: dict[str, list[str]] = {}
     for use in model.meshes:
         kind = {"hull": "hull of", "exact": "exact,", "none": "does not collide"}[use.use]
@@ -137,7 +137,7 @@ def _self_collisions(options: argparse.Namespace, model) -> dict:
 
 
 def _closest(model, touching) -> dict[str, str] | str:
-    """Return the closest pairs without overlap, or the reason why no pairs are known."""
+    """Return the closest pairs of links, or the reason why no distances are known."""
     from hrpsim.geometry.link_distances import LinkDistances
 
     try:

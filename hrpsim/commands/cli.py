@@ -24,13 +24,13 @@ from hrpsim.common.extras import missing_package
 from hrpsim.common.interrupts import Terminated, ends_while_computing, signals_raise
 from hrpsim.common.progress import Progress
 
-_TRACEBACK = "HRPSIM_TRACEBACK"  # in the environment: internal errors show their traceback
-# Objects between two garbage collections: the usual 700 take a twentieth of a start.
+_TRACEBACK = "HRPSIM_TRACEBACK"  # environment variable for tracebacks of internal errors
+# Objects between two garbage collections. With the default of 700 they take 5 % of the start.
 _YOUNG = 20_000
-_FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then the time of steps without a look [s]
+_FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then time of steps between two checks [s]
 
-# The summary of each command. Its module has its name, and is imported at its use. Commands for
-# policies have a room of their own.
+# The summary of each command. The module has the command's name, and is imported on use. Commands
+# for policies are in a separate folder.
 _COMMANDS = {
     "doctor": "say what is installed, and what is missing for what",
     "view": "play a world in a browser, or save a run as a page",
@@ -118,7 +118,7 @@ def _parsed(given: list[str]) -> argparse.Namespace:
 
 
 def _output_is_closed() -> bool:
-    """Return whether the reader of standard output is gone. Drop the remaining output then."""
+    """Return whether the reader of standard output has closed. Discard further output then."""
     output = select.poll()
     output.register(sys.stdout.fileno(), 0)
     is_closed = any(event & select.POLLERR for _, event in output.poll(0))
@@ -141,9 +141,9 @@ class _PrintVersion(argparse.Action):
 
 
 def _parser(asked: str | None = None) -> argparse.ArgumentParser:
-    """Return the parser of all commands.
+    """Return the parser of the command line.
 
-    If `asked` names a command, only this command has options.
+    asked: the command whose options are added. None adds the options of all commands.
     """
     parser = argparse.ArgumentParser(prog="hrpsim", description=__doc__)
     parser.add_argument("--version", action=_PrintVersion, help="print which hrpsim this is")
@@ -184,7 +184,7 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
 
 
 class _OneScreen(argparse.RawDescriptionHelpFormatter):
-    """Help on one screen: options once, each up to the first semicolon. The reference has all."""
+    """A formatter of help on one screen. Each text of an option ends at the first semicolon."""
 
     def __init__(self, prog: str, **options) -> None:
         super().__init__(prog, max_help_position=34, **options)

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def crane(options: argparse.Namespace) -> int:
-    """Play. Return 0, or 1 if the script fetched nothing."""
+    """Play the crane game. Return 0, or 1 if the script fetched no body."""
     if options.ros:
         return _play_over_ros(options)
     world = _world(options)

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def doctor(options: argparse.Namespace) -> int:
-    """Examine the installation. Return 0 if the base works, else 1."""
+    """Examine the installation. Return 0 if all required parts work, else 1."""
     found = [_checked(what, check) for what, check in _CHECKS.items()]
     found += [_extra(name) for name in EXTRA_PURPOSES]
     works = all(one.state != _BROKEN for one in found)
@@ -77,7 +77,7 @@ def doctor(options: argparse.Namespace) -> int:
 
 
 def _checked(what: str, check: Callable[[], tuple[str, str, str]]) -> Finding:
-    """Return the finding of a check. An unexpected error is a finding too."""
+    """Return the finding of a check. An unexpected error becomes a finding "broken"."""
     try:
         return Finding(what, *check())
     except Exception as error:
@@ -200,7 +200,7 @@ _CHECKS: dict[str, Callable[[], tuple[str, str, str]]] = {
 
 
 def _extra(name: str) -> Finding:
-    """Return which packages of an extra are here."""
+    """Return a finding on the packages of an extra."""
     modules = EXTRA_PACKAGES[name]
     missing = [module for module in modules if importlib.util.find_spec(module) is None]
     purpose = EXTRA_PURPOSES[name]

@@ -102,7 +102,7 @@ def copy(chosen: Example, folder: Path) -> int:
 
 
 def _with_references(first: str) -> dict[str, str]:
-    """Return the texts of a shared file and of all shared files named inside, by name."""
+    """Return by name the texts of a shipped file and of all shipped files that it refers to."""
     found: dict[str, str] = {}
     wanted = [first]
     while wanted:
@@ -117,13 +117,13 @@ def _with_references(first: str) -> dict[str, str]:
 
 
 def _place(name: str) -> Path:
-    """Return the place of a shared file in the copy: worlds and scripts beside each other."""
+    """Return the relative path of a shipped file in the copy. Worlds and scripts share a folder."""
     folder, _, rest = name.partition("/")
     return Path(rest if folder in ("config", "examples") else name)
 
 
 def _with_own_paths(name: str, text: str) -> str:
-    """Return a text that names the copied files."""
+    """Return a text with the paths of shipped files replaced by the paths of the copies."""
     if not name.endswith(".py"):
         return text.replace(f"{_OWN}config/", "").replace(_OWN, "")
     if not _SHARED.search(text):

@@ -30,7 +30,7 @@ EPILOG = """exit status: 0 fitted; 1 refused, failed, not converged, or nothing 
   hrpsim fit study.yaml --excite             a motion that determines the parameters
   hrpsim fit study.yaml --json
 """
-_UNEXPLAINED = 6  # signals that are listed
+_UNEXPLAINED = 6  # largest number of listed signals
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +155,7 @@ def _advice(study: Path, rows: Sequence[VerdictRow]) -> list[str]:
 
 
 def _lacks(study: FitStudy, result: FitResult) -> list:
-    """Return the effects whose absence from the model may explain the residuals."""
+    """Return the suspected effects that the model lacks and that may explain the residuals."""
     from hrpsim.fitting.report import suspects
 
     show_line("hrpsim: looking for what the model lacks")

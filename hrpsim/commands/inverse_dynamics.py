@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _check_output(options: argparse.Namespace) -> None:
-    """Raise HrpsimError if the results cannot be shown as asked."""
+    """Raise HrpsimError if the requested output is not possible."""
     if len(options.motions) > 1 and (options.csv or options.plot):
         raise HrpsimError("--csv and --plot take one motion")
     if options.plot:
@@ -149,7 +149,7 @@ class MotionProgress:
 
 
 def _soles(model, texts: Sequence[str], named: Sequence[str]):
-    """Return the links that may be fixed, with given or found outlines, and the named links."""
+    """Return the links that may be fixed, with given or detected outlines, and the named links."""
     from hrpsim.analysis.soles import Sole, sole_of, soles_of
 
     given = []

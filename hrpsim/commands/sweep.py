@@ -24,7 +24,7 @@ _LOCAL = "local"  # instead of the address of a scheduler
 _PROGRESS_PERIOD = 1.0  # on a terminal [s]
 _PROGRESS_PERIOD_IN_FILES = 60.0  # [s]
 
-# Options of which one needs another, and those that exclude each other, with the message.
+# Options that require another option, and options that exclude each other, with the messages.
 _NEEDS = (
     ({"plot"}, {"x", "survival"}, "--plot needs --x PATH, or --survival PATH"),
     ({"x"}, {"plot"}, "--x needs --plot FILE"),
@@ -203,7 +203,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
     from hrpsim.sweeps.sweep import sweep as run_sweep
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-    for package in ("zarr", "xarray"):  # missing ones are named before kernels are compiled
+    for package in ("zarr", "xarray"):  # missing packages are reported before kernels are compiled
         needed_package(package, "a store")
     inner = getattr(study.scenario, "scenario", study.scenario)
     if options.ros or isinstance(inner, WorldScenario):
@@ -319,10 +319,7 @@ def _look(options: argparse.Namespace, store: Path) -> int:
 
 
 def _require_results(found, store: Path) -> str:
-    """Return the progress of a store's sweep as text.
-
-    Raises HrpsimError if no run has succeeded.
-    """
+    """Return the progress of a sweep as text. Raises HrpsimError if no run has succeeded."""
     status, errors = found["status"].values, found["error"].values
     count, failed = int((status > 0).sum()), int((status == 2).sum())
     progress = f"{count} of {len(status)} cells are finished, {failed} of them failed"

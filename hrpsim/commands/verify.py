@@ -46,7 +46,7 @@ def verify(options: argparse.Namespace) -> int:
 
 
 def _check_of(path: Path) -> Callable[[Path], tuple[str, int]]:
-    """Return the check for what a path holds."""
+    """Return the check for the kind of file at a path: store, signals or bag."""
     if (path / ".zgroup").exists():
         return _store
     return _signals if path.suffix == ".npz" else _bag
@@ -55,7 +55,7 @@ def _check_of(path: Path) -> Callable[[Path], tuple[str, int]]:
 def _store(path: Path) -> tuple[str, int]:
     from hrpsim.sweeps.store import check_store, open_store
 
-    for package in ("zarr", "xarray"):  # a missing one is not damage
+    for package in ("zarr", "xarray"):  # a missing package is not damage
         import_module(package)
     has_checksums = check_store(path)
     found = open_store(path)

@@ -209,7 +209,7 @@ def _walk_over_ros(options: argparse.Namespace) -> int:
     from hrpsim.control.walk_trial import step_ends
     from hrpsim.ros.demo.demo import DEFAULT_OUTPUT, DemoSettings, node_topics, run_demo
 
-    compile_for_walks()  # node and controller would, one after the other
+    compile_for_walks()  # otherwise node and controller would compile one after the other
     controller = Walk()
     with contextlib.ExitStack() as stack:
         world, model, of_robot = _described(options, stack)

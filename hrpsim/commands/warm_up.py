@@ -19,11 +19,11 @@ from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.common.progress import Progress
 
 STEP, READING, WALKING, RAYS = "step", "reading", "walking", "rays"
-_OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # compiled lazily; every step calls them
-# Likewise; walks do.
+_OF_STEP = "find_contacts", "prepare_rows", "solve_rows"  # of every step, compiled on first use
+# Kernels of walks, compiled on first use.
 _OF_WALKS = "keep_momentum", "seek_grip", "solve_displacement", "solve_by_newton_method"
 _LOWEST = 19  # priority
-# Measured processor time of parts, relative to one that takes 1: the long ones start first.
+# Measured processor time of parts relative to a part of weight 1. Long parts start first.
 _WEIGHTS = {"let_nothing_pass": 16.0, "solve_by_newton_method": 11.0, STEP: 8.5, WALKING: 7.0}
 _WEIGHTS |= {"prepare_rows": 4.0, "integrate_rk4": 4.0, "find_contacts": 3.0, "seek_grip": 2.0}
 _WEIGHTS |= {READING: 2.0, RAYS: 2.0}
@@ -92,7 +92,7 @@ def _compile(names: list[str], processes: int | None) -> None:
     longest_first = in_order(names)
     begin, progress = time.perf_counter(), Progress("compiling", "parts")
     spawn = multiprocessing.get_context("spawn")  # numba's state does not survive a fork
-    # These processes end soon: garbage collection would not pay.
+    # These processes end soon, so garbage collection is not needed.
     with ProcessPoolExecutor(workers, mp_context=spawn, initializer=gc.disable) as pool:
         parts = {pool.submit(_timed, part): part for part in longest_first}
         left = set(parts)
@@ -107,9 +107,9 @@ def _compile(names: list[str], processes: int | None) -> None:
 
 
 def _timed(part: str) -> float:
-    """Compile a part. Return the duration in seconds."""
+    """Compile a group of kernels. Return the duration [s]."""
     begin = time.perf_counter()
-    # On a terminal the line of progress shows it.
+    # On a terminal the line of progress shows this.
     output = io.StringIO() if sys.stderr.isatty() else sys.stderr
     with contextlib.redirect_stderr(output):
         compile_part(part)
@@ -129,7 +129,7 @@ def seconds_left(
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return parts in the order of the processes: the longest first."""
+    """Return groups of kernels in the order of compilation, the longest first."""
     return sorted(names, key=_weight, reverse=True)
 
 
@@ -138,7 +138,7 @@ def _weight(part: str) -> float:
 
 
 def parts() -> list[str]:
-    """Return the kernels to compile: the step, sensors, the walk, all lazily compiled kernels."""
+    """Return the names of groups of kernels: the step, sensors, the walk, and lazy kernels."""
     import hrpsim.engine.step.step  # noqa: F401  which declares the kernels
     from hrpsim.engine.compile.lazy_kernels import declared_lazy_kernels
 
@@ -146,7 +146,7 @@ def parts() -> list[str]:
 
 
 def compile_part(part: str) -> None:
-    """Compile one of `parts`, unless a process has already compiled the part."""
+    """Compile a group of kernels, unless a process has already compiled the group."""
     if part == WALKING:
         _compile_walk()
         return
@@ -194,7 +194,7 @@ def compile_part(part: str) -> None:
 
 
 def _compile_dynamics(model, q, v) -> None:
-    """Compile the kernels that a model's functions call."""
+    """Compile the kernels of the dynamics functions of a model."""
     from hrpsim import dynamics
 
     dynamics.inverse_dynamics(model, q, v, dynamics.forward_dynamics(model, q, v, v))

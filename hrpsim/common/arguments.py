@@ -1,17 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinds of option values. argparse refuses other values with one line and exit status 2."""
+"""Parsers of option values for argparse, which refuses other values with exit status 2."""
 
 import argparse
 import math
 from collections.abc import Callable
 
-MOST_STEPS = 10**12  # of one run: 30 years at 1 ms
+MOST_STEPS = 10**12  # largest number of steps of a run: 30 years at 1 ms
 
 
 def real(low: float = -math.inf, high: float = math.inf, above: bool = False) -> Callable:
-    """Return the kind of finite numbers from `low` (itself not, if `above`) to `high`."""
+    """Return a parser of finite numbers from `low` to `high`. With `above`, `low` is excluded."""
 
     def parse(text: str) -> float:
         try:
@@ -26,7 +26,7 @@ def real(low: float = -math.inf, high: float = math.inf, above: bool = False) ->
 
 
 def whole(low: int, high: int) -> Callable:
-    """Return the kind of whole numbers from low to high."""
+    """Return a parser of whole numbers from `low` to `high`."""
 
     def parse(text: str) -> int:
         try:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Objects with a fixed set of attributes: a misspelt attribute is refused, not made."""
+"""Objects with a fixed set of attributes. Setting a misspelt attribute raises an error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Object = TypeVar("_Object")
 
 
 class _Closing(type):
-    """Closes an object as soon as its `__init__` is done."""
+    """Metaclass that closes an object after its `__init__`."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         return closed(super().__call__(*arguments, **named))
@@ -45,7 +45,7 @@ class Closed(metaclass=_Closing):
 def unknown_attribute(owner: object, name: str, fault: str = "") -> str:
     """Return the error text for an unknown attribute, with similar names and the properties.
 
-    fault: of a known attribute.
+    fault: reason why a known attribute cannot be set, "" for an unknown attribute.
     """
     kind = type(owner)
     known = [*owner.__dict__, *dir(kind)]

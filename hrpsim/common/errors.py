@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The exceptions of hrpsim. Each message names the given value, the place, and the alternatives."""
+"""The exceptions of hrpsim.
+
+Each message names the given value, the location, and the alternatives.
+"""
 
 import importlib
 import importlib.util
@@ -17,14 +20,14 @@ from hrpsim.common.limits import MESSAGE_LENGTH, SHOWN_LENGTH, WARNING_LENGTH
 
 _Part = TypeVar("_Part")
 
-_SEARCHED = 2000  # most names that are searched for a similar one
+_SEARCHED = 2000  # largest number of names that are searched for a similar one
 _brief = Repr()
 _brief.maxstring = _brief.maxother = SHOWN_LENGTH
 _brief.maxlevel = 4
 
 
 def shortened(text: str, longest: int = MESSAGE_LENGTH) -> str:
-    """Return a text. The middle of a text over `longest` is left out, and the text says so."""
+    """Return a text of at most `longest` characters, with a note in place of an omitted middle."""
     if len(text) <= longest:
         return text
     end = longest // 3
@@ -33,7 +36,7 @@ def shortened(text: str, longest: int = MESSAGE_LENGTH) -> str:
 
 
 def one_line(message: object, longest: int = MESSAGE_LENGTH) -> str:
-    """Return an error or text on one printable line, as every door shows a message."""
+    """Return an error or text as one printable line, in the form in which hrpsim shows messages."""
     text = shortened(str(message), longest)
     if text.isprintable():
         return text
@@ -41,10 +44,10 @@ def one_line(message: object, longest: int = MESSAGE_LENGTH) -> str:
 
 
 class HrpsimError(Exception):
-    """Base of every error that hrpsim raises on purpose. The text is one line of limited length."""
+    """Base class of all errors of hrpsim. The text is one line of limited length."""
 
     def __str__(self) -> str:
-        return one_line(Exception.__str__(self))  # that of KeyError adds quotes
+        return one_line(Exception.__str__(self))  # the text of KeyError adds quotes
 
 
 class ModelError(HrpsimError, ValueError):
@@ -60,7 +63,7 @@ class StateError(WorldError):
 
 
 class UnknownNameError(WorldError, KeyError):
-    """A name that a mapping of a world's or a robot's parts does not have."""
+    """The lookup of a name that a mapping of robots, bodies or other elements does not have."""
 
 
 class UnknownAttributeError(HrpsimError, AttributeError):
@@ -81,12 +84,12 @@ class ModelWarning(UserWarning):
 class FitWarning(ModelWarning):
     """A part of a recording is not used, or a parameter is not determined.
 
-    The message names which.
+    The message names the part or the parameter.
     """
 
 
 def require_packages(purpose: str, packages: Iterable[str], remedy: str) -> None:
-    """Raise HrpsimError "PURPOSE needs a, b: REMEDY" where some of these cannot be imported."""
+    """Raise HrpsimError "PURPOSE needs a, b: REMEDY" if a and b cannot be imported."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         raise HrpsimError(f"{purpose} needs {', '.join(missing)}: {remedy}")
@@ -127,7 +130,7 @@ def require_name(
     """
     try:
         is_known = given in available
-    except TypeError:  # it has no hash
+    except TypeError:  # not hashable
         is_known = False
     if not is_known:
         text = unknown_name(kind, given, available, limit)
@@ -151,7 +154,7 @@ def require_names(
 def require_different(
     what: str, names: Sequence[str], error: Callable[[str], Any], where: str = ""
 ) -> None:
-    """Raise `error`, "two WHAT are called 'NAME'", if a name is there twice."""
+    """Raise `error`, "two WHAT are called 'NAME'", if a name occurs twice."""
     for name, count in Counter(names).items():
         if count > 1:
             raise error(f"{where}two {what} are called {name!r}")
@@ -173,9 +176,9 @@ def _suggestion(given: str, available: tuple[str, ...]) -> str:
 
 
 class NamedParts(dict[str, _Part]):
-    """Parts by name.
+    """A dictionary from names to elements.
 
-    Another name raises UnknownNameError, which lists the existing `kind` names.
+    A missing name raises UnknownNameError, which lists the existing `kind` names.
     """
 
     def __init__(self, kind: str, parts: Mapping[str, _Part]) -> None:

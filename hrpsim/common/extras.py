@@ -64,7 +64,8 @@ class MissingPackageError(HrpsimError, ImportError):
 def missing_package(purpose: str, error: ModuleNotFoundError) -> ImportError:
     """Return the exception to raise for a module that is missing for `purpose`.
 
-    If an extra of hrpsim has the module, this is a MissingPackageError, else `error` itself.
+    The exception is a MissingPackageError if an extra of hrpsim installs the module. Otherwise the
+    exception is `error` itself.
     """
     package = (error.name or "").partition(".")[0]
     if package in _OF_ROS or package.endswith("_msgs"):

@@ -19,15 +19,16 @@ def new_figure(width: float, height: float, dpi: float = 100.0):
 
 
 def style(axes) -> None:
-    """Give axes a faint grid behind what is drawn, and no box."""
+    """Draw a faint grid behind the curves, and remove the upper and right border of the axes."""
     axes.grid(color="#e3e5e8", lw=0.8)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def fill_between(axes, x, low, high, **options) -> None:
-    """Fill between two curves: `axes.fill_between`, also for matplotlib 3.5 with NumPy 1.24.
+    """Fill between two curves, as `axes.fill_between` does.
 
-    These, without `where`, raise IndexError for arrays without NaN.
+    Without `where`, matplotlib 3.5 with NumPy 1.24 raises IndexError for arrays without NaN. This
+    function avoids the error.
     """
     axes.fill_between(x, low, high, where=[True] * len(x), **options)

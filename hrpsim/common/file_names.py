@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Questions about file names that a file or a user gives, and a gate for writing.
+"""Tests of file names from files or users, and errors of writing.
 
-`Path.exists` and its kin raise OSError for a name that is too long, and ValueError for a null
-character. These functions answer for any name.
+`Path.exists` and similar methods raise OSError for a name that is too long, and ValueError for a
+null character. These functions accept any name.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from hrpsim.common.errors import HrpsimError
 
 
 def is_file(path: str | os.PathLike) -> bool:
-    """Return whether a regular file has a name. False for a name that no file can have."""
+    """Return whether a path is a regular file. An impossible name gives False."""
     return os.path.isfile(path)
 
 
 def is_folder(path: str | os.PathLike) -> bool:
-    """Return whether a folder has a name. False for a name that no folder can have."""
+    """Return whether a path is a folder. An impossible name gives False."""
     return os.path.isdir(path)
 
 
 def exists(path: str | os.PathLike) -> bool:
-    """Return whether anything has a name. False for a name that nothing can have."""
+    """Return whether a path exists. An impossible name gives False."""
     return os.path.exists(path)
 
 
@@ -36,17 +36,17 @@ def resolved(path: Path) -> Path:
     """Return a path without links, or the absolute path if links form a circle."""
     try:
         return Path(os.path.realpath(path))
-    except ValueError:  # a name that no file can have
+    except ValueError:  # impossible file name
         return path.absolute()
 
 
 @contextlib.contextmanager
 def writing(path: Path, error: type[HrpsimError]) -> Iterator[None]:
-    """Raise `error`, which names the file, if a file cannot be written."""
+    """Convert an OSError within the block to `error`, which names the file."""
     try:
         yield
     except HrpsimError:
         raise
-    except (OSError, ValueError) as cause:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as cause:  # ValueError: impossible file name
         reason = getattr(cause, "strerror", None) or cause
         raise error(f"{path}: cannot be written: {reason}") from cause

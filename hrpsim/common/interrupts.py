@@ -20,18 +20,18 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 
-_TIMEOUT = 0.1  # for Python to handle a signal itself [s]
+_TIMEOUT = 0.1  # time for Python to handle a signal [s]
 _LLVM = ("llvmlite",)
 _COMPILERS = ("numba", *_LLVM)
-_LONGEST_CALL = 0.15  # of the processor [s], once a signal has come
-_BUSY = 0.1  # least share of a processor of a call that computes; with less it may wait
-_LOOK = 0.02  # [s]
+_LONGEST_CALL = 0.15  # longest processor time of a call after a signal [s]
+_BUSY = 0.1  # least processor share of a computing call, with less the call may be waiting
+_LOOK = 0.02  # period of checks [s]
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _SIGNALS = tuple(signal.valid_signals())
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM has arrived."""
+    """Raised at SIGTERM."""
 
 
 @contextmanager
@@ -117,10 +117,10 @@ def _watch(hears: socket.socket, clean_up: Callable[[], None]) -> None:
 
 
 def _is_lost_in_computing() -> bool:
-    """Return whether the main thread does not return from a compiler, or from a single call.
+    """Return whether the main thread stays within a compiler or within a single call.
 
-    The thread is observed from the signal until the answer is clear. A thread that Python runs
-    moves to another instruction within _TIMEOUT.
+    The thread is observed until the result is clear. A thread that runs Python code moves to
+    another instruction within _TIMEOUT.
     """
     clock = time.pthread_getcpuclockid(threading.main_thread().ident)
     begin, used_before, instruction = time.monotonic(), time.clock_gettime(clock), _instruction()
@@ -141,10 +141,13 @@ def _is_lost_in_computing() -> bool:
 
 
 def _sleeps() -> bool:
-    """Return whether the main thread waits for anything but a processor."""
+    """Return whether the main thread waits, for example for input.
+
+    A runnable thread does not wait.
+    """
     try:
         status = Path(f"/proc/self/task/{threading.main_thread().native_id}/stat").read_text()
-    except OSError:  # no Linux: its share of a processor decides
+    except OSError:  # not Linux: the processor share decides
         return True
     return status.rpartition(")")[2].split()[0] in "SD"
 

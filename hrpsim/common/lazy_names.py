@@ -22,8 +22,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
     """Return `__getattr__` and `__dir__` of the package with this `__name__`.
 
     The block `if TYPE_CHECKING:` of the package imports the names for type checkers and editors.
-    The block so says where each name is defined. A name whose module needs the package of an extra
-    that is not installed raises MissingPackageError, which names the extra.
+    The block also tells readers where each name is defined. A name whose module needs the package
+    of an extra that is not installed raises MissingPackageError, which names the extra.
     """
     loader: Any = sys.modules[package].__loader__
     home = {}

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""No process outlives the parent: Linux sends a signal when the parent ends."""
+"""End a process when its parent ends, by a signal from Linux."""
 
 import ctypes
 import os

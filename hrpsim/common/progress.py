@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The terminal's last line, which shows the progress of what takes more than two seconds."""
+"""The terminal's last line, which shows the progress of tasks of more than two seconds."""
 
 import sys
 import time
@@ -12,13 +12,16 @@ _BAR_WIDTH = 20  # [characters]
 
 
 def show_line(text: str) -> None:
-    """Replace the terminal's last line. "" clears the line. Logs get nothing."""
+    """Replace the terminal's last line. "" clears the line.
+
+    Without a terminal nothing is printed.
+    """
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def bar(share: float) -> str:
-    """Return a bar of which a share from 0 to 1 is full."""
+    """Return a progress bar that is full to a fraction `share` from 0 to 1."""
     full = round(_BAR_WIDTH * min(max(share, 0.0), 1.0))
     return f"[{'#' * full}{'-' * (_BAR_WIDTH - full)}]"
 
@@ -54,7 +57,7 @@ class Progress:
         self._show(f"{bar(share)} {count} of {whole:g}{self._unit}{behind}")
 
     def say(self, text: str) -> None:
-        """Show a text in place of a bar, for a task of unknown length, if due."""
+        """Show a text in place of the bar, for a task of unknown length."""
         if self._is_due():
             self._show(text)
 

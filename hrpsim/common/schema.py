@@ -21,12 +21,12 @@ _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def needed(what: str, value: Any) -> vol.Invalid:
-    """Return the error of a value of another kind than needed."""
+    """Return the error "WHAT is needed, got VALUE"."""
     return vol.Invalid(f"{what} is needed, got {shown_value(value)}")
 
 
 def numeric(bounds: Range = ANY) -> Kind:
-    """Return the kind of numbers within bounds."""
+    """Return a validator of numbers within bounds."""
 
     def check(value):
         if not is_number(value):
@@ -39,7 +39,7 @@ def numeric(bounds: Range = ANY) -> Kind:
 
 
 def integer(low: int, high: int) -> Kind:
-    """Return the kind of whole numbers from low to high."""
+    """Return a validator of whole numbers from `low` to `high`."""
 
     def check(value):
         if not is_number(value) or not low <= value <= high or value != int(value):
@@ -50,33 +50,33 @@ def integer(low: int, high: int) -> Kind:
 
 
 def flag(value: Any) -> bool:
-    """Return a truth value."""
+    """Check that a value is a truth value, and return the value."""
     if not isinstance(value, bool):
         raise needed("true or false", value)
     return value
 
 
 def name(value: Any) -> str:
-    """Return a name. A whole number is a name too."""
+    """Check that a value is a name, and return the name. A whole number becomes a text."""
     if isinstance(value, bool) or not isinstance(value, (str, int)) or value == "":
         raise needed("a name", value)
     return str(value)
 
 
 def scalar(value: Any) -> Any:
-    """Return a text, number or truth value."""
+    """Check that a value is a text, number or truth value, and return the value."""
     if not isinstance(value, (str, int, float, bool)):
         raise needed("one value", value)
     return value
 
 
 def scalar_or_list(value: Any) -> Any:
-    """Return one value, or a list of some."""
+    """Check that a value is a scalar or a list of scalars, and return the value."""
     return [scalar(entry) for entry in value] if isinstance(value, list) else scalar(value)
 
 
 def one_of(what: str, choices: Iterable[str]) -> Kind:
-    """Return the kind of the names in `choices`."""
+    """Return a validator of the names in `choices`."""
     choices = tuple(choices)
 
     def check(value):
@@ -88,7 +88,7 @@ def one_of(what: str, choices: Iterable[str]) -> Kind:
 
 
 def listing(each: Kind, least: int = 0, most: int | None = None, what: str = "a list") -> Kind:
-    """Return the kind of lists of `least` to `most`. null is an empty list."""
+    """Return a validator of lists of `least` to `most` values. null is an empty list."""
     items = vol.Schema([each])
 
     def check(value):
@@ -104,13 +104,13 @@ def listing(each: Kind, least: int = 0, most: int | None = None, what: str = "a 
 
 
 def vector(length: int, bounds: Range = ANY) -> Kind:
-    """Return the kind of lists of `length` numbers."""
+    """Return a validator of lists of `length` numbers."""
     count = _COUNTS.get(length, str(length))
     return listing(numeric(bounds), length, length, f"a list of {count} numbers")
 
 
 def mapping(fields: Mapping[str, Kind], required: Mapping[str, Kind] | None = None) -> Kind:
-    """Return the kind of mappings with these keys and no others."""
+    """Return a validator of mappings with exactly these keys."""
     required = required or {}
     schema = vol.Schema(
         {vol.Required(key): kind for key, kind in required.items()}
@@ -141,7 +141,10 @@ def _is_content(error: vol.Invalid) -> bool:
 
 
 def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
-    """Return an error about a mapping's keys in hrpsim's words. Return others unchanged."""
+    """Return an error about an unknown key with similar known keys.
+
+    Return other errors unchanged.
+    """
     if len(error.path) != 1:
         return error
     if error.error_message == "extra keys not allowed":
@@ -150,7 +153,7 @@ def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
 
 
 def table(each: Kind, what: str) -> Kind:
-    """Return the kind of mappings from names to values. null is an empty mapping."""
+    """Return a validator of mappings from names to values. null is an empty mapping."""
     schema = vol.Schema({name: each})
 
     def check(value):
@@ -169,7 +172,7 @@ def table(each: Kind, what: str) -> Kind:
 
 
 def either(what: str, *kinds: Kind) -> Kind:
-    """Return the union of several kinds."""
+    """Return a validator that accepts the values of any of several validators."""
     any_of = vol.Any(*kinds)
 
     def check(value):
@@ -182,7 +185,7 @@ def either(what: str, *kinds: Kind) -> Kind:
 
 
 def null_or(kind: Kind) -> Kind:
-    """Return a kind that also allows null."""
+    """Return a validator that also accepts null."""
     return lambda value: None if value is None else kind(value)
 
 

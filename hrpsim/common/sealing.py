@@ -33,12 +33,12 @@ class _Pickler(pickle.Pickler):
 
 
 def plain_parts(one: Any) -> Any:
-    """Return the value of `__reduce_ex__` that restores an object from attributes."""
+    """Return the default value of `__reduce_ex__`, which restores an object from its attributes."""
     return object.__reduce_ex__(one, _PROTOCOL)
 
 
 def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
-    """Return the deep copy of an object by attributes."""
+    """Return a deep copy of an object, made from its attributes."""
     made = type(one).__new__(type(one))
     memo[id(one)] = made
     state = deepcopy(plain_parts(one)[2], memo)

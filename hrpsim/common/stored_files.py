@@ -5,9 +5,10 @@
 
 Each file of `write_whole` carries length and checksum. A damaged file is removed.
 
-What is stored is run as code. So a folder counts only if nobody else may write there, as OpenSSH
-requires of keys: this user or root owns the folder, others may not write, and no folder above is
-open to all (unless sticky, as /tmp is). Otherwise nothing is read or stored, and a line says why.
+Stored files are run as code. A folder is therefore used only if nobody else can write there, as
+OpenSSH requires for keys. This user or root must own the folder, others must not have write
+permission, and no parent folder may be open to all (unless sticky, as /tmp is). Otherwise nothing
+is read or stored, and a line on stderr gives the reason.
 """
 
 import contextlib
@@ -24,9 +25,9 @@ from pathlib import Path
 VARIABLE = "HRPSIM_CACHE_DIR"
 _MAGIC = b"HRPSIM01"
 _HEAD = struct.Struct("<8sQI")  # magic, length of the content, its CRC-32
-_ABANDONED = 3600.0  # age of a file that a process never finished writing [s]
+_ABANDONED = 3600.0  # age of an incomplete file of an ended process [s]
 
-# A folder that nothing can be in, in place of one that does not count.
+# A folder in which no file can exist, instead of an invalid folder.
 NOWHERE = Path("/dev/null/hrpsim")
 
 _said: set[str] = set()
@@ -34,12 +35,12 @@ _judged: dict[Path, str] = {}
 
 
 def cache_home() -> Path:
-    """Return the folder for all that is stored for later processes, NOWHERE if untrusted."""
+    """Return the folder for all stored files, or NOWHERE if others may write there."""
     return trusted(_chosen_home())
 
 
 def trusted(folder: Path) -> Path:
-    """Return a folder, or NOWHERE after a line on stderr if others may write there."""
+    """Return a folder, or NOWHERE, with a line on stderr, if others may write there."""
     if folder.is_relative_to(NOWHERE):
         return NOWHERE
     if folder not in _judged:
@@ -55,13 +56,13 @@ def trusted(folder: Path) -> Path:
 
 
 def why_not(folder: Path) -> str:
-    """Return why others may change the contents of a folder, or a folder above, or ""."""
+    """Return why others may change the contents of a folder or a parent folder, or ""."""
     real = Path(os.path.realpath(folder))
     for path in (real, *real.parents):
         try:
             found = path.stat()
         except OSError:
-            continue  # it is not there yet
+            continue  # the file does not exist yet
         if path == real and found.st_uid not in (0, os.geteuid()):
             return f"user {found.st_uid} owns it, not you"
         if path == real and _others_write(found):
@@ -72,7 +73,7 @@ def why_not(folder: Path) -> str:
 
 
 def _others_write(found: os.stat_result) -> bool:
-    """Return whether others than the owner may write. A group of the user alone is no other."""
+    """Return whether anyone except the owner may write. The user's private group does not count."""
     if found.st_mode & stat.S_IWOTH:
         return True
     return bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
@@ -93,7 +94,7 @@ def _chosen_home() -> Path:
         return Path(chosen).absolute()
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hrpsim"
-    except RuntimeError:  # nobody's home: neither HOME nor an entry in the list of users
+    except RuntimeError:  # the user has neither HOME nor an entry in the list of users
         return Path("/nonexistent/hrpsim")
 
 
@@ -122,7 +123,7 @@ def read_used(path: Path) -> bytes | None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above, that others may not write to. Raises OSError."""
+    """Make a folder and its parents, without write permission for others. Raises OSError."""
     for path in (*reversed(folder.parents), folder):
         with contextlib.suppress(FileExistsError):
             path.mkdir(mode=0o755)
@@ -168,7 +169,10 @@ def keep_among(path: Path, content: bytes, kept: int) -> None:
 
 
 def remove_beyond(folder: Path, pattern: str, most: int) -> None:
-    """Remove files of a pattern, those unused for longest, beyond `most` bytes. Raises OSError."""
+    """Remove the least recently used files of a pattern, until at most `most` bytes are left.
+
+    Raises OSError.
+    """
     used = [(path.stat(), path) for path in folder.glob(pattern)]
     total = 0
     for status, path in sorted(used, key=lambda one: one[0].st_mtime, reverse=True):

@@ -35,7 +35,7 @@ _Result = TypeVar("_Result")
 
 
 class CheckedSettings:
-    """Base of settings, which are frozen dataclasses: each field is checked when it is given.
+    """Base class of settings. The constructor checks each field of the frozen dataclass.
 
     Raises:
         StateError: a field is not of the annotated kind. The error names class and field.
@@ -54,7 +54,7 @@ def check_fields(one: Any, error: Callable[[str], Exception] = StateError) -> No
 def require_fit(
     what: str, value: Any, hint: Any, error: Callable[[str], Exception] = StateError
 ) -> None:
-    """Raise `error`, "WHAT must be a number, got VALUE", for a value of another kind."""
+    """Raise `error`, "WHAT must be a number, got VALUE", for a value that does not fit `hint`."""
     if needed := misfit(value, hint):
         place, kind = needed
         raise error(f"{what}{place} must be {kind}")
@@ -63,9 +63,9 @@ def require_fit(
 def check_arguments(
     function: Callable, given: Mapping[str, Any], error: Callable[[str], Exception] = StateError
 ) -> None:
-    """Raise `error`, "FUNCTION: ARGUMENT must be a path, got VALUE", for a misfit.
+    """Raise `error`, "FUNCTION: ARGUMENT must be a path, got VALUE", for a wrong argument.
 
-    A public function calls this first. No frame is added, so warnings name the caller's line.
+    A public function calls this function first. Warnings still name the line of the caller.
 
     Args:
         function: the function, with annotations that exist at run time.
@@ -92,7 +92,7 @@ def require_arguments(
         function: a function, or a class.
         arguments: by name.
         leading: number of arguments before these.
-        owner: what has the arguments.
+        owner: noun for the function in the error.
     """
     try:
         signature = inspect.signature(function)
@@ -103,7 +103,10 @@ def require_arguments(
 
 
 def require_fitting_arguments(what: str, function: Callable, arguments: Mapping[str, Any]) -> None:
-    """Raise StateError for arguments, by name, that do not fit the annotations of a function."""
+    """Raise StateError for an argument that does not fit the annotation of a function.
+
+    arguments: values by name.
+    """
     hints = _hints_of(function.__init__ if inspect.isclass(function) else function)
     for name, value in arguments.items():
         if name in hints:
@@ -115,7 +118,7 @@ def _hints_of(owner: Any) -> dict[str, Any]:
     """Return the annotations of a dataclass's fields or of a function's parameters."""
     try:
         found = typing.get_type_hints(owner, include_extras=True)
-    except NameError:  # a name for type checkers alone: it is not checked
+    except NameError:  # a name for type checkers only, without a check
         return {}
     if not inspect.isclass(owner):
         return found
@@ -123,7 +126,7 @@ def _hints_of(owner: Any) -> dict[str, Any]:
 
 
 def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
-    """Return the place in a value that does not fit, and what is needed there. None: it fits."""
+    """Return the position of a value that does not fit a type hint, and the hint there, or None."""
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(value, *parts[:2])
@@ -140,7 +143,7 @@ def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
 
 
 def _plain(value: Any, kind: Any) -> tuple[bool, str]:
-    """Return whether a value is of a class, and the name of the class in a message."""
+    """Return whether a value is of a class, and the text for the class in a message."""
     if kind is float:
         return is_number(value), "a number"
     if kind is int:
@@ -174,9 +177,9 @@ def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
 
 
 def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
-    """Return the misfit of a value to a union of kinds, or None if one of the kinds fits.
+    """Return where a value does not fit any type of a union, or None if one type fits.
 
-    A misfit inside the value, as of an item of a list, goes before a misfit of the whole value.
+    An error inside the value, such as an item of a list, has priority over the whole value.
     """
     found = [misfit(value, hint) for hint in hints]
     if None in found:
@@ -223,7 +226,7 @@ def _mapping(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
 
 
 def _is_collection(value: Any) -> bool:
-    """Return whether a value is a row, or a view such as the keys of a dictionary."""
+    """Return whether a value is a sequence, or a view such as the keys of a dictionary."""
     other = (str, bytes, Mapping, np.ndarray)
     return _is_row(value) or (
         isinstance(value, collections.abc.Collection) and not isinstance(value, other)

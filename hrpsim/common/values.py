@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The checks of numbers that files, Python and ROS share.
+"""Checks of numbers, the same for files, Python and ROS.
 
-Each returns the checked value and raises WorldError (vectors: StateError), which names the
-given value and the allowed ones. A truth value or a text is not a number here. RANGES bounds the
-settings of a world. LARGEST bounds everything else, to keep products far from overflow.
+Each check returns the value. A wrong value raises WorldError (for vectors StateError), which names
+the given value and the allowed values. A truth value or a text is not a number here. RANGES bounds
+the settings of a world. LARGEST bounds everything else, to keep products far from overflow.
 """
 
 import math
@@ -16,16 +16,16 @@ import numpy as np
 
 from hrpsim.common.errors import StateError, WorldError, shown_value
 
-LARGEST = 1e50  # masses, lengths and their products stay far from overflow
+LARGEST = 1e50  # masses, lengths and their products do not overflow
 
 
 class Range(NamedTuple):
-    """Bounds of a number, `low` included or not, and the unit."""
+    """The bounds and the unit of a number. `low` may be excluded."""
 
     low: float = -LARGEST
     high: float = LARGEST
     unit: str = ""
-    above_low: bool = False  # low itself is not allowed
+    above_low: bool = False  # whether `low` is excluded
     infinite: bool = False  # inf: no bound
 
     def __str__(self) -> str:
@@ -71,19 +71,19 @@ SWEEPS = 10_000_000  # largest sweep_limit
 
 
 def number(name: str, value, bounds: Range = ANY) -> float:
-    """Return a number within bounds."""
+    """Check that a value is a number within bounds, and return the number."""
     if not is_number(value) or not bounds.holds(float(value)):
         raise WorldError(f"{name} must be {bounds}, got {shown_value(value)}")
     return float(value)
 
 
 def setting(name: str, value) -> float:
-    """Return a number within the bounds that RANGES has for `name`."""
+    """Check that a value is within the bounds of RANGES for `name`, and return the number."""
     return number(name, value, RANGES[name])
 
 
 def whole(name: str, value, low: int, high: int) -> int:
-    """Return a whole number from `low` to `high`."""
+    """Check that a value is a whole number from `low` to `high`, and return the number."""
     if not is_number(value) or value != value // 1 or not low <= value <= high:
         bounds = f"at least {low}" if is_number(value) and value < low else f"from {low} to {high}"
         raise WorldError(f"{name} must be {bounds}, got {shown_value(value)}")
@@ -104,20 +104,20 @@ def whole_count(name: str, value, low: int = 1, error: type[Exception] = WorldEr
 
 
 def flag(name: str, value) -> bool:
-    """Return a truth value."""
+    """Check that a value is a truth value, and return the value."""
     if not isinstance(value, (bool, np.bool_)):
         raise WorldError(f"{name} must be true or false, got {shown_value(value)}")
     return bool(value)
 
 
 def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
-    """Return the names in an argument that is one name or several.
+    """Return an argument, which is one name or several names, as a list of names.
 
     Raises StateError for other values.
     """
     if isinstance(given, str):
         return (given,)
-    listed: Any = given  # a user may give anything
+    listed: Any = given  # users may pass any object
     found = tuple(listed) if isinstance(listed, Iterable) else (listed,)
     if isinstance(listed, Mapping) or not all(isinstance(name, str) for name in found):
         raise StateError(f"{what} must be a name or a list of names, got {shown_value(given)}")
@@ -143,7 +143,7 @@ def is_number(value) -> bool:
 
 
 def as_numbers(name: str, given: Any, error: type[Exception] = StateError) -> np.ndarray:
-    """Return `numeric_array` in double precision."""
+    """Return an array of numbers in double precision. See `numeric_array`."""
     return np.asarray(numeric_array(name, given, error), dtype=np.float64)
 
 
@@ -189,7 +189,10 @@ def finite_vector(name: str, values, length: int, bounds: Range | None = None) -
 
 
 def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarray:
-    """Return `count` numbers >= 0 from `count` numbers or one. Allow inf unless `finite`."""
+    """Return `count` numbers >= 0, given one number or `count` numbers.
+
+    Allow inf unless `finite`.
+    """
     try:
         values = np.array(np.broadcast_to(as_numbers(what, value), count))
     except ValueError as error:  # StateError is one

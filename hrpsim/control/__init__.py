@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Controllers, motions, walking patterns and balance. This folder joins them to a walk.
+"""Controllers, motions, walking patterns and balance, joined to walking controllers.
 
-The folder imports the world to run controllers in it, and knows nothing of ROS.
+The folder imports the world, to run controllers, and does not use ROS.
 """
 
 from typing import TYPE_CHECKING

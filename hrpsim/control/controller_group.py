@@ -66,7 +66,7 @@ class Member:
         return self.state in (INACTIVE, ACTIVE, FINISHED)
 
     def load(self) -> None:
-        """Make the controller."""
+        """Construct the controller."""
         self.require("load", UNLOADED)
         self.controller = find_controller(self.plugin)()
         self.state = UNCONFIGURED
@@ -80,7 +80,7 @@ class Member:
         return period
 
     def unload(self) -> None:
-        """Stop and drop the controller."""
+        """Stop and discard the controller."""
         self.require("unload", UNCONFIGURED, INACTIVE, FINISHED)
         self.controller.stop()
         self.controller, self.state = None, UNLOADED
@@ -91,7 +91,7 @@ class Member:
             self.controller.stop()
 
     def require(self, action: str, *states: str) -> None:
-        """Raise ControllerError if the member is in none of these states."""
+        """Raise ControllerError, with the action, unless the member is in one of the states."""
         if self.state not in states:
             raise ControllerError(
                 f"cannot {action} {self.name!r}: it is {self.state}, not {' or '.join(states)}"
@@ -139,7 +139,10 @@ class ControllerGroup(Controller):
         self._configured_once = True
 
     def _make_members(self, given: Mapping[str, Any]) -> float:
-        """Make the members, load the members that begin loaded, and return the common period."""
+        """Make all members. Load and configure the members that are loaded at first.
+
+        Return the common period [s].
+        """
         for name, entry in given.items():
             self.members[str(name)] = Member(str(name), entry, self._names)
         for name, member in self.members.items():
@@ -155,11 +158,11 @@ class ControllerGroup(Controller):
         """Start with the members that are active at first, and hold all other joints."""
         count = len(self._names)
         self._target = np.array(state.joint_positions)
-        self._speed = np.zeros(count)  # of the targets [rad/s or m/s]
+        self._speed = np.zeros(count)  # rates of the targets [rad/s or m/s]
         self._velocity, self._effort = np.zeros((2, count))  # feed-forward
-        self._held = self._target.copy()  # targets of joints that no active member has
-        self._since = np.full(count, np.inf)  # ticks since a joint went over; inf: long ago
-        self._left = np.zeros((4, count))  # target, speed, velocity, effort when it did
+        self._held = self._target.copy()  # targets of joints without an active member
+        self._since = np.full(count, np.inf)  # ticks since a change of member, inf: long ago
+        self._left = np.zeros((4, count))  # target, rate, velocity and effort at that time
         for member in self.members.values():
             if member.state in (ACTIVE, FINISHED):
                 member.state = INACTIVE
@@ -213,7 +216,7 @@ class ControllerGroup(Controller):
 
     @property
     def joint_names(self) -> tuple[str, ...]:
-        """The joints that members command, in the order of `Member.mine`."""
+        """Names of the joints. The indices in `Member.mine` refer to these names."""
         return self._names
 
     def active_rivals(self, name: str) -> list[str]:
@@ -221,7 +224,7 @@ class ControllerGroup(Controller):
         return [rival.name for rival in self._rivals(self._member(name))]
 
     def load(self, name: str) -> None:
-        """Make a member's controller. Raises ControllerError on failure."""
+        """Construct a member's controller. Raises ControllerError on failure."""
         self._member(name).load()
 
     def configure_member(self, name: str) -> None:
@@ -285,7 +288,7 @@ class ControllerGroup(Controller):
                 )
 
     def _rivals(self, member: Member, among: Iterable[Member] | None = None) -> list[Member]:
-        """Return the members, by default the active ones, that share joints with a member."""
+        """Return the active members, or the members in `among`, that share joints with a member."""
         if among is None:
             among = [one for one in self.members.values() if one.active]
         others = (one for one in among if one is not member)
@@ -312,7 +315,10 @@ class ControllerGroup(Controller):
         self._leave(member.mine)
 
     def _leave(self, joints: np.ndarray) -> None:
-        """Start to blend joints from the present commands to the present positions."""
+        """Start the transition of joints from their last commands.
+
+        Until a member commands the joints again, the commands lead to the present targets.
+        """
         commands = self._target, self._speed, self._velocity, self._effort
         self._left[:, joints] = np.stack(commands)[:, joints]
         self._held[joints] = self._target[joints]
@@ -334,7 +340,7 @@ class ControllerGroup(Controller):
         if member.controller.finished:
             member.state = FINISHED
             self._leave(mine)
-            self._held[mine] = position[mine]  # its last command
+            self._held[mine] = position[mine]  # the last command of the member
 
     def _blend_in(self, position, velocity, effort) -> None:
         """Blend the new commands of joints in transition with the fading old commands."""

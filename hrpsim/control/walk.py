@@ -38,9 +38,9 @@ from hrpsim.control.pattern.walking_pattern import fitting_pattern
 from hrpsim.control.pattern.whole_body_zmp import WalkingBody
 from hrpsim.model.model import Model
 
-_KEPT = 4  # references of a model
+_KEPT = 4  # number of stored references of a model
 
-# Plans for a model, for its next walk: planning takes longer than some walks.
+# Stored plans of a model for the next walk: planning takes longer than some walks.
 _Soles = tuple[str, str]
 _motions: WeakKeyDictionary[Model, dict[tuple[str, _Soles], tuple[MotionSequence, Pace]]] = (
     WeakKeyDictionary()
@@ -48,7 +48,7 @@ _motions: WeakKeyDictionary[Model, dict[tuple[str, _Soles], tuple[MotionSequence
 _references: WeakKeyDictionary[Model, list[tuple[MotionSequence, _Soles, float, WalkReference]]] = (
     WeakKeyDictionary()
 )
-_LIMITING = "E5"  # the walk that shows which pace the legs can follow
+_LIMITING = "E5"  # the walk that determines the pace that the legs can follow
 
 
 class Walk(Controller):
@@ -117,7 +117,7 @@ class Walk(Controller):
         self._playback.configure(model, {"period": self.period})
 
     def initialize(self, state: State) -> None:
-        """Start from the present measured posture."""
+        """Start the walk from the measured posture."""
         self.finished = False
         self.signals = {}
         self._end: float | None = None
@@ -191,7 +191,7 @@ class VelocityWalk(Controller):
     """Walk by velocity commands, balanced by the stabiliser, until the walk is stopped.
 
     Parameters, with defaults from config/walk_controller.yaml: `left_sole`, `right_sole`, `period`
-    and the stabiliser's gains, as for `Walk`; `command_timeout` [s], after which the walk stops
+    and the stabiliser's gains, as for `Walk`, and `command_timeout` [s], after which the walk stops
     without a new command (0.5).
 
     A command takes effect with the next footstep: the foot in the air completes its step. Commands
@@ -252,7 +252,7 @@ class VelocityWalk(Controller):
         self.commands.add(velocity, time)
 
     def initialize(self, state: State) -> None:
-        """Start from the present measured posture."""
+        """Start the walk from the measured posture."""
         self.signals = {}
         self.commands.restart(state.time)
         self.plan.reset()
@@ -263,7 +263,7 @@ class VelocityWalk(Controller):
         assert begin is not None
         ticks = math.ceil((begin - state.time) / self.period - 1e-9)
         self.begin = state.time + ticks * self.period
-        self._since = 0  # tick at which the section began
+        self._since = 0  # tick at the begin of the section
 
     def control(self, state: State) -> Command:
         """Return the joint positions for the end of this period, and the mean rates until then.

@@ -25,7 +25,7 @@ from hrpsim.world.objects.robot import Robot
 
 SOLES = ("l_sole", "r_sole")
 _BETWEEN_CHECKS = 10  # ticks between checks of contacts
-_LOADED = 0.1  # of the weight: feet that bear less together are in the air
+_LOADED = 0.1  # fraction of the weight, below which both feet are in the air
 
 
 @dataclass
@@ -44,13 +44,13 @@ class Trial:
     times: np.ndarray  # since the start of the walk (n,) [s]
     q: np.ndarray  # true configurations (n, nq)
     tilt: np.ndarray  # angle between the base's z axis and the vertical (n,) [rad]
-    wrenches: dict[str, np.ndarray]  # of the force sensors (n, 6)
-    signals: dict[str, np.ndarray] = field(default_factory=dict)  # what the controller noted
+    wrenches: dict[str, np.ndarray]  # wrenches of the force sensors (n, 6)
+    signals: dict[str, np.ndarray] = field(default_factory=dict)  # of the controller
     wall_time: float = 0.0
     soles: tuple[str, str] = SOLES  # links, left and right
-    touched: tuple[str, ...] = ()  # links other than soles that touched something
-    contact: np.ndarray | None = None  # which soles are on the floor in the plan (n, 2) bool
-    begin: float = 0.0  # since the start of the walk [s]
+    touched: tuple[str, ...] = ()  # links other than soles that had contacts
+    contact: np.ndarray | None = None  # planned contacts of the soles (n, 2) bool
+    begin: float = 0.0  # time since the start of the walk [s]
 
     @property
     def completed(self) -> bool:
@@ -64,7 +64,7 @@ class Trial:
 
 
 class _Notes:
-    """What a trial records: each tick's time, coordinates, wrenches and signals, and the fall."""
+    """The data that a trial records. Each tick has time, coordinates, wrenches and signals."""
 
     def __init__(self, robot: Robot, controller: Controller) -> None:
         self._robot, self._controller = robot, controller
@@ -82,7 +82,7 @@ class _Notes:
         return math.inf if self.fell_at is None else self.fell_at
 
     def add(self, state: State, time: float) -> None:
-        """Record a tick that led to a time of the trial [s]."""
+        """Record the state at the end of a tick. time: time in the trial [s]."""
         self.times.append(time)
         self.q.append(self._robot.q)
         signals = kept(getattr(self._controller, "signals", {}))
@@ -153,7 +153,7 @@ def simulate_walk(
 
 
 def _arrays(lists: Mapping[str, list]) -> dict[str, np.ndarray]:
-    """Return lists of values as arrays."""
+    """Convert lists of values to arrays, by name."""
     return {name: np.array(values) for name, values in lists.items()}
 
 
@@ -167,7 +167,7 @@ def step_ends(sequence: MotionSequence) -> np.ndarray:
 
 
 def _touching(robot: Robot, controller: Controller) -> set[str]:
-    """Return the links other than soles that touch something."""
+    """Return the links, except soles, that are in contact."""
     frames = robot.model.frames
     standing = {frames[sole].body for sole in getattr(controller, "soles", SOLES) if sole in frames}
     contacts = robot.contact_arrays()
@@ -177,14 +177,17 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return which soles (n, 2) are on the floor in the plan, a tick before `times`."""
+    """Return whether the left and the right sole are planned to be on the floor at `times`, (n, 2).
+
+    times: (n,) [s] since the first sample. None if the sequence has no contact states.
+    """
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None
     return sequence.optionaldata.at(float(sequence.pos.times[0]) + times)[:, 1::-1] > 0.5
 
 
 def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
-    """Return the ZMP (n, 2) [m] in the world from both feet's sensors; NaN with both in the air.
+    """Return the ZMP (n, 2) [m] in the world from both feet's sensors, NaN with both in the air.
 
     The poses of the feet are the true poses, so the controller's estimate has no influence.
 
@@ -232,12 +235,12 @@ def _stance(model: Model, q, soles) -> Placement:
 
 
 class SoleMotion(NamedTuple):
-    """The slip of the standing soles, and the distance of the walk."""
+    """Slip of the standing soles, and distance and turn of the walk."""
 
-    creep: float | None  # farthest way of a sole along the floor while it alone stood [m]
-    creep_step: int  # the step in which that was, from 1; 0 where no sole was seen to stand alone
-    distance: float  # of the middle between the soles, from start to end [m]
-    turn: float  # of the soles about the vertical, left positive [rad]
+    creep: float | None  # largest slip of a sole along the floor in single support [m]
+    creep_step: int  # number of that step, from 1, or 0 without single support
+    distance: float  # distance of the midpoint of the soles, from start to end [m]
+    turn: float  # rotation of the soles about the vertical, left positive [rad]
 
 
 def sole_motion(model: Model, trial: Trial) -> SoleMotion:
@@ -264,9 +267,11 @@ def sole_motion(model: Model, trial: Trial) -> SoleMotion:
 
 
 def _creep(p: np.ndarray, contact: np.ndarray) -> tuple[float, int]:
-    """Return the farthest way of a sole that stands alone [m], and its step, 0 without any.
+    """Return the largest slip of a sole in single support [m], and the number of that step.
 
-    p: positions of the soles (n, 2, 3). contact: which soles are on the floor in the plan (n, 2).
+    Without single support both are 0.
+
+    p: positions of the soles (n, 2, 3) [m]. contact: planned contact of the soles (n, 2).
     """
     single = contact[:, 0] != contact[:, 1]
     starts = np.flatnonzero(single & ~np.concatenate([[False], single[:-1]]))

@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Why a policy falls or drifts in hrpsim, and not in MuJoCo or in a recording.
+"""Explain why a policy falls or drifts in hrpsim, and not in MuJoCo or in a recording.
 
-Begin with `explanation.explain`. `differences` has the kinds of differences that are taken away.
+`explanation.explain` is the entry point. `differences` has the kinds of differences between the
+simulators, which are removed one by one.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The runs of a comparison as a scenario of sweeps, for all cores."""
+"""The runs of a comparison as a scenario of sweeps, which run in parallel."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from hrpsim.sweeps.framework.scenario import Outcome, Parameter, Scenario
 from hrpsim.sweeps.sweep import sweep
 
 REFERENCE, UNCHANGED = "reference", "unchanged"
-_WINDOWS = -1  # number of the start for predictions in short windows
-_LEAST_SIZES = 0.1, 0.2  # of velocities of the base and of joints [m/s, rad/s]
+_WINDOWS = -1  # number for predictions in short windows instead of a start
+_LEAST_SIZES = 0.1, 0.2  # least scales of velocities of the base and of joints [m/s, rad/s]
 _MOST_STARTS = 1000
-_MOST_WINDOWS = 75  # of predictions
+_MOST_WINDOWS = 75  # largest number of windows for predictions
 
 
 class Run(NamedTuple):
-    """A run of the comparison."""
+    """The results of one run of the comparison."""
 
     fell_at: float  # [s], NaN without a fall
     motion: np.ndarray  # compared quantities (n, channels)
@@ -61,7 +61,7 @@ class Comparison(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The outcomes of a run. Predictions have a miss alone."""
+        """The outcomes of a run. Predictions have only the outcome `miss`."""
         count, width, links = self._sizes()
         return {
             "fell_at": Outcome("s"),
@@ -80,7 +80,7 @@ class Comparison(Scenario):
         return {"changes": Parameter(name), "start": Parameter(integer(_WINDOWS, _MOST_STARTS))}
 
     def identity(self) -> Any:
-        """Return the changes. Results are not stored."""
+        """Return the changes as the identity. Results are not stored."""
         return [[one.difference, one.text] for one in self.changes]
 
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ class Comparison(Scenario):
         return Run(trace.fell_at, motion, sampled.forces)
 
     def subject(self, numbers: Iterable[int]) -> Subject:
-        """Return the subject with the chosen changes, except changes of the reference."""
+        """Return the policy in hrpsim with the chosen changes, except changes of the reference."""
         chosen = [self.changes[k] for k in numbers if not self.changes[k].of_reference]
         at_load: dict[str, Any] = {}
         for one in chosen:
@@ -123,7 +123,7 @@ class Comparison(Scenario):
         return subject
 
     def _altered_reference(self, numbers: Iterable[int]) -> MujocoReference:
-        assert self.there is not None  # a recording is not run
+        assert self.there is not None  # a recording cannot be run
         kinds = [DIFFERENCES[self.changes[k].difference] for k in numbers]
 
         def alter(model: Any) -> None:
@@ -153,7 +153,7 @@ class Comparison(Scenario):
 
 
 def numbers_of(text: str) -> tuple[str, list[int]]:
-    """Return UNCHANGED or REFERENCE, the side that runs, and the changes' numbers.
+    """Return the simulator that runs, UNCHANGED or REFERENCE, and the numbers of the changes.
 
     Texts are such as "unchanged", "2+5" or "reference+5".
     """
@@ -164,7 +164,7 @@ def numbers_of(text: str) -> tuple[str, list[int]]:
 
 
 def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
-    """Return the text of a side with changes, an argument of `numbers_of`."""
+    """Return the text of a simulator with changes. `numbers_of` parses this text."""
     words = [str(number) for number in numbers]
     if side == REFERENCE:
         return "+".join([REFERENCE, *words])
@@ -181,10 +181,10 @@ class Runner:
 
     def __init__(self, comparison: Comparison, executor: Executor) -> None:
         self.comparison, self._executor = comparison, executor
-        self.failures: dict[str, str] = {}  # errors, by the changes
+        self.failures: dict[str, str] = {}  # errors, by change
 
     def runs(self, chosen: Sequence[str]) -> dict[str, list[Run]]:
-        """Return the runs from all starts, by the changes.
+        """Make the runs from all starts. Return the runs by set of changes.
 
         Changes whose runs fail are left out, and `failures` names them.
 
@@ -201,7 +201,10 @@ class Runner:
         return grouped
 
     def misses(self, chosen: Sequence[str]) -> dict[str, float]:
-        """Return the errors of predictions in short windows, by the changes, without failures."""
+        """Return the errors of predictions in short windows, by set of changes.
+
+        Sets whose predictions fail are left out.
+        """
         found = self._sweep([(text, _WINDOWS) for text in chosen])
         misses = dict(zip(self._names(found), found["miss"].values.tolist()))
         return {text: miss for text, miss in misses.items() if text not in self.failures}

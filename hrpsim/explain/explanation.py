@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find when two runs part, and which differences between the simulators explain the gap."""
+"""Find when the runs of two simulators diverge, and which differences explain the gap."""
 
 from __future__ import annotations
 
@@ -30,32 +30,32 @@ from hrpsim.explain.runs.mujoco_reference import MujocoReference
 from hrpsim.explain.runs.reference import Reference
 from hrpsim.explain.runs.subject import Subject
 
-_LEAST_LOAD = 0.02  # of the weight, in the mean: links with more are feet
-_LEAST_GAP = 0.02  # beyond the noise: a smaller gap has no shares
-_ENOUGH = 0.75  # of the gap that the smallest change explains
-_UNLIKELY = 0.05  # chance of falls that are as unequal
-_MOST_KINDS = 8  # that runs examine, the best by predictions
-_TOGETHER = 4  # differences that are taken away together
+_LEAST_LOAD = 0.02  # least mean load of a foot, as a fraction of the weight
+_LEAST_GAP = 0.02  # least gap beyond the noise with explained fractions
+_ENOUGH = 0.75  # fraction of the gap that the smallest change explains
+_UNLIKELY = 0.05  # probability of equally unequal numbers of falls
+_MOST_KINDS = 8  # largest number of differences in runs, chosen by predictions
+_TOGETHER = 4  # largest number of differences removed together
 
 
 _Set = tuple[int, ...]
 
 
 class Effect(NamedTuple):
-    """The gap to the reference that remains without some of the differences."""
+    """The gap to the reference that remains after some differences are removed."""
 
     changes: tuple[Change, ...]
     starts: int
-    falls: int  # of the starts, in hrpsim
-    reference_falls: int  # of the samples of the reference
+    falls: int  # falls of hrpsim's runs
+    reference_falls: int  # falls of the reference's runs
     gap: np.ndarray  # mean distance from the reference, from 0 to 1 (groups,)
     uncertainty: float  # standard error of `by_gap` over the starts
-    by_gap: float  # explained share of the gap beyond the noise
-    by_predictions: float  # explained share of the error of predictions in short windows
+    by_gap: float  # explained fraction of the gap beyond the noise
+    by_predictions: float  # explained fraction of the error of predictions in short windows
 
     @property
     def share(self) -> float:
-        """The explained share: the mean of both shares."""
+        """The explained share of the gap: the mean of both shares."""
         return 0.5 * (self.by_gap + self.by_predictions)
 
 
@@ -68,16 +68,16 @@ class Explanation:
         reference: label of the reference.
         times: of the samples (n,) [s].
         yardstick: names and sizes of the compared quantities.
-        links: names of the links of `Run.forces`.
+        links: names of the links in `Run.forces`.
         feet: links that press on the surroundings.
-        there: runs of the reference, paired with those here.
+        there: runs of the reference, paired with the runs in `here`.
         samples: independent runs of the reference. A recording is one sample.
         here: runs in hrpsim, without changes.
         noise: mean distance of runs from different starts, the larger of the two simulators', by
             groups of the yardstick (groups,).
         gap: mean distance of the paired runs (groups,).
-        parting: when and where the runs part, None if they stay within the noise.
-        chance: of so unequal falls if both fell equally often.
+        parting: when and where the runs diverge, None if the runs stay within the noise.
+        chance: probability of so unequal numbers of falls if both simulators had the same rate.
     """
 
     case: Case
@@ -93,20 +93,20 @@ class Explanation:
     gap: np.ndarray
     parting: Parting | None
     chance: float
-    ranked: tuple[Effect, ...] = ()  # one difference each, the largest share first
-    together: tuple[Effect, ...] = ()  # the first differences, one more each time
-    smallest: Effect | None = None  # the least change that explains enough
-    repaired: tuple[Run, ...] = ()  # runs with the smallest change, or the best
-    failures: dict[str, str] = field(default_factory=dict)  # of changes, by their texts
+    ranked: tuple[Effect, ...] = ()  # effects of single differences, the largest first
+    together: tuple[Effect, ...] = ()  # effects of the first differences, one more in each
+    smallest: Effect | None = None  # the least change with a sufficient effect
+    repaired: tuple[Run, ...] = ()  # runs with the smallest change, or with the best change
+    failures: dict[str, str] = field(default_factory=dict)  # errors, by the text of the change
 
     @property
     def falls_there(self) -> int:
-        """How many of the samples of the reference fell."""
+        """The number of reference runs that fell."""
         return falls_of(self.there[: self.samples])
 
     @property
     def differs(self) -> bool:
-        """Whether the runs differ beyond the noise of either."""
+        """Whether the runs differ by more than the noise of either simulator."""
         return self.parting is not None or self.chance < _UNLIKELY
 
     @property
@@ -117,12 +117,12 @@ class Explanation:
 
 
 def falls_of(runs: Sequence[Run]) -> int:
-    """Return how many runs fell."""
+    """Return the number of runs that fell."""
     return sum(not np.isnan(run.fell_at) for run in runs)
 
 
 def _both_runs(runner: Runner, plain: Comparison, there: There | None) -> dict[str, Any]:
-    """Return the runs here and of the reference. A recording is one run for all starts."""
+    """Return the runs in hrpsim and of the reference. A recording is one run for all starts."""
     if there is not None:
         return runner.runs([REFERENCE, UNCHANGED])
     return {
@@ -173,7 +173,7 @@ def explain(
 def _compared(
     case: Case, reference: str, samples: int, here: Subject, runs: dict[str, list[Run]]
 ) -> Explanation:
-    """Return the explanation without differences: only how far apart the runs are."""
+    """Return the explanation with the distance of the runs, still without ranked differences."""
     links = tuple(here.robot.model.frames)
     motions = {text: np.array([run.motion for run in own]) for text, own in runs.items()}
     is_free, joints = here.robot.model.base == "free", here.robot.joint_names
@@ -212,7 +212,7 @@ def _gaps(yardstick: Yardstick, here: Sequence[Run], there: Sequence[Run]) -> np
 
 
 class _Ranking:
-    """Take differences away one by one and together. A set of differences is a tuple of numbers."""
+    """Ranks differences by removing them one by one and together. A set is a tuple of numbers."""
 
     def __init__(
         self,
@@ -228,7 +228,7 @@ class _Ranking:
         self._misses: dict[str, float] = {}
 
     def ranked(self) -> Explanation:
-        """Return the explanation with the ranked differences."""
+        """Return the explanation, completed by the ranked differences."""
         single = [(k,) for k in range(len(self._changes))]
         self._tell(f"predictions with {len(single)} changes")
         self._misses = self._runner.misses([UNCHANGED, *map(text_of, single)])
@@ -262,7 +262,7 @@ class _Ranking:
         return found
 
     def _best_of_each(self, single: Sequence[_Set]) -> list[_Set]:
-        """Return the change of each kind whose predictions miss least, for the best kinds."""
+        """Return the change with the smallest prediction error of each kind, for the best kinds."""
         best: dict[str, _Set] = {}
         known = [numbers for numbers in single if text_of(numbers) in self._misses]
         for numbers in sorted(known, key=lambda one: self._misses[text_of(one)]):
@@ -275,7 +275,7 @@ class _Ranking:
         return text_of([k for k in numbers if k not in there]), text_of(there, REFERENCE)
 
     def _effects(self, chosen: Sequence[_Set]) -> dict[_Set, Effect]:
-        """Return the effects of sets of differences, without those whose runs fail."""
+        """Return the effects of sets of differences. Sets whose runs fail are left out."""
         sides = dict.fromkeys(chain(*map(self._sides, chosen)))
         if fresh := [text for text in sides if text not in self._runs]:
             self._runs |= self._runner.runs(fresh)
@@ -312,7 +312,7 @@ class _Ranking:
         )
 
     def _smallest(self, effects: dict[_Set, Effect]) -> _Set:
-        """Return the least of the tried sets that explains enough, without needless parts.
+        """Return the smallest tried set that explains enough, without superfluous differences.
 
         The result is empty if no set explains enough.
         """
@@ -331,7 +331,8 @@ class _Ranking:
     def _is_enough(self, numbers: _Set, effect: Effect) -> bool:
         """Return whether runs with a set of changes behave like the reference's.
 
-        Falls must be as rare. The runs must not part, or most of the gap must be explained.
+        Falls must be as rare as in the reference. The runs must not diverge, or most of the gap
+        must be explained.
         """
         falls = effect.falls, effect.reference_falls
         if chance_of_falls(*falls, effect.starts, self._found.samples) < _UNLIKELY:

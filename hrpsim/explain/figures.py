@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures of an explanation: motions and foot forces over each other, and shares."""
+"""Figures of an explanation: superimposed motions and foot forces, and explained shares."""
 
 from __future__ import annotations
 

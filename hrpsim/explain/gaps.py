@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far apart runs are, and when and where the distance exceeds the noise."""
+"""Distances of runs, and the time at which the distance exceeds the noise."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BASE = ("height", "forward lean", "sideways lean")
 _BASE += tuple(f"{kind} velocity {axis}" for kind in ("linear", "angular") for axis in "xyz")
 _FLOORS = {"travel": 0.1, "heading": 0.1, "height": 0.01, "lean": 0.02, "linear": 0.1}
 _FLOORS |= {"angular": 0.2, "joint": 0.05}
-_BEYOND, _MORE = 2.0, 0.25  # runs part at this multiple of the noise, and this much more
-_LASTING = 5  # samples in a row
+_BEYOND, _MORE = 2.0, 0.25  # runs separate at this multiple of the noise plus this distance
+_LASTING = 5  # number of successive samples
 
 
 def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
@@ -56,7 +56,10 @@ class Yardstick(NamedTuple):
 
     @staticmethod
     def of(is_free: bool, joints: Sequence[str], reference: np.ndarray) -> Yardstick:
-        """Return the sizes of a reference's motions (starts, n, channels): standard deviations."""
+        """Return a yardstick with the standard deviations of a reference's motions.
+
+        reference: motions (starts, n, channels).
+        """
         base = (*_TRAVEL, *_BASE) if is_free else ()
         groups = {"posture": slice(len(base), None)}
         if is_free:
@@ -67,15 +70,15 @@ class Yardstick(NamedTuple):
         ]
         floors = np.array([_FLOORS[kind] for kind in (*kinds, *("joint" for _ in joints))])
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of times at which all have fallen
+            warnings.simplefilter("ignore", RuntimeWarning)  # for times after all falls
             spread = np.nan_to_num(np.nanstd(reference, axis=(0, 1)))
         return Yardstick((*base, *joints), np.maximum(spread, floors), groups)
 
     def distances(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return the distance of two motions (n, channels) at each time by groups (n, groups).
 
-        A distance is the root mean square of the differences, in sizes, but at most 1. The distance
-        is 1 while only one robot has fallen, and 0 after both have fallen.
+        A distance is the root mean square of the differences over the sizes, but at most 1. The
+        distance is 1 while only one robot has fallen, and 0 after both have fallen.
         """
         squares = ((a - b) / self.sizes) ** 2
         apart = np.sqrt([squares[:, own].mean(axis=1) for own in self.groups.values()]).T
@@ -86,19 +89,19 @@ class Yardstick(NamedTuple):
 
 
 class Parting(NamedTuple):
-    """When and where runs part."""
+    """The time at which runs diverge, and the quantity that diverges first."""
 
     time: float  # [s]
-    channel: str  # that departs first
-    here: float  # its mean in hrpsim
-    there: float  # its mean in the reference
+    channel: str  # the channel that separates first
+    here: float  # mean of the channel in hrpsim
+    there: float  # mean of the channel in the reference
 
 
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
     """Return the median distance of runs of one simulator from different starts (n, groups).
 
-    A run counts until the fall, because falls at different times say nothing of the noise before.
-    The noise is 0 when fewer than two runs still stand.
+    A run counts until its fall, because the times of falls do not measure the noise before. The
+    noise is 0 when fewer than two runs still stand.
 
     Args:
         yardstick: sizes.
@@ -108,14 +111,14 @@ def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
     apart = np.array([yardstick.distances(a, b) for a, b in zip(motions, turned)])
     apart[np.isnan(motions).any(axis=2) | np.isnan(turned).any(axis=2)] = np.nan
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of times at which no pair stands
+        warnings.simplefilter("ignore", RuntimeWarning)  # for times without a standing pair
         return np.nan_to_num(np.nanmedian(apart, axis=0))
 
 
 def parting(
     yardstick: Yardstick, times: np.ndarray, here: np.ndarray, there: np.ndarray
 ) -> Parting | None:
-    """Return when paired runs part beyond the noise of either, or None.
+    """Return when the distance of paired runs exceeds the noise of either simulator, or None.
 
     Args:
         yardstick: sizes.
@@ -144,13 +147,13 @@ def parting(
 
 
 def chance_of_falls(falls: int, others: int, starts: int, other_starts: int) -> float:
-    """Return how probable so unequal falls are if the true rates are equal (Fisher's exact test).
+    """Return the p value of Fisher's exact test: equal rates of falls in both simulators.
 
     Args:
-        falls: in hrpsim.
-        others: in the reference.
-        starts: runs in hrpsim.
-        other_starts: runs of the reference.
+        falls: number of falls in hrpsim.
+        others: number of falls in the reference.
+        starts: number of runs in hrpsim.
+        other_starts: number of runs of the reference.
     """
     total, fallen = starts + other_starts, falls + others
 

@@ -167,7 +167,7 @@ def _percent(share: float) -> str:
 def _pictures(found: Explanation) -> list[_Picture]:
     try:
         drawn = figures(found)
-    except HrpsimError:  # no matplotlib
+    except HrpsimError:  # matplotlib is not installed
         return []
     pictures = []
     for name, (caption, figure) in drawn.items():

@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fit parameters of a world to recordings, by least squares, with the uncertainty.
+"""Fit parameters of a world to recordings by least squares, with confidence intervals.
 
-Begin with `fit.fit` (also `hrpsim.fit`). `predict` simulates the recordings in short windows.
+`fit.fit` (also `hrpsim.fit`) is the entry point. `predict` simulates the recordings in short
+windows.
 """
 
 from __future__ import annotations

@@ -51,21 +51,21 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult
 
-_CHANGE = 1e-4  # of u, for differences
+_CHANGE = 1e-4  # change of u for finite differences
 _MOST_CHANGE = 0.5
-_DEPENDS = 1e-7  # of the largest column: below this nothing depends on a parameter
+_DEPENDS = 1e-7  # relative to the largest column: a smaller column counts as zero
 _CONVERGED = 1e-4
-_NEAR = 1e-2  # for solutions from which weights and starts are found
+_NEAR = 1e-2  # tolerance of the solutions for weights and starts
 _MOST_EVALUATIONS = 40
-_FEW = 40  # windows, or four for each unknown, from which a fit begins where there are more
-_MOST_ROUNDS, _IN_A_ROUND = 8, 4  # of parameters and starts in turn; evaluations
-_MOST_WEIGHINGS, _SAME_WEIGHTS = 5, 0.02  # rounds, and a change of weights that does not matter
-_SQUARES = 0.003  # share of the squares: what a round lowers by less have converged
-_AT_END = 1e-6  # of the unit: distance of values at their bounds
-_OPTIMUM = 2.0  # standard deviations that one more step may move
-_SAME = 0.1  # of a standard deviation: parameters that move less have converged
-_NEAR_SLOPES = 0.01  # of u: exact derivatives that were found so near are used again
-_SAME_SLOPES = 0.05  # of u: the same, where starts are fitted
+_FEW = 40  # least number of windows for the first solution, or four for each unknown
+_MOST_ROUNDS, _IN_A_ROUND = 8, 4  # rounds of parameters and starts in turn, evaluations in each
+_MOST_WEIGHINGS, _SAME_WEIGHTS = 5, 0.02  # rounds, and relative change of weights at convergence
+_SQUARES = 0.003  # relative decrease of the sum of squares at convergence
+_AT_END = 1e-6  # distance from the bounds, in units of the unknown
+_OPTIMUM = 2.0  # largest further step at an optimum [standard deviations]
+_SAME = 0.1  # change of parameters at convergence [standard deviations]
+_NEAR_SLOPES = 0.01  # largest change of u for which exact derivatives are used again
+_SAME_SLOPES = 0.05  # the same if starts are fitted
 _CONFIDENCE = 0.95
 STARTS = ("measured", "fitted")
 
@@ -93,14 +93,13 @@ def fit(  # many parameters: keywords, passed by name
     Args:
         world: world file, or a scenario with one.
         recordings: to fit to. Recordings with `held_out` are only predicted.
-        parameters: by path, as in sweeps, or `delay` and `delay.RECORDING` [s] of commands,
-            `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal. Each value
-            is an `Unknown`, its keywords, or the first value.
+        parameters: by path as in sweeps, and additionally `delay` and `delay.RECORDING` [s] of
+            commands, `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal.
+            Each value is an `Unknown`, its keywords, or the first value.
         entity: the recorded robot or body. The default is the only robot.
         window: length [s].
         start: "measured": windows start at measured states, for precise sensors and many joints.
-            "fitted": the starts of windows are fitted too, so the noise of the starts causes no
-            bias.
+        "fitted": the starts of windows are fitted too, so the noise of the starts causes no bias.
         noise: standard deviations by kind of quantity, such as `position`, `base_rotation`,
             `lfsensor.force` or `torque`. By default from the remaining differences.
         change: step of a parameter for finite differences, as a fraction of the parameter (scale
@@ -108,7 +107,7 @@ def fit(  # many parameters: keywords, passed by name
             change that alters the motion by a tenth. Larger steps help if impacts make predictions
             jump.
         derivatives: "exact": by `World.linearize` of each step. "differences": finite differences
-            of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
+        of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
         processes: number of processes for exact derivatives. Each takes a part of the windows. More
             than 1 need a program that begins under `if __name__ == "__main__"`.
         report: called with a line on the progress.
@@ -136,7 +135,7 @@ def fit(  # many parameters: keywords, passed by name
 def _check_options(
     recordings: Sequence[Recording], window: float, start: str, derivatives: str
 ) -> None:
-    """Raise FitError for options that do not exist, and for recordings of one name."""
+    """Raise FitError for unknown options, and for recordings with equal names."""
     require_name("start", start, STARTS, FitError)
     require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
     if not window > 0.0:
@@ -145,7 +144,10 @@ def _check_options(
 
 
 class _Problem:
-    """The residuals of a fit and the derivatives by u, for the parameters that have an effect."""
+    """The least-squares problem of a fit: residuals, and derivatives with respect to u.
+
+    u: vector of the unknowns (`Unknowns.to_u`). x: entries of u with an effect on the residuals.
+    """
 
     def __init__(
         self, scenario, recordings, parameters, entity, window, start, change, derivatives
@@ -171,9 +173,9 @@ class _Problem:
         self._starts: Starts | None = None
         find_units(self.unknowns, self._part()[0])
         self._u = self.unknowns.inside(self.unknowns.to_u(self.unknowns.start))
-        self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x, differences
+        self._last: tuple[bytes, np.ndarray] = b"", np.zeros(0)  # x and its differences
         self.slopes = Slopes(self._predictor, self.unknowns, change, derivatives)
-        self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x, derivatives of differences
+        self._found = np.full(len(self._u), np.inf), np.zeros(0)  # x and its derivatives
         self._by_starts = np.zeros(0)
 
     @property
@@ -184,7 +186,7 @@ class _Problem:
     # -- residuals -------------------------------------------------------------------------------
 
     def _all(self, x: np.ndarray) -> np.ndarray:
-        """Return u of all parameters."""
+        """Return u with the entries x of the parameters that have an effect."""
         u = self._u.copy()
         u[self._active] = x
         return u
@@ -201,7 +203,7 @@ class _Problem:
         return self._last[1]
 
     def _weighted(self, differences: np.ndarray) -> np.ndarray:
-        """Return differences (rows, n) over deviations, less the part that other starts explain."""
+        """Return differences (rows, n) over deviations, without the part that starts explain."""
         found = differences * self._weights[:, None]
         return found if self._starts is None else self._starts.without(found)
 
@@ -218,7 +220,10 @@ class _Problem:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`. With starts, exact ones are kept for a round."""
+        """Return the derivatives of `residuals`.
+
+        With fitted starts, exact derivatives are reused within a round.
+        """
         near = _NEAR_SLOPES if self.slopes.of_starts else 0.0
         if self.slopes.of_starts and self._starts is not None:
             near = np.inf
@@ -238,7 +243,7 @@ class _Problem:
     # -- solution --------------------------------------------------------------------------------
 
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
-        """Return the first vector, and hold the parameters without effect."""
+        """Return the first x. Fix the parameters without an effect at their first values."""
         self.weigh(self._u, noise)
         slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
@@ -258,7 +263,7 @@ class _Problem:
         return x
 
     def weigh(self, x: np.ndarray, noise: Mapping[str, float]) -> None:
-        """Weigh each kind by its deviation, given or computed from the differences at x."""
+        """Set the weights of each kind from its standard deviation, given or computed at x."""
         found, free = self._differences_at(x), np.ones(len(self._rows.kind))
         if self._starts is not None:
             found, free = self._starts.remainder(found, self._weights)
@@ -282,7 +287,7 @@ class _Problem:
         starts.move(self._differences_at(x) * self._weights, squares)
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
-        """Return x near the least squares, from a part of the windows if there are many."""
+        """Return an x close to the least squares. Many windows are thinned out to save time."""
         predictor, own = self._part()
         if own.all():
             return self.solve(x, say, _NEAR).x
@@ -294,7 +299,7 @@ class _Problem:
         return part.solve(x, say, _NEAR).x
 
     def _part(self) -> tuple[Predictor, np.ndarray]:
-        """Return the predictor of a part of the windows, and the part's rows (true)."""
+        """Return a predictor of a part of the windows, and the mask (rows,) of the part's rows."""
         count, everything = self._rows.window[-1] + 1, np.ones(len(self._rows.window), dtype=bool)
         every = count // max(_FEW, 4 * len(self.unknowns))
         if every < 2 or not all(one.is_whole for one in self._predictor.recordings):
@@ -322,7 +327,7 @@ class _Problem:
             say(f"evaluation {count[0]}: sum of squares {found @ found:.6g}")
             return found
 
-        self.residuals(x)  # raises for a start that no world can have
+        self.residuals(x)  # raises an error for an impossible start
         found = least_squares(
             trial,
             np.ones(len(x)),
@@ -410,7 +415,7 @@ class _Problem:
         """
         low, high = self._bounds()
         slope = found.jac.T @ found.fun
-        away = np.where(slope > 0.0, found.x - low, high - found.x)  # to the end of the descent
+        away = np.where(slope > 0.0, found.x - low, high - found.x)  # to the bound in the descent
         free = away > _AT_END
         J, deviation = found.jac[:, free], np.sqrt(np.diag(matrix)[free])
         step = np.linalg.pinv(J.T @ J, rcond=SINGULAR**2, hermitian=True) @ slope[free]

@@ -108,7 +108,10 @@ class FitStudy:
         return fit(self.world, self.recordings, self.parameters, report=report, **self.options)
 
     def cross_validate(self, report=None) -> dict[str, tuple[float, float]]:
-        """Return errors by kind before and after, with each recording left out of its own fit."""
+        """Return errors by kind before and after fits.
+
+        A fit without a recording's fold predicts the recording.
+        """
         return cross_validate(
             self.world,
             self.recordings,
@@ -126,7 +129,7 @@ def cross_validate(
     folds: int,
     **options: Any,
 ) -> dict[str, tuple[float, float]]:
-    """Return errors by kind before and after. Each fold is predicted by a fit without the fold.
+    """Return errors by kind before and after fits. A fit without a fold predicts this fold.
 
     Args:
         world: as for `fit`.
@@ -193,7 +196,7 @@ def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def beside(study: Path, named: str) -> Path:
-    """Return the path of a file that is next to a study, or that hrpsim ships."""
+    """Return the path of a file relative to a study, or else of a file that hrpsim ships."""
     path = (study.parent / Path(named).expanduser()).absolute()
     if exists(path):
         return path

@@ -28,7 +28,7 @@ class Window(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Compared samples of the states or of one signal of a recording."""
+    """Predicted minus measured samples of the states or of one signal of a recording."""
 
     time: np.ndarray  # (samples,) [s]
     window: np.ndarray  # (samples,)
@@ -36,12 +36,12 @@ class Prediction(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """Values and offsets of starts to try, and the needed worlds."""
+    """The trials of a prediction: parameter values, offsets of starts, and the required worlds."""
 
     values: Sequence[Mapping[str, float]]
-    numbers: np.ndarray  # of each trial's world
+    numbers: np.ndarray  # number of each trial's world
     worlds: list[Mapping[str, float]]  # values of each world
-    offsets: list[Sequence[np.ndarray] | None]  # of each world
+    offsets: list[Sequence[np.ndarray] | None]  # offsets of each world
 
     @staticmethod
     def of(
@@ -90,7 +90,10 @@ def follow(
 
 
 class _Followed:
-    """The worlds of trials, and the outputs of a recording: the states, then each signal."""
+    """The worlds of some trials that follow a recording.
+
+    Outputs are the states, then each signal.
+    """
 
     def __init__(
         self, batch: Batch, one: BoundRecording, trials: Trials, starts_are_fitted: bool
@@ -184,7 +187,7 @@ def _of_signal(
 
 
 class _Parts(NamedTuple):
-    """Times, numbers of windows and differences of one output, window by window."""
+    """Times, numbers of windows and differences of one output, collected window by window."""
 
     times: list[np.ndarray]
     windows: list[np.ndarray]
@@ -203,19 +206,22 @@ class _Parts(NamedTuple):
 def signal_samples(
     one: BoundRecording, signal: BoundSignal, window: Window, starts_are_fitted: bool
 ) -> slice:
-    """Return the samples of a signal that a window compares."""
+    """Return the samples of a signal that are compared in a window."""
     last = min(window.last + starts_are_fitted, len(one.time) - 1)
     with_end = not starts_are_fitted or window.last == len(one.time) - 1
     return signal.samples(one.time[window.start], one.time[last], with_end)
 
 
 def state_of(thing) -> np.ndarray:
-    """Return q and v of a robot or body (nq + nv,)."""
+    """Return the state (q, v) of a robot or body (nq + nv,)."""
     return np.concatenate([thing.q, thing.v])
 
 
 def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
-    """Set the measured state plus an offset. Unmeasured entries start from `usual` q and v."""
+    """Set a robot or body to the measured state of a sample, plus an offset (2 nv,).
+
+    usual: q and v for the entries that were not measured.
+    """
     q, v = one.q[sample], one.v[sample]
     q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
     if offset is not None:
@@ -241,7 +247,10 @@ def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.nda
 def simulate(
     batch, one: BoundRecording, window: Window, delay: float, read: Callable[[], Any]
 ) -> np.ndarray:
-    """Return the values of `read` at each sample (samples, ...), interpolated between steps."""
+    """Simulate a window, and return the values of `read` at each sample (samples, ...).
+
+    Values between steps are interpolated.
+    """
     things = [world.entities[one.entity] for world in batch.worlds]
     time_step = batch.worlds[0].time_step
     at = _steps(one, window, time_step)
@@ -256,7 +265,7 @@ def _steps(one: BoundRecording, window: Window, time_step: float) -> np.ndarray:
 
 
 def _lower(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return whole steps, and the remaining fractions of a step."""
+    """Return the step before each time (in steps), and the remaining fraction of a step."""
     low = np.floor(at + ON_A_STEP).astype(int)
     return low, np.where(at - low < ON_A_STEP, 0.0, at - low)
 
@@ -267,7 +276,7 @@ def _read_all(signal: BoundSignal, things: Sequence[Any]) -> np.ndarray:
 
 
 def _wanted(at: np.ndarray) -> np.ndarray:
-    """Return the steps between which values at the times `at` [steps] lie."""
+    """Return the numbers of the steps that are needed to interpolate at the times `at` [steps]."""
     low, share = _lower(at.ravel())
     return np.unique(np.concatenate([low, low[share > 0.0] + 1]))
 
@@ -329,7 +338,7 @@ def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -
 
 
 def turned(measured: np.ndarray, found: np.ndarray):
-    """Return the rotations from quaternions measured (n, 4) to those found."""
+    """Return the rotations from measured quaternions (n, 4) to quaternions `found` (n, 4)."""
     from scipy.spatial.transform import Rotation
 
     return Rotation.from_quat(measured).inv() * Rotation.from_quat(found)

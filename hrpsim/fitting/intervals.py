@@ -4,12 +4,12 @@
 """Covariances of fitted parameters.
 
 The least squares move by -C J^T e, where e is the noise and C the inverse of J^T J. Noise of a
-filtered sensor has a colour: neighbouring samples are alike. Here noise is autoregressive of first
-order, with one coefficient for each kind of quantity. Starts and parameters absorb a part of the
-noise, so residuals look whiter than the noise. The coefficient is the one with which drawn noise
-leaves residuals as coloured as the measured ones (a parametric bootstrap, indirect inference:
-Gourieroux, Monfort and Renault 1993). Its own deviation is added, since an underestimate gives
-intervals that are too short.
+filtered sensor is coloured: neighbouring samples are correlated. The noise model is autoregressive
+of first order, with one coefficient for each kind of quantity. Starts and parameters absorb a part
+of the noise, so residuals look whiter than the noise. The coefficient is therefore found by
+simulation: drawn noise with this coefficient leaves residuals with the measured autocorrelation
+(indirect inference: Gourieroux, Monfort and Renault 1993). The standard deviation of the
+coefficient is added, because an underestimate makes the intervals too short.
 
 If windows start at measured states, the noise of a start is common to its window. The windows are
 then the clusters of White's sandwich estimator.
@@ -57,13 +57,13 @@ def of_coloured_noise(
     rows: Rows,
     without_starts: Callable[[np.ndarray], np.ndarray],
 ) -> Covariance:
-    """Return the covariance with noise of the colour that the residuals show.
+    """Return the covariance for autoregressive noise, estimated from the residuals.
 
     Args:
         J: derivatives of the residuals (rows + priors, p).
         residuals: (rows + priors,).
         rows: kind and signal of each row.
-        without_starts: returns values (rows, n) less the part that starts of windows absorb.
+        without_starts: returns values (rows, n) without the part that starts of windows absorb.
     """
     own = len(rows.kind)
     inverse, J, priors = np.linalg.pinv(J.T @ J), J[:own], J[own:]
@@ -74,7 +74,7 @@ def of_coloured_noise(
     white = np.random.default_rng(0).normal(size=(own, draws))
 
     def drawn(colours: np.ndarray) -> np.ndarray:
-        """Return residuals of noise (rows, draws) of these coefficients by kind."""
+        """Return the residuals (rows, draws) of drawn noise. colours: coefficient of each kind."""
         noise = np.empty_like(white)
         for at in signals:
             noise[at] = _coloured(white[at], colours[rows.kind[at[0]]])
@@ -100,9 +100,10 @@ def of_coloured_noise(
 
 
 def _coloured(values: np.ndarray, colour: float, transposed: bool = False) -> np.ndarray:
-    """Return L values, where L (n, n) makes autoregressive noise of unit variance from white noise.
+    """Return L @ values. L (n, n) turns white noise into autoregressive noise of unit variance.
 
-    transposed: L^T values, of values and with a result in reversed order of time.
+    transposed: return L^T @ values, for values in reversed order of time. The result is reversed
+    too.
     """
     from scipy.signal import lfilter
 

@@ -26,7 +26,7 @@ from hrpsim.fitting.unknowns import Unknowns
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.batch import Batch
 
-_FOR_THREADS = 300  # degrees of freedom, below which handing work to threads takes longer
+_FOR_THREADS = 300  # number of degrees of freedom, below which threads take longer
 
 
 class Rows(NamedTuple):
@@ -42,7 +42,7 @@ class Rows(NamedTuple):
 
 
 def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list[Window]:
-    """Return windows of `length` [s], or windows of one sample if samples are rarer.
+    """Return windows of `length` [s], with at least one sample each.
 
     If the starts are fitted, the first sample of a window is compared too. Otherwise the first
     sample is the start, and the window ends with the start of the next.
@@ -61,12 +61,12 @@ def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list
 
 
 def scenario_of(world: str | Path | WorldScenario) -> WorldScenario:
-    """Return a scenario with a world file, which may be one already."""
+    """Return a scenario of a world file. A scenario is returned unchanged."""
     return world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
 
 
 def only(entities: Iterable[str]) -> str | None:
-    """Return the name of the only entity, or None for several."""
+    """Return the name of the only entity, or None if there are several."""
     names = list(entities)
     return names[0] if len(names) == 1 else None
 
@@ -104,7 +104,7 @@ class Predictor:
         self._find_order()
 
     def _find_order(self) -> None:
-        """Find the order that sorts the rows of states and signals by windows."""
+        """Find the permutation that sorts the rows of states and signals by windows."""
         windows = np.concatenate([window for _, window, _ in self._blocks()])
         is_sorted = not (np.diff(windows) < 0).any()
         self._order = None if is_sorted else np.argsort(windows, kind="stable")
@@ -168,7 +168,7 @@ class Predictor:
         return whole if self._order is None else whole[..., self._order]
 
     def still(self) -> np.ndarray:
-        """Return the differences (rows,) of a world that stays at the beginnings of windows."""
+        """Return the differences (rows,) of a state that stays constant within each window."""
         found = []
         for one, windows in zip(self.recordings, self.windows):
             state, own = np.hstack([one.q, one.v]), []

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measured and simulated motion on figures, and residuals of a fit that are not noise."""
+"""Figures of measured and simulated motion, and tests whether the residuals of a fit are noise."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,17 +14,17 @@ from hrpsim.fitting.recordings.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 
 _LAGS = 20
-_SURE = 3.0  # standard deviations of a correlation of noise
+_SURE = 3.0  # standard deviations of the correlation of noise
 _SIGNALS_SHOWN = 4
 _COLOUR, _FAINT = "#1f6fb4", "#a9b1bd"
 _MEASURED, _BEFORE, _AFTER = "#4f5d75", "#d1495b", "#1f6fb4"
-_SHOWN = 6  # quantities, those whose error fell most
+_SHOWN = 6  # number of quantities, those with the largest decrease of the error
 
 
 class Unexplained(NamedTuple):
-    """The residual of one signal: predicted minus measured.
+    """The residual of one signal (predicted minus measured), with its autocorrelations.
 
-    The autocorrelations of white noise lie within `bound` for 99.7 %. `related` is the measured
+    99.7 % of the autocorrelations of white noise lie within `bound`. `related` is the measured
     signal, or its sign, with the largest correlation. `related` is "" if this correlation is within
     the bound.
     """
@@ -38,11 +38,11 @@ class Unexplained(NamedTuple):
     bound: float
     related: str
     correlation: float
-    pairs: np.ndarray  # (2, samples) of the signal that it follows most, and the residual
+    pairs: np.ndarray  # (2, samples) of the most correlated signal and the residual
 
     @property
     def white(self) -> bool:
-        """Whether neighbouring residuals are as independent as noise."""
+        """Whether the autocorrelations are as small as for white noise."""
         return len(self.autocorrelation) < 2 or abs(self.autocorrelation[1]) < self.bound
 
 
@@ -114,7 +114,7 @@ def _autocorrelation(residual: np.ndarray, window: np.ndarray) -> np.ndarray:
 
 
 def draw_unexplained(result: FitResult, path: str | Path) -> None:
-    """Draw autocorrelations of the least white residuals, and residuals over related signals."""
+    """Draw autocorrelations of the least white residuals, and residuals against related signals."""
     shown = unexplained(result)[:_SIGNALS_SHOWN]
     figure = new_figure(8.0, 2.6 * len(shown) + 0.4)
     for row, one in enumerate(shown):

@@ -18,18 +18,19 @@ if TYPE_CHECKING:
     from hrpsim.world.world import World
 
 
-_VELOCITY_OF = {"position": "velocity", "base_position": ""}  # of a base it has other axes
-_LEAST_SHARE = 0.1  # of the motion, to explain anything
-_LOOSE = 0.5  # deviation of a combination, from which it is not determined
-SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
+_VELOCITY_OF = {"position": "velocity", "base_position": ""}  # a base's velocity has other axes
+_LEAST_SHARE = 0.1  # least explained fraction of the motion
+_LOOSE = 0.5  # least standard deviation of an undetermined combination
+SINGULAR = 5e-4  # or relative size of its effect, below the resolution of finite differences
 
 
 class Undetermined(NamedTuple):
     """A combination of parameters that the recordings do not determine.
 
-    parts: direction, by parameter: of logarithms, of values over the distance of the bounds, or
-        else of values over the larger of the value and a change that alters the motion by a tenth.
-    deviation: standard deviation along this direction, in the same unit. Infinite: not known.
+    parts: components of the direction by parameter. Parameters count as logarithms, or over the
+        distance of their bounds. Otherwise parameters count over the larger of the value and a
+        change that alters the motion by a tenth.
+    deviation: standard deviation along this direction. Infinite if unknown.
     """
 
     parts: dict[str, float]
@@ -39,10 +40,7 @@ class Undetermined(NamedTuple):
 def undetermined_of(
     J: np.ndarray, covariance: np.ndarray, names: list[str]
 ) -> tuple[Undetermined, ...]:
-    """Return the combinations that residuals do not determine.
-
-    J: derivatives of the residuals (rows, p). covariance: (p, p), in the units of J.
-    """
+    """Find the combinations of parameters that the residuals do not determine."""
     _, sizes, directions = np.linalg.svd(J, full_matrices=False)
     found = []
     for size, direction in zip(sizes[::-1], directions[::-1]):
@@ -70,27 +68,28 @@ def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str
 
 
 class Trace(NamedTuple):
-    """Compared samples of a recording. Differences are predicted minus measured."""
+    """Compared samples of the states or of one signal. Differences are predicted minus measured."""
 
     name: str
     held_out: bool
     time: np.ndarray  # (samples,) [s]
     window: np.ndarray  # (samples,) number of the window
-    kinds: tuple[str, ...]  # of each column
+    kinds: tuple[str, ...]  # kind of each column
     labels: tuple[str, ...]  # joint or axis of each column
     measured: np.ndarray  # (samples, columns); 0 for rotations
-    before: np.ndarray  # differences with the first values
-    after: np.ndarray  # differences with those found
+    before: np.ndarray  # differences with the initial values
+    after: np.ndarray  # differences with the fitted values
 
     def ways(self) -> list[int]:
-        """Return the columns of positions."""
+        """Return the indices of the columns with positions."""
         return [k for k, kind in enumerate(self.kinds) if kind in _VELOCITY_OF]
 
     def guesses(self) -> np.ndarray:
-        """Return squared differences of three guesses (3,).
+        """Return sums of squared position differences (3,) for three guesses without a model.
 
-        First: everything stays as in the sample before each window. Second: everything moves on at
-        the velocity measured there, if any. Third: everything is at its mean over the recording.
+        First: positions stay as in the sample before each window. Second: positions change at the
+        velocity measured in that sample, if any. Third: positions have their mean over the whole
+        recording.
         """
         before = np.maximum(np.searchsorted(self.window, self.window) - 1, 0)
         ways, elapsed = self.measured - self.measured[before], self.time - self.time[before]
@@ -107,7 +106,10 @@ class Trace(NamedTuple):
 
 
 def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[Trace]:
-    """Return samples of states and signals, with predictions before and after a fit."""
+    """Return the traces of states and signals of a recording.
+
+    found: predictions with the first and with the fitted values, for the states and each signal.
+    """
     traces = [_state_trace(one, found[0])]
     for signal, own in zip(one.signals, found[1:]):
         samples = signal.signal
@@ -128,7 +130,7 @@ def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[Trace]:
 
 
 def _state_trace(one: BoundRecording, found: Prediction) -> Trace:
-    """Return samples of states, with predictions of two worlds: before a fit, and after the fit."""
+    """Return the trace of the states of a recording. See `traces_of`."""
     columns = [(kind, n, own[n]) for kind, own in one.columns() for n in range(len(own))]
     joints = one.recording.joints
     kinds = tuple(kind for kind, _, _ in columns)
@@ -167,9 +169,9 @@ class FitResult:
             if the least squares were not reached.
         high: upper ends.
         correlation: of the parameters (p, p).
-        reached: whether the least squares were reached.
-        at_bound: parameters that ended at a bound. The intervals hold only if the true values
-            lie within the bounds.
+        reached: whether the minimum of the least squares was reached.
+        at_bound: parameters that ended at a bound. The intervals hold only if the true values lie
+            within the bounds.
         without_effect: parameters without effect on measured quantities. Such parameters keep the
             start.
         undetermined: combinations that the recordings leave open.
@@ -177,7 +179,7 @@ class FitResult:
         units: of the kinds of compared quantities.
         derivatives: by parameter, "exact" or "differences", and how far "exact" was used.
         inertias: of the links with fitted parameters, "ROBOT.LINK", including all bodies fixed to
-            the link: mass [kg], com [m] and inertia about com [kg m^2], in the frame of the link.
+        the link: mass [kg], com [m] and inertia about com [kg m^2], in the frame of the link.
     """
 
     names: tuple[str, ...]
@@ -234,9 +236,8 @@ class FitResult:
         """Return the share of the motion within windows that the model explains, at most 1.
 
         The share is 1 minus a ratio of squared differences over all measured positions. The
-        numerator is the model's. The denominator belongs to the best of three guesses without a
-        model: nothing moves from the sample before each window, or everything moves on at the
-        velocity measured there, or everything is at its mean. 0 is as good as the best guess.
+        numerator is the sum for the model. The denominator is the sum for the best of three guesses
+        without a model (`Trace.guesses`). A share of 0 is as good as the best guess.
         """
         wrong, guessed = 0.0, np.zeros(3)
         for trace in self.traces:
@@ -251,7 +252,7 @@ class FitResult:
         return bool(self.explained() > _LEAST_SHARE)
 
     def verdict(self) -> str:
-        """Return a plain summary: the explained share of the motion, undetermined parameters."""
+        """Return a text with the explained share of the motion and the undetermined parameters."""
         share, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
         text = f"The model explains {share:.3g} % of the measured motion"
         if any(trace.held_out for trace in self.traces):
@@ -273,7 +274,7 @@ class FitResult:
         return " ".join(words)
 
     def _loose(self) -> list[str]:
-        """Return the parameters in combinations that are not determined."""
+        """Return the parameters in undetermined combinations."""
         return list(dict.fromkeys(name for one in self.undetermined for name in one.parts))
 
     def _correlated(self) -> dict[str, Any]:

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The unit of each linear parameter without bounds: a change that alters the motion noticeably.
+"""Find the unit of each linear parameter without bounds: a noticeable change of the motion.
 
-The unit comes from predictions, not from the value. A parameter that starts at 0 therefore has the
-unit of one that starts near its optimum.
+The unit comes from predictions, not from the value of the parameter. The unit is therefore also
+defined for a parameter that starts at 0.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from hrpsim.common.errors import HrpsimError
 from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.unknowns import Unknowns
 
-_NOTICED = 0.1  # root mean square change of the motion, as a fraction of the motion
-_NEAR = 3.0  # factor: a change whose effect is so near is taken
+_NOTICED = 0.1  # desired relative change of the motion, root mean square
+_NEAR = 3.0  # accepted factor between the effect and the desired effect
 _ROUNDS = 8
-_FIRST, _MOST_FACTOR = 1e-3, 1e3  # change, and its factor from one round to the next
+_FIRST, _MOST_FACTOR = 1e-3, 1e3  # first change, and largest factor between two changes
 
 
 def find_units(unknowns: Unknowns, predictor: Predictor) -> None:
@@ -44,7 +44,7 @@ def find_units(unknowns: Unknowns, predictor: Predictor) -> None:
             try:
                 moved = predicted(unknowns.start + sign * change * own) - base
                 effect = float(np.sqrt(np.mean(moved**2))) / _NOTICED
-            except HrpsimError:  # no world can have this value
+            except HrpsimError:  # impossible value of the world
                 effect = _MOST_FACTOR
             if 1.0 / _NEAR <= effect <= _NEAR or (effect == 0.0 and change >= 1.0):
                 break

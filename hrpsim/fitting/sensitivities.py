@@ -20,16 +20,16 @@ from hrpsim.fitting.follow import Window, begin, command_delay, simulate, state_
 from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.recordings.measured_motion import POSITIONS, BoundRecording
 
-_TOGETHER = 10  # windows that one world follows, where they do not depend on each other
+_TOGETHER = 10  # number of windows in one world, if the windows are independent
 
 
 class Sensitivities(NamedTuple):
     """Derivatives of the differences, and the rows for which the derivatives are known."""
 
     by_parameters: np.ndarray  # (rows, p)
-    by_starts: np.ndarray  # (rows, 2 nv), of the largest nv
-    known: np.ndarray  # (rows,) whether every step of the window was differentiated
-    refused: str  # why another one was not
+    by_starts: np.ndarray  # (rows, 2 nv), with the largest nv
+    known: np.ndarray  # (rows,) whether all steps of the window are differentiated
+    refused: str  # reason why a window is not differentiated
 
 
 def sensitivities(
@@ -70,7 +70,7 @@ def _of_part(
     predictor: Predictor,
     offsets: Sequence[np.ndarray] | None,
 ) -> Sensitivities:
-    """Return the derivatives of windows that one world follows."""
+    """Return the derivatives of a predictor's windows, simulated one after another in one world."""
     world = predictor.scenario.world_of(values, seed=0)[0]
     world.sleeping, first = False, world.snapshot()
     width = max(2 * one.v.shape[1] for one in predictor.recordings) if with_starts else 0
@@ -88,7 +88,7 @@ def _of_part(
 
 
 class _Tangent:
-    """One world that carries the derivatives S of its state, and steps as a `Batch` does."""
+    """One world that propagates the derivatives S of its state, with the `step` of a `Batch`."""
 
     def __init__(self, world, shares: Mapping[str, np.ndarray], width: int) -> None:
         self.worlds, self._paths = [world], list(shares)
@@ -98,11 +98,11 @@ class _Tangent:
         self.refused, self._sound = "", True
 
     def begin_recording(self) -> None:
-        """Begin with a state that depends on nothing."""
+        """Begin a recording. No entry of the state depends on the parameters."""
         self._S = np.zeros((2 * self._nv, self.count + self._width))
 
     def step(self, count: int) -> None:
-        """Advance the world by `count` steps, and S as far as the steps are differentiable."""
+        """Advance the world by `count` steps, and S until a step is not differentiable."""
         world, S = self.worlds[0], self._S
         for _ in range(count):
             if self._sound:

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of the differences of a fit, by sensitivities if possible, else by worlds.
+"""Derivatives of the differences of a fit, by sensitivities if valid, else by finite differences.
 
 `World.linearize` of a step takes the time of several steps, whatever the number of unknowns. Finite
-differences take one world for each unknown. Sensitivities are valid for the sides of constraints
-that one motion meets. Windows in which sensitivities and finite differences disagree use finite
-differences.
+differences take one world for each unknown. Sensitivities are valid for the contact states that one
+motion meets, for example stick or slip. Windows in which sensitivities and finite differences
+disagree use finite differences.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from hrpsim.fitting.unknowns import Unknowns
 
 EXACT, DIFFERENCES = "exact", "differences"
 DERIVATIVES = ("auto", EXACT, DIFFERENCES)
-_ENOUGH = 16  # unknowns and entries of starts, from which sensitivities take less time
-_AGREES = 0.1  # largest difference of both in a window, as a share of the column there
-_NOTICED = 1e-2  # or of the column's size in all windows
-_USEFUL = 0.5  # of the rows must agree
-_IN_A_TASK = 2  # worlds that one process simulates side by side
+_ENOUGH = 16  # number of unknowns and starts, above which sensitivities take less time
+_AGREES = 0.1  # largest difference of both in a window, relative to the column in the window
+_NOTICED = 1e-2  # or relative to the column in all windows
+_USEFUL = 0.5  # least fraction of rows that agree
+_IN_A_TASK = 2  # number of worlds that one process simulates in one task
 
 Offsets = Sequence[np.ndarray] | None
 
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 
 
 class Slopes:
-    """Find the derivatives of differences by u of unknowns and by starts of windows.
+    """Compute the derivatives of differences by the unknowns u and by the starts of windows.
 
     exact: (p,) whether sensitivities are used for an unknown.
     sound: (rows,) whether sensitivities are valid.
@@ -78,7 +78,7 @@ class Slopes:
         return part
 
     def report(self) -> dict[str, str]:
-        """Return which derivatives were used, by parameter."""
+        """Return by parameter which derivatives were used, "exact" or "differences"."""
         share = f"exact in {self.sound.mean():.0%} of the rows, else differences"
         exact = "exact" if self.sound.all() else share
         found = {n: exact if e else DIFFERENCES for n, e in zip(self._unknowns.names, self.exact)}
@@ -90,7 +90,7 @@ class Slopes:
         return bool(self.exact.any())
 
     def first(self, u: np.ndarray, base: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return the derivatives (rows, p) at u, and find where sensitivities are sound.
+        """Return the derivatives (rows, p) at u. Mark the rows with valid sensitivities in `sound`.
 
         Args:
             u: of the unknowns.
@@ -150,14 +150,14 @@ class Slopes:
         return Found(slopes[:, active], by_starts if starts else None)
 
     def _given(self, u: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Return the values by path, and the derivatives by u of parameters with sensitivities."""
+        """Return the values by path, and the derivatives of each path's value by u."""
         unknowns, shares = self._unknowns, {}
         values = unknowns.by_path(u)
         column = np.cumsum(self.exact) - 1
         for k in np.flatnonzero(self.exact):
             for path in unknowns.paths[k]:
                 share = values[path] if unknowns.log[k] else unknowns.unit[k]
-                if path.endswith("_factor"):  # World.linearize differentiates by shares
+                if path.endswith("_factor"):  # World.linearize uses relative changes
                     share /= values[path]
                 shares[path] = share * (np.arange(self.exact.sum()) == column[k])
         return values, shares
@@ -170,7 +170,7 @@ class Slopes:
         offsets: Offsets,
         base: np.ndarray,
     ) -> np.ndarray:
-        """Return the derivatives by `wanted` unknowns from worlds side by side."""
+        """Return the derivatives by `wanted` unknowns, by finite differences of parallel worlds."""
         if not wanted.any():
             return np.zeros((len(base), 0))
         top = self._unknowns.to_u(self._unknowns.high)

@@ -16,10 +16,10 @@ import numpy as np
 
 from hrpsim.fitting.predict import Predictor
 
-_CHANGE = 1e-4  # [rad, m, rad/s, m/s], for differences
-_WORSE = 1.001  # as large a share of the squares is no better
-_HALVINGS = 3  # of a move after which a window has larger differences
-_SINGULAR = 1e-9  # of the largest eigenvalue of A^T A: directions without effect
+_CHANGE = 1e-4  # change for finite differences [rad, m, rad/s, m/s]
+_WORSE = 1.001  # largest ratio of the squares after a step
+_HALVINGS = 3  # largest number of halvings of a step
+_SINGULAR = 1e-9  # relative to the largest eigenvalue of A^T A: directions without effect
 
 
 class Starts:
@@ -77,7 +77,7 @@ class Starts:
         ]
 
     def without(self, weighted: np.ndarray) -> np.ndarray:
-        """Return weighted differences (rows, n) less the part that other starts would explain."""
+        """Return weighted differences (rows, n) without the part that starts could explain."""
         parts = [A @ own for A, own in zip(self._weighted, self._best(weighted))]
         return weighted - np.concatenate(parts)
 

@@ -16,9 +16,9 @@ from hrpsim.common.values import is_number
 from hrpsim.fitting.signals.signal import PREFIX
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
 
-DELAY = "delay"  # of all commands [s]; delay.RECORDING: of one recording's
+DELAY = "delay"  # delay of all commands [s], delay.RECORDING: of the commands of one recording
 SCALES = ("linear", "log")
-_OFF = 0.01  # of the unit: distance of first values from the bounds
+_OFF = 0.01  # least distance of initial values from the bounds, in units of the unknown
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Unknowns:
 
     unit: (p,) a significant change of each linear parameter: the deviation of its prior, or the
         distance of its bounds. Without both the unit is 1 until `find_units` (scales.py).
-    is_open: (p,) whether a parameter is linear and has neither.
+    is_open: (p,) whether a parameter is linear and has neither a prior nor two bounds.
     """
 
     def __init__(
@@ -140,9 +140,9 @@ class Unknowns:
 
 
 def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """Return paths with the patterns replaced by the known paths that fit.
+    """Return paths with each pattern replaced by the known paths that fit.
 
-    Raises FitError for none.
+    Raises FitError if no path fits.
     """
     found: dict[str, None] = {}
     for path in paths:
@@ -167,7 +167,7 @@ def _kind_of(
 
 
 def _no_mistake(value: float) -> str:
-    """Accept every value."""
+    """Return "", because every value is allowed."""
     return ""
 
 
@@ -193,7 +193,7 @@ def _check_prior(name: str, one: Unknown, least: float) -> None:
 
 
 def _widest(log: bool, mistake: Callable[[float], str]) -> tuple[float, float]:
-    """Return the bounds of a parameter for which none were given."""
+    """Return the widest allowed bounds of a parameter."""
     return 0.0 if log or mistake(-1e-9) else -math.inf, math.inf
 
 
@@ -205,7 +205,7 @@ def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, flo
     low, high = one.between or _widest(log, mistake)
     if log and low <= 0.0:
         low = math.exp(-50.0) * one.start
-    least = 0.0 if log else -math.inf  # of values, which lie above
+    least = 0.0 if log else -math.inf  # lower limit of the values
     if not (low <= one.start <= high and low < high and one.start > least):
         raise FitError(f"{name}: start {one.start:g} must lie between {low:g} and {high:g}")
     _check_prior(name, one, least)

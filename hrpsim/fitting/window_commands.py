@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.fitting.recordings.measured_motion import COMMANDS, Recording
 
-ON_A_STEP = 1e-6  # of a step: so near to one a time is taken as it
+ON_A_STEP = 1e-6  # largest distance of a time from a step [steps]
 
 
 class Commands(NamedTuple):
@@ -21,10 +21,10 @@ class Commands(NamedTuple):
     joints: tuple[str, ...]
     values: dict[str, np.ndarray]  # of positions, velocities, efforts: (steps, joints)
     over: np.ndarray  # (steps,) [s]
-    first: np.ndarray | None  # position targets at the start, from which they move
+    first: np.ndarray | None  # position targets at the start
 
     def give(self, robot, step: int) -> None:
-        """Command a robot at the beginning of a step."""
+        """Command a robot at the start of a step."""
         if step == 0 and self.first is not None:
             robot.command(names=self.joints, positions=self.first, nan_holds=True)
         own = {key: rows[step] for key, rows in self.values.items()}
@@ -38,7 +38,7 @@ def commands_of(
     time_step: float,
     delays: Sequence[float],
 ) -> tuple[list[Commands], np.ndarray]:
-    """Return the commands of each world, and the steps at which any world's commands change.
+    """Return the commands of each world, and the numbers of the steps at which commands change.
 
     Args:
         recordings: for each world, the recording whose commands the world obeys.
@@ -88,7 +88,7 @@ def _commands(
 
 
 def _step_means(time: np.ndarray, values: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the means, over steps that begin and end at `ends`, of values held until the next.
+    """Return the mean of each step of a piecewise constant command. ends: limits of the steps [s].
 
     A delay that is not a multiple of the step therefore has an effect, and a derivative.
     """

@@ -12,7 +12,7 @@ from hrpsim.model.shapes.geometry import Mesh
 
 
 class CoalEngine(DistanceEngine):
-    """coal (https://github.com/coal-library/coal)."""
+    """The engine coal (https://github.com/coal-library/coal)."""
 
     module = "coal"
     error = 1e-6
@@ -23,7 +23,7 @@ class CoalEngine(DistanceEngine):
         self._request.gjk_tolerance = 0.1 * self.error
 
     def place(self, placed: Any, R: np.ndarray, p: np.ndarray) -> None:
-        """Move an object."""
+        """Move an object to a pose."""
         placed.setTransform(self._library.Transform3s(R, p))
 
     def distance(self, a: Any, b: Any) -> tuple[float, np.ndarray]:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a library of distances offers to the other files of this folder."""
+"""The interface of the libraries that compute distances."""
 
 from abc import ABC, abstractmethod
 from importlib import import_module
@@ -21,7 +21,7 @@ class DistanceEngine(ABC):
     """
 
     module: str
-    error: float  # bound of the error of a distance between convex shapes [m]
+    error: float  # largest error of a distance between convex shapes [m]
 
     def __init__(self) -> None:
         self._library = import_module(self.module)
@@ -29,7 +29,8 @@ class DistanceEngine(ABC):
     def object_of(self, geometry: Geometry) -> Any:
         """Return the object of a bounded shape: a convex solid, or the triangles of a mesh."""
         if isinstance(geometry, Sphere):
-            # coal's Sphere is up to 0.2 m too deep in a Cylinder, FCL's misses triangles.
+            # coal's depth of a Sphere in a Cylinder has errors up to 0.2 m, and FCL misses
+            # triangles.
             shape = self._library.Capsule(geometry.radius, 0.0)
         elif isinstance(geometry, Box):
             shape = self._library.Box(*geometry.lengths)

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The engines of distances, by name. Another engine is one file and one line here."""
+"""The engines of distances, by name. To add an engine, add a file and an entry in ENGINES."""
 
 from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.geometry.coal_engine import CoalEngine
 from hrpsim.geometry.distance_engine import DistanceEngine
 from hrpsim.geometry.fcl_engine import FclEngine
 
-# The first that is installed is the default.
+# The first installed engine is the default.
 ENGINES: dict[str, type[DistanceEngine]] = {"coal": CoalEngine, "fcl": FclEngine}
 _EXTRAS = {"coal": "geometry", "fcl": "fcl"}
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Distances by FCL, for places without coal."""
+"""Distances by FCL, used if coal is not installed."""
 
 from typing import Any
 
@@ -24,17 +24,18 @@ class FclEngine(DistanceEngine):
         )
 
     def place(self, placed: Any, R: np.ndarray, p: np.ndarray) -> None:
-        """Move an object."""
+        """Move an object to a pose."""
         placed.setTransform(self._library.Transform(R, p))
 
     def distance(self, a: Any, b: Any) -> tuple[float, np.ndarray]:
         """Return the distance and the nearest points."""
         of_triangles = self._has_triangles(a), self._has_triangles(b)
         if any(of_triangles):
-            # FCL returns -1 for an overlap, and wrong points if the triangles come second.
+            # FCL returns -1 for an overlap, and wrong points if the triangles are the second shape.
             distance, points = self._in_order(b, a) if of_triangles[1] else self._in_order(a, b)
             return max(distance, 0.0), points[::-1] if of_triangles[1] else points
-        # The search ends early in one pair of 14000, 30 mm too far away, but not in both orders.
+        # The search ends too early in one of 14000 pairs, with an error of 30 mm, but not in both
+        # orders.
         there, back = self._in_order(a, b), self._in_order(b, a)
         return there if there[0] <= back[0] else (back[0], back[1][::-1])
 

@@ -34,15 +34,15 @@ WORLD = "world"
 class Nearest(NamedTuple):
     """Two links, or a link and "world/NAME", with the nearest points. distance < 0: overlap.
 
-    The distance is the distance of the two points. Between convex shapes it is too large by at most
-    `LinkDistances.error`. The depth of an overlap of convex shapes is the shortest translation that
-    separates them. For overlapping triangles that form no convex solid, the distance is at most 0,
-    and is not the depth.
+    The distance of the two points is too large by at most `LinkDistances.error` between convex
+    shapes. The depth of an overlap of convex shapes is the shortest translation that separates
+    them. For overlapping triangles that form no convex solid, the distance is at most 0, and is not
+    the depth.
     """
 
     links: Pair
     distance: float  # [m]
-    points: np.ndarray  # on the first and on the second, in the world (2, 3) [m]
+    points: np.ndarray  # on the first and on the second link, in the world (2, 3) [m]
 
 
 class LinkDistances(Closed):
@@ -70,7 +70,7 @@ class LinkDistances(Closed):
         self._forest = forest_of(model.system)
         self._kinematics = new_kinematics(model.body_count)
         self._q = np.full(model.nq, np.nan)
-        self._moved: set[int] = set()  # shapes placed in the engine for `_q`
+        self._moved: set[int] = set()  # shapes that have their poses of `_q` in the engine
         self.shapes: dict[str, list[CollisionShape]] = {}
         for shape in model.shapes:
             self.shapes.setdefault(shape.link, []).append(shape)
@@ -139,7 +139,7 @@ class LinkDistances(Closed):
         self._move(finite_vector("q", q, self.model.nq))
 
     def _move(self, q: np.ndarray) -> None:
-        """Place all shapes for q."""
+        """Move all shapes to their poses at q."""
         if np.array_equal(q, self._q):
             return
         self._q[:] = q

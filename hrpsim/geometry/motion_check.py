@@ -7,8 +7,8 @@ The displacement of a point of a link relative to another link has a bound. For 
 the links, multiply the joint's angle by the largest distance of the point from the joint's axis.
 The bound is the sum of these products. A pair at a distance d therefore stays apart until the bound
 has grown by d. The next distance is measured there (Mirtich, Impulse-based dynamic simulation of
-rigid body systems, 1996; Schwarzer, Saha and Latombe, Adaptive dynamic collision checking, 2005).
-Joints move evenly between samples.
+rigid body systems, 1996, and Schwarzer, Saha and Latombe, Adaptive dynamic collision checking,
+2005). Joints move evenly between samples.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Geometry, Mesh, Plane, Sp
 from hrpsim.model.system import FIXED, FREE, PRISMATIC
 
 TOLERANCE = 1e-4  # [m]
-_FRACTION = 0.1  # of its depth: movement of an overlap before the next measurement
+_FRACTION = 0.1  # largest movement before the next measurement of an overlap, relative to the depth
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class MotionCollision:
     links: Pair
     begin: float
     end: float
-    depth: float  # [m]; negative if the links only come closer than the tolerance
-    time: float  # of the largest depth [s]
+    depth: float  # [m], negative if the links do not overlap but come closer than the tolerance
+    time: float  # time of the largest depth [s]
 
 
 def check_motion(
     distances: LinkDistances, times: ArrayLike, q: ArrayLike, *, tolerance: float | None = None
 ) -> list[MotionCollision]:
-    """Return every stretch of a motion in which two links come closer than a tolerance.
+    """Return every interval of a motion in which two links come closer than a tolerance.
 
     No overlap is missed. Pairs that are not listed are apart at all times. Listed pairs are apart
     before `begin` and after `end`. These times are accurate to a movement of `tolerance`, or of a
@@ -53,7 +53,7 @@ def check_motion(
         distances: of the model's links.
         times: (T,) [s], ascending.
         q: configurations (T, nq).
-        tolerance: [m]; links that are closer collide. Must not be below `distances.error`. None:
+        tolerance: [m]. Links that are closer collide. Must not be below `distances.error`. None:
             1e-4 m, or `distances.error` if that is larger.
 
     Raises:
@@ -107,13 +107,13 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
 
 
 def _first_time(times, bound, along: float, time: float) -> float:
-    """Return the first time [s] at which `bound` equals `along`, if at a sample, else `time`."""
+    """Return the first time [s] of a sample at which `bound` equals `along`, or else `time`."""
     k = int(np.searchsorted(bound, along, side="left"))
     return float(times[k]) if bound[k] == along else time
 
 
 def _sample_at(times, bound, along: float) -> tuple[float, float]:
-    """Return where `bound` reaches a value: the sample with a fraction, and the time [s]."""
+    """Return the fractional sample and the time [s] at which `bound` reaches `along`."""
     k = int(np.searchsorted(bound, along, side="right")) - 1
     if k >= len(times) - 1:
         k = int(np.searchsorted(bound, bound[-1], side="left"))

@@ -16,14 +16,17 @@ from hrpsim.learning.terms.task_state import TaskState
 
 
 class BoundTerm(NamedTuple):
-    """A term's function with its arguments, and what forgets the past of chosen worlds."""
+    """A term's function with its arguments.
+
+    `reset` clears the memory of a term for chosen worlds.
+    """
 
     call: Callable[..., Any]
     params: Mapping[str, Any]
     reset: Callable[..., None] | None
 
     def value(self, *arguments: Any) -> Any:
-        """Return the function's result for the state, and for worlds if the term is an event."""
+        """Return the result of the function. Events also take the numbers of worlds."""
         return self.call(*arguments, **self.params)
 
 

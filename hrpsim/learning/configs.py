@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Settings of the parts of a task: a class for each kind of term, with the names of Isaac Lab."""
+"""Settings of a task: a class for each kind of term, with the names of Isaac Lab."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ class RobotCfg(CheckedSettings):
     Args:
         name: name of the robot in the world. A world file with one robot needs no name.
         description: path or text of the robot's description, for a task without a world file.
-        position: of the base (3,) [m]. The default stays, or is that of the world file.
+        position: of the base in the world (3,) [m]. The default is the position in the world file
+            or the description.
         orientation: of the base, quaternion x y z w (4,), likewise.
         on_floor: move the base vertically, until the robot touches the ground.
         joint_pos: default posture [rad or m], by regular expressions. Other joints keep the world
@@ -37,8 +38,8 @@ class RobotCfg(CheckedSettings):
         armature: rotor inertias reflected to the joints [kg m^2 or kg], likewise.
         effort_limit: bounds of the joints' efforts [Nm or N], likewise.
         velocity_limit: joint velocities up to which actuators accelerate [rad/s or m/s], likewise.
-        soft_joint_pos_limit_factor: terms see ranges of positions that are narrower by this factor.
-            The joints keep their stops.
+        soft_joint_pos_limit_factor: factor of the position ranges that terms read. The mechanical
+            limits of the joints do not change.
         meshes: use of collision meshes of `description`, as in `load_model`.
         self_collision: whether the links of `description` collide with each other.
     """
@@ -64,8 +65,8 @@ class TerrainCfg(CheckedSettings):
     """Ground to walk on, in front of the robot or below the robot.
 
     Args:
-        kind: a terrain of world files: stairs, ramp, rubble, boxes, waves, stepping_stones or
-            rough_ground. "plane" is the ground alone.
+        kind: "stairs", "ramp", "rubble", "boxes", "waves", "stepping_stones" or "rough_ground" as
+            in world files, or "plane" for level ground alone.
         params: size of the terrain, as in world files.
         position: of the terrain's origin (3,) [m].
     """
@@ -138,7 +139,7 @@ class RewardTermCfg(CheckedSettings):
 
     Args:
         func: a name in REWARDS, or a function of a TaskState that returns (count,). A class is
-            made once with the state, and its `reset` forgets the past of chosen worlds.
+            constructed once with the state, and its `reset` clears the memory of chosen worlds.
         weight: factor of the term.
         params: further arguments of the function, or of the class.
     """

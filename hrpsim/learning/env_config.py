@@ -60,9 +60,10 @@ def load_env_config(
     Pose, posture, gains and limits of the robot, time step, gravity, observations, actions,
     commands, rewards, terminations, events and curriculum are read. A ModelWarning names terms that
     hrpsim does not have. Another ModelWarning names all other entries that hrpsim does not
-    simulate. `WITHOUT_EFFECT` and `SAME` in `env_left_out` list the exceptions: pictures, files,
-    memory, the other solver, and entries with the value that hrpsim always has. The description
-    stays that of `robot`, because the configuration names files of the other simulator.
+    simulate. `WITHOUT_EFFECT` and `SAME` in `env_left_out` list the entries without a warning:
+    pictures, files, memory, the other simulator's solver, and entries with the value that hrpsim
+    always has. The description of `robot` is used, because the configuration names files of the
+    other simulator.
 
     Args:
         path: path of the file.
@@ -115,7 +116,7 @@ def plain_text(text: str) -> str:
 
 
 def _known(file: Section, kind: str, convert: Callable[[Section], Any]) -> dict[str, Any]:
-    """Return the terms of a kind that hrpsim has. A ModelWarning names the others."""
+    """Return the terms of a kind that hrpsim has. A ModelWarning names all other terms."""
     found, others = {}, []
     for name, one in file.section(kind, {}).sections():
         try:
@@ -135,7 +136,7 @@ def _gravity(sim: Section) -> tuple[float, float, float] | None:
 
 
 def _action(one: Section, order: JointOrder) -> ActionCfg:
-    """Return an action of joints."""
+    """Convert an action of a configuration to an action of joints."""
     kind = short_name(one.text("class_type"))
     cfg = ACTIONS.get(f"{kind}Cfg")
     if cfg is None:
@@ -156,7 +157,7 @@ def _action(one: Section, order: JointOrder) -> ActionCfg:
 
 
 def _command(one: Section) -> UniformVelocityCommandCfg:
-    """Return a velocity command."""
+    """Convert a command of a configuration to a velocity command."""
     kind = short_name(one.text("class_type"))
     if kind != "UniformVelocityCommand":
         raise StateError(

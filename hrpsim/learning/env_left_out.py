@@ -65,9 +65,9 @@ SAME = tuple(
 
 
 def entries_left_out(file: Section) -> list[str]:
-    """Return the places of entries that nobody has read and that change the simulation.
+    """Return the paths of unread entries that would change the simulation.
 
-    Several entries of a section without any read entry are named by the section.
+    The path of a section stands for its entries if none of the section was read.
     """
     places = [place for place, value in file.unread() if not _is_harmless(place, value)]
     read = {start for place in file.read() for start in _starts(place)}
@@ -87,6 +87,6 @@ def _is_harmless(place: str, value: Any) -> bool:
 
 
 def _starts(place: str) -> list[str]:
-    """Return a place and the sections around it, the widest first."""
+    """Return the path of an entry and the paths of the enclosing sections, outermost first."""
     ends = [match.start() for match in re.finditer(r"[.\[]", place)]
     return [*(place[:end] for end in ends), place]

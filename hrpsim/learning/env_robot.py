@@ -63,7 +63,7 @@ def _orientation(start: Section) -> tuple[float, float, float, float] | None:
 
 
 def _self_collision(theirs: Section) -> bool | None:
-    """Return whether links collide with each other, or None if the file does not say."""
+    """Return whether links collide with each other, or None if the file has no such entry."""
     properties = theirs.section("spawn", {}).section("articulation_props", {})
     given = properties.get("enabled_self_collisions")
     return None if given is None else bool(given)
@@ -84,13 +84,16 @@ def _actuators(theirs: Section) -> dict[str, dict[str, float]]:
 
 
 def _read_law(actuator: Section) -> None:
-    """Read the kind of an actuator, if hrpsim has its law. Other kinds stay to be named."""
+    """Mark the class of an actuator as read if hrpsim has the same law.
+
+    A warning names other classes.
+    """
     if actuator.has("class_type") and short_name(actuator.peek("class_type")) in _SERVOS:
         actuator.get("class_type")
 
 
 def _values(actuator: Section, key: str, names: tuple[str, ...]) -> dict[str, float]:
-    """Return the values of an entry by regular expressions, which fit joints of `names` alone."""
+    """Return the values of an entry by regular expressions, which match only joints of `names`."""
     if not actuator.is_section(key):
         return dict.fromkeys(names, actuator.number(key))
     group = "|".join(names)
@@ -98,7 +101,7 @@ def _values(actuator: Section, key: str, names: tuple[str, ...]) -> dict[str, fl
 
 
 def by_name(section: Section, key: str) -> dict[str, float]:
-    """Return numbers by names, none for a missing entry."""
+    """Return the numbers of a section by name. A missing section gives an empty mapping."""
     values = section.section(key, {})
     return {name: values.number(name) for name in values}
 
@@ -109,5 +112,5 @@ def short_name(dotted: str) -> str:
 
 
 def scale_of(section: Section, key: str, rest: float) -> float | Mapping[str, Any]:
-    """Return a number, or numbers by names."""
+    """Return the number of an entry, or numbers by names. `rest` replaces a missing entry."""
     return by_name(section, key) if section.is_section(key) else section.number(key, rest)

@@ -31,7 +31,7 @@ _ENTITIES = "asset_cfg", "sensor_cfg"
 
 
 class OwnTermError(StateError):
-    """A term that only the other simulator has. The message is the name of its function."""
+    """Raised for a term that only the other simulator has. The message is the function's name."""
 
 
 def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGroupCfg:
@@ -61,7 +61,7 @@ def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGr
 
 
 def _is_nested(group: Section) -> bool:
-    """Return whether the terms are in a mapping of their own, as new versions of mjlab write."""
+    """Return whether the terms are below the key `terms`, as new versions of mjlab write."""
     return group.is_section("terms") and "func" not in group.section("terms")
 
 
@@ -124,7 +124,7 @@ def curriculum(one: Section) -> CurriculumTermCfg:
 def _function(
     one: Section, known: Mapping[str, Callable[..., Any]], leading: int = 1
 ) -> tuple[str, dict[str, Any]]:
-    """Return a term's name, and the arguments that the term has here.
+    """Return a term's name, and the arguments that hrpsim's function accepts.
 
     Raises OwnTermError if the name is unknown, or if an argument without a default is missing.
     """
@@ -145,7 +145,7 @@ def _function(
 
 
 def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the joints, links or sensor that a term reads."""
+    """Return the joints, links or sensor that a term reads, as arguments."""
     found: dict[str, Any] = {}
     for key, ours in (("joint_names", "joint_names"), ("body_names", "link_names")):
         if ours in takes and entity.get(key) is not None:
@@ -160,7 +160,7 @@ def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(given: Any) -> Any:
-    """Return an argument, with lists as tuples."""
+    """Return an argument with tuples in place of lists."""
     if isinstance(given, list):
         return tuple(map(_value, given))
     if isinstance(given, Mapping):

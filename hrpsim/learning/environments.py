@@ -46,7 +46,7 @@ def _spaces(tasks: TaskBatch) -> tuple[spaces.Space, spaces.Box]:
 
 
 def _given(observed: Observed) -> Any:
-    """Return observations in single precision: one array, or a mapping of groups."""
+    """Convert observations to single precision: one array, or a mapping of several groups."""
     narrow = {group: values.astype(np.float32) for group, values in observed.items()}
     return narrow if len(narrow) > 1 else next(iter(narrow.values()))
 
@@ -99,7 +99,7 @@ class TaskEnv(gymnasium.Env):
         return self._filming.frame(0) if self.render_mode else None
 
     def close(self) -> None:
-        """End the threads."""
+        """End the threads of the environment."""
         self.tasks.close()
 
 
@@ -112,11 +112,12 @@ def _row(observed: Any, k: int) -> Any:
 class TaskVectorEnv(VectorEnv):
     """Many worlds of a task, in one batch on all processors.
 
-    `autoreset_mode` says how a world with a finished episode goes on (gymnasium's AutoresetMode):
+    `autoreset_mode` defines how a world with a finished episode continues (gymnasium's
+    AutoresetMode):
 
     - NEXT_STEP: the next step starts a new episode, ignores the action and rewards 0.
     - SAME_STEP: the step that ends an episode starts the next one. `info["final_obs"]` has the last
-      observations, and `info["_final_obs"]` says of which worlds.
+      observations, and `info["_final_obs"]` marks these worlds.
     - DISABLED: the user resets, by `reset(options={"reset_mask": mask})`.
 
     World k with seed s has the episodes of world k of a TaskBatch with seed s.
@@ -188,7 +189,7 @@ class TaskVectorEnv(VectorEnv):
         return _given(self._observed), {}
 
     def _begin(self, worlds: np.ndarray) -> None:
-        """Start episodes in worlds (m,), and keep the first observations."""
+        """Start episodes in worlds (m,), and store the first observations."""
         for group, values in self.tasks.reset(worlds).items():
             if group not in self._observed:
                 self._observed[group] = np.zeros((self.num_envs, values.shape[1]))
@@ -238,5 +239,5 @@ class TaskVectorEnv(VectorEnv):
         return tuple(self._filming.frame(k) for k in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End the threads."""
+        """End the threads of the environments."""
         self.tasks.close()

@@ -57,7 +57,7 @@ class ObservedTerm:
     def observe(self, worlds: np.ndarray, begins: bool) -> np.ndarray:
         """Return the term with its history (m, history * size) of worlds (m,).
 
-        begins: the worlds begin an episode, and the history is filled with the present value.
+        begins: whether the worlds begin an episode. The present value then fills the history.
         """
         values = np.array(self._term.value(self._state), dtype=np.float64)[worlds]
         if self._noise is not None:

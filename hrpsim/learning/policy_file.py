@@ -114,7 +114,10 @@ def _term(
 
 
 def _bound(name: str, cfg: ObservationTermCfg) -> float:
-    """Return the largest magnitude of a term with a clip."""
+    """Return the largest magnitude that a symmetric clip allows.
+
+    Raises StateError for other clips, and for a clip together with a scale.
+    """
     assert cfg.clip is not None
     if cfg.scale is not None:
         raise StateError(

@@ -113,7 +113,7 @@ def _posture(robot: Robot, cfg: RobotCfg) -> None:
 
 
 def _equip(robot: Robot, cfg: RobotCfg) -> None:
-    """Give the robot its gains, rotor inertias and limits."""
+    """Set gains, rotor inertias and limits of the robot."""
     own = dict(zip(("stiffness", "damping"), robot.gains))
     kp, kd = (_values(robot, cfg, what, own[what]) for what in own)
     robot.set_gains(kp, kd)
@@ -130,7 +130,7 @@ def _equip(robot: Robot, cfg: RobotCfg) -> None:
 
 
 def _values(robot: Robot, cfg: RobotCfg, what: str, own: np.ndarray) -> np.ndarray:
-    """Return a value for each joint (joints,), from the settings if given, else from the robot.
+    """Return one value for each joint (joints,): from the settings, or else from the robot.
 
     Raises StateError for a value that is negative or not a number.
     """

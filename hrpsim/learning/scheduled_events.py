@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The events of a task: at startup, at the start of episodes, and at intervals."""
+"""Run the events of a task: at startup, at the start of episodes, and at intervals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.learning.terms.task_state import TaskState
 
 
 class ScheduledEvents:
-    """Events of all worlds, each at its times.
+    """Schedules the events of all worlds.
 
     Args:
         events: events by name.
@@ -52,7 +52,7 @@ class ScheduledEvents:
             self._left[number, worlds] = self._state.random.uniform(worlds, *bounds)[:, 0]
 
     def pass_period(self, worlds: np.ndarray) -> None:
-        """Let a control period pass in worlds (m,), with the events that are due."""
+        """Advance the intervals of worlds (m,) by a control period. Run the events that are due."""
         self._left[:, worlds] -= self._state.step_dt
         acted = False
         for number, (cfg, term) in enumerate(self._bound):
@@ -66,7 +66,7 @@ class ScheduledEvents:
             self._state.write_changes()
 
     def push(self) -> None:
-        """Apply the pushes of the next control period."""
+        """Apply the forces and torques of active pushes in the next control period."""
         state = self._state
         for link, push in state.pushes.items():
             on = (push.left > 0)[:, None]

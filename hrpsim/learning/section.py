@@ -18,9 +18,9 @@ class Section:
     """A mapping of a configuration file, which notes the entries that are read.
 
     Args:
-        where: file and place of the mapping, for errors.
+        where: file and path of the mapping, for errors.
         data: the mapping.
-        read: places that have been read. The sections of a file share the set.
+        read: paths of entries that have been read. The sections of a file share the set.
 
     Raises:
         StateError: `data` is not a mapping with names as keys.
@@ -47,7 +47,7 @@ class Section:
         return isinstance(self._data.get(key), Mapping)
 
     def peek(self, key: str) -> Any:
-        """Return an entry as `get` does, and leave the entry unread."""
+        """Return an entry as `get` does, without marking the entry as read."""
         return self._data.get(key)
 
     def get(self, key: str) -> Any:
@@ -56,7 +56,10 @@ class Section:
         return self._data.get(key)
 
     def whole(self, key: str) -> Any:
-        """Return an entry with all entries below it, or None. All of them count as read."""
+        """Return an entry with all entries below, or None.
+
+        All of the entries are marked as read.
+        """
         self._read.update(place for place, _ in _leaves(f"{self.where}.{key}", self.get(key)))
         return self.get(key)
 
@@ -85,31 +88,31 @@ class Section:
         return [Section(f"{place}[{k}]", one, self._read) for k, one in enumerate(given)]
 
     def pass_over(self) -> None:
-        """Note that all entries of this section have been read."""
+        """Mark all entries of this section as read."""
         self._read.update(place for place, _ in _leaves(self.where, self._data))
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """Yield place and value of the entries that nobody has read.
+        """Yield path and value of the entries that were not read.
 
-        An entry is neither a mapping nor a list of mappings. Empty entries are not
-        yielded: null, lists of null, and lists and mappings without entries.
+        Mappings and lists of mappings are not entries, but their contents are. Empty entries are
+        left out: null, lists of null, and lists and mappings without entries.
         """
         for place, value in _leaves(self.where, self._data):
             if place not in self._read:
                 yield place.removeprefix(f"{self.where}."), value
 
     def read(self) -> Iterator[str]:
-        """Yield the places below this section that have been read."""
+        """Yield the paths of the entries below this section that were read."""
         start = f"{self.where}."
         return (place.removeprefix(start) for place in self._read if place.startswith(start))
 
     def text(self, key: str) -> str:
-        """Return a text."""
+        """Return an entry as a text."""
         value = self._given(key, _NEEDED)
         return value if isinstance(value, str) else self._refuse(key, "a text", value)
 
     def number(self, key: str, rest: Any = _NEEDED) -> float:
-        """Return a finite number. `rest` replaces a missing entry."""
+        """Return an entry as a finite number. `rest` replaces a missing entry."""
         value = self._given(key, rest)
         right = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not right or abs(value) > 1e18 or not math.isfinite(value):
@@ -117,12 +120,12 @@ class Section:
         return float(value)
 
     def whole_number(self, key: str) -> int:
-        """Return a whole number."""
+        """Return an entry as a whole number."""
         value = self.number(key)
         return int(value) if value.is_integer() else self._refuse(key, "a whole number", value)
 
     def numbers(self, key: str, count: int) -> Any:
-        """Return a tuple of `count` numbers."""
+        """Return an entry as a tuple of `count` numbers."""
         value = self._given(key, _NEEDED)
         if not isinstance(value, list) or len(value) != count:
             self._refuse(key, f"a list of {count} numbers", value)
@@ -130,11 +133,11 @@ class Section:
         return tuple(inside.number(str(k)) for k in range(count))
 
     def pair(self, key: str) -> tuple[float, float]:
-        """Return two numbers."""
+        """Return an entry as two numbers."""
         return self.numbers(key, 2)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return names, from one name or a list of names."""
+        """Return an entry, a name or a list of names, as names."""
         value = self._given(key, _NEEDED)
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
@@ -155,7 +158,7 @@ class Section:
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield place and value of each entry below a place that is not a mapping and not empty."""
+    """Yield path and value of each entry below a path. Mappings and empty values are left out."""
     if isinstance(value, Mapping):
         for key, one in value.items():
             yield from _leaves(f"{place}.{key}", one)

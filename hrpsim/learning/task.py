@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A learning task: a robot in a world, and the terms of what a policy observes, does and gains."""
+"""A learning task: a robot in a world, and the terms of observations, actions and rewards."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class Task(CheckedSettings):
 
     Args:
         name: name of the task.
-        world: path of a world file, or of one of this package, such as "config/stand.yaml".
+        world: path of a world file, or of a world file of hrpsim, such as "config/stand.yaml".
         robot: the robot, and its posture and gains.
-        terrain: ground besides the world's.
+        terrain: ground in addition to the ground of the world.
         observations: observation terms by name, or groups of terms by name. Terms alone form the
             group "policy".
         actions: action terms by name. A policy's action contains them in this order.
@@ -64,7 +64,7 @@ class Task(CheckedSettings):
         accuracy: of the contact solver, for a robot from a description. See World.
         scale_rewards_by_dt: multiply rewards by the control period [s], as Isaac Lab and mjlab do.
         xacro_arguments: arguments of all descriptions of the world file.
-        gravity: (3,) [m/s^2]. The default is the world's.
+        gravity: (3,) [m/s^2]. The default is the gravity of the world.
 
     Raises:
         StateError: neither or both of world file and description are given, or a number is invalid.

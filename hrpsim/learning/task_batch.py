@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A task in many worlds: commanded, observed, rewarded and reset independently."""
+"""A task in many worlds. Each world has its own actions, observations, rewards and resets."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class TaskBatch(Closed):
     """The worlds of a task, each with a robot.
 
     Every episode depends only on the seed, the world's number and the episode's number, and in a
-    task with a curriculum on the number of control periods before the episode. A step has
-    the order of Isaac Lab and mjlab: action, simulation, terminations, rewards, commands, events,
-    observation. The events and commands of finished episodes rest until `reset`.
+    task with a curriculum on the number of control periods before the episode. A step has the order
+    of Isaac Lab and mjlab: action, simulation, terminations, rewards, commands, events,
+    observation. In a finished episode, events and commands stop until `reset`.
 
     Args:
         task: a Task, or a name in TASKS.
@@ -118,7 +118,7 @@ class TaskBatch(Closed):
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """The joint of each number of an action."""
+        """The joint that each number of an action commands."""
         return tuple(name for one in self.actions.values() for name in one.names)
 
     @property
@@ -228,7 +228,7 @@ class TaskBatch(Closed):
         return terminated, timed_out & ~terminated
 
     def _reward(self) -> np.ndarray:
-        """Return the rewards (count,), and keep their terms."""
+        """Return the rewards (count,), and store the terms of the rewards."""
         for column, (name, term) in enumerate(self._rewards.items()):
             self.reward_terms[:, column] = self._result("reward", name, term, "biuf")
         self.reward_terms *= self._factor * self.state.reward_weights

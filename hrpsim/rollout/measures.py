@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is measured in a run of a policy: tracking, energy, foot forces, and their courses."""
+"""Measures of a run of a policy: tracking, energy, foot forces, and time series of these."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ COURSES = {
     "power": Outcome("W", "positive mechanical power of all joints"),
     "foot_force": Outcome("", "upward force on the link that bears most, by the weight"),
 }
-_LEAST_PATH = 1e-3  # with less there is no cost of transport [m]
+_LEAST_PATH = 1e-3  # least path for a cost of transport [m]
 
 
 class RolloutMeasures:
     """Measure one robot after each control period.
 
-    Velocities are those of the base in its own frame. A robot on a fixed base has no tracking error
-    and no path. Courses keep the means, and of forces the maxima, over each time between two
-    answers of the network.
+    Velocities are of the base in its own frame. A robot on a fixed base has no tracking error and
+    no path. The time series have one sample for each evaluation of the network: the mean over the
+    time since the last evaluation, or for forces the maximum.
 
     Args:
         robot: in its world.
         period: between two calls of `add` [s].
-        ticks: calls between two samples of the courses.
-        samples: of each course.
+        ticks: calls of `add` between two samples of the time series.
+        samples: number of samples of each time series.
     """
 
     def __init__(self, robot: Robot, period: float, ticks: int, samples: int) -> None:
@@ -49,13 +49,16 @@ class RolloutMeasures:
         self._weight = max(robot.model.mass * STANDARD_GRAVITY, 1e-9)
         self._at = robot.joint_index.v
         self._count = 0
-        self._squares = np.zeros(2)  # of the errors of velocity and turning rate
+        self._squares = np.zeros(2)  # sums of squared errors of velocity and turning rate
         self._energy = self._path = self._largest = 0.0
         self._courses = {name: np.full(samples, math.nan) for name in COURSES}
         self._sum = dict.fromkeys(COURSES, 0.0)
 
     def add(self, commanded: np.ndarray) -> None:
-        """Measure the end of one more period. commanded: velocities x, y, yaw (3,)."""
+        """Measure the state at the end of a period.
+
+        commanded: commanded velocities x, y, yaw (3,).
+        """
         robot = self._robot
         v = robot.v
         power = float(np.maximum(robot.joint_efforts * v[self._at], 0.0).sum())
@@ -99,7 +102,10 @@ class RolloutMeasures:
             self._sum = dict.fromkeys(COURSES, 0.0)
 
     def outcomes(self) -> dict[str, float | np.ndarray]:
-        """Return the outcomes and courses so far. After the end of a run, courses are NaN."""
+        """Return the outcomes and time series so far.
+
+        After the end of a run, time series are NaN.
+        """
         errors = np.full(2, math.nan)
         if self._free and self._count:
             errors = np.sqrt(self._squares / self._count)

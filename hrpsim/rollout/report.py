@@ -33,8 +33,8 @@ def write_report(found: Any, folder: str | Path, seconds: float) -> Path:
 
     Args:
         found: the dataset of `rollout`.
-        folder: is made if there is none.
-        seconds: between two samples of the courses [s].
+        folder: output folder, which is made if necessary.
+        seconds: between two samples of the time series [s].
 
     Returns:
         The path of the page.
@@ -62,7 +62,7 @@ def write_report(found: Any, folder: str | Path, seconds: float) -> Path:
 
 
 def summary(found: Any) -> list[str]:
-    """Return the falls, and the runs with an error, as sentences."""
+    """Return sentences about falls, and about runs with an error."""
     done, fell = _done(found), _values(found, "fell")
     one = share(fell[done])
     lines = [
@@ -121,7 +121,7 @@ def csv_of(found: Any) -> str:
 
 
 def figure_of(found: Any, seconds: float) -> Any:
-    """Return a matplotlib figure: who still stands, and courses of all runs with their bands."""
+    """Return a matplotlib figure: the fraction of standing robots, and time series of all runs."""
     done = _done(found)
     figure = new_figure(*_FIGURE)
     axes = figure.subplots(2, 2)

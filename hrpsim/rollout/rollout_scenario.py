@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy in a study's world as a scenario, in which several runs ask the network together."""
+"""A policy in a study's world as a scenario. Several runs evaluate the network in one batch."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from hrpsim.sweeps.worlds.world_run import ROBOT_OUTCOMES, WORLD_OUTCOMES, Measu
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.perturbed_start import perturbed
 
-MEASURED = (*WORLD_OUTCOMES, *ROBOT_OUTCOMES)  # of the study's scenario
+MEASURED = (*WORLD_OUTCOMES, *ROBOT_OUTCOMES)  # outcomes of the study's scenario
 POLICY = "hrpsim.rollout.shared_policy:SharedPolicy"
-_VELOCITY_SPREAD = 2.5  # of the base at the start, by the spread of the joints [1/s]
-_START = 1  # of the generators of a run's seed: 0 is the noise
+_VELOCITY_SPREAD = 2.5  # ratio of the base's initial velocity spread to the joints' spread [1/s]
+_START = 1  # index of the random generator of the start, 0 is of the noise
 
 
 class RolloutScenario(Scenario):
@@ -54,7 +54,7 @@ class RolloutScenario(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The outcomes of the world, of the policy, and the courses."""
+        """The outcomes of the worlds and of the policy, and the time series."""
         return self._outcomes
 
     def parameters(self) -> Mapping[str, Parameter]:
@@ -89,7 +89,10 @@ class RolloutScenario(Scenario):
     def run_together(
         self, runs: Sequence[tuple[Mapping[str, Any], int]]
     ) -> list[Mapping[str, Any] | Exception]:
-        """Return the outcomes or the error of each run. The network is asked for all at a time."""
+        """Return the outcomes or the error of each run.
+
+        The network is evaluated for all runs in one batch.
+        """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)  # the same in each world
             episodes = [_Episode(self, values, seed) for values, seed in runs]
@@ -103,7 +106,10 @@ def _digest(path: Path) -> str:
 
 
 def _tick(episodes: Sequence[_Episode]) -> None:
-    """Advance episodes by one control period. The networks answer several questions at a time."""
+    """Advance episodes by one control period.
+
+    Each network is evaluated for several episodes at once.
+    """
     asked = [(one, question) for one in episodes if (question := one.question()) is not None]
     if asked:
         networks: list[PolicyNetwork] = [one.network for one, _ in asked]
@@ -114,7 +120,7 @@ def _tick(episodes: Sequence[_Episode]) -> None:
 
 
 class _Episode:
-    """One run. An error ends this run and no other."""
+    """One run of a policy. An error ends only this run."""
 
     def __init__(self, scenario: RolloutScenario, values: Mapping[str, Any], seed: int) -> None:
         self._error: Exception | None = None
@@ -150,13 +156,13 @@ class _Episode:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the run has not ended by its time, a fall or an error."""
+        """Whether the run continues. A run ends with its time, at a fall or after an error."""
         if self._error is not None:
             return False
         return self._measures.ticks < self._ticks and not self._measures.fell
 
     def question(self) -> Question | None:
-        """Return the input of the network at this tick, or None between two evaluations."""
+        """Return the input of the network at this tick, or None if no evaluation is due."""
         return self._try(self._sensed)
 
     def _sensed(self) -> Question | None:
@@ -165,7 +171,7 @@ class _Episode:
         return self._policy.prepare(self._state)
 
     def take(self, answer: Answer) -> None:
-        """Give the policy the answer of the network."""
+        """Pass the output of the network to the policy."""
         self._try(lambda: self._policy.take(answer))
 
     def advance(self) -> None:
@@ -194,6 +200,6 @@ class _Episode:
     def _try(self, act: Callable[[], Any]) -> Any:
         try:
             return act()
-        except Exception as error:  # any error: the other runs do not depend on this one
+        except Exception as error:  # any error, because the other runs do not depend on this run
             self._error = error
             return None

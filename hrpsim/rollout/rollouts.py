@@ -19,9 +19,9 @@ from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import Progress, sweep
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-_TOGETHER = 32  # runs whose questions a network answers in one call
-_DURATION = 10.0  # [s], where neither study nor caller says otherwise
-_SPREAD = 0.02  # of the joints at the start [rad or m]
+_TOGETHER = 32  # number of runs in one batch of a network
+_DURATION = 10.0  # default duration [s]
+_SPREAD = 0.02  # default spread of the joints at the start [rad or m]
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ def rollout(  # many parameters: keywords, passed by name
 
     Args:
         policy: its description.
-        world: file with the robot at its start, of any format of `load_world`. The default is the
-            world of the study.
+        world: file with the robot in its initial state, in any format of `load_world`. The default
+            is the world of the study.
         study: study file with the parameters to vary, pushes, noise and delays. A random method
-            draws `worlds` points. The runs of another method are repeated in order. A controller
-            in the study is not used.
+            draws `worlds` points. The runs of another method are repeated in order. A controller in
+            the study is not used.
         worlds: number of runs.
         robot: name of the robot, if the world has several.
         command: velocities x, y [m/s] and yaw [rad/s] that the policy is given. The default is
@@ -119,7 +119,7 @@ def _planned(
 
 
 def _of_count(design: Design | Product, seed: int, count: int) -> Design:
-    """Return a design with this number of runs: drawn, or the runs of the design in order."""
+    """Return a design with `count` runs: random points, or the points of the design in order."""
     if isinstance(design, Design) and design.count is not None:
         return replace(design, count=count, repeat=1)
     columns = design.columns(seed)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy whose network answers the policies of other worlds too, several at a time."""
+"""A policy whose network is shared with the policies of other worlds, for evaluation in batches."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 from hrpsim.common.file_names import exists
 
-_OPEN = 8  # networks of a process
+_OPEN = 8  # largest number of networks in a process
 
 
 class SharedPolicy(OnnxPolicy):
-    """The policy, with a network for all worlds of a process if the network allows this."""
+    """A policy that shares a network without memory with all worlds of a process."""
 
     def open_network(
         self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
     ) -> PolicyNetwork:
-        """Return the open network of the file, or a new one if a network has a memory of its own.
+        """Return the shared network of the file, or a new network if the network has a memory.
 
-        The policies never close a shared network. It ends with the process.
+        A shared network stays open until the process ends.
         """
         names = tuple(further), tuple(outputs)
         return _shared(path, path.stat().st_mtime_ns, *names) or open_network(path, *names)
@@ -59,11 +59,13 @@ def _shared(
 
 
 def answers(networks: Sequence[PolicyNetwork], questions: Sequence[Question]) -> list[Answer]:
-    """Return the answer to each question. A network with several questions is evaluated once.
+    """Evaluate networks, and return the output for each input.
+
+    Inputs of the same network are evaluated in one batch.
 
     Args:
-        networks: that are asked, one for each question.
-        questions: of the policies.
+        networks: the network for each input.
+        questions: the inputs.
     """
     found: dict[int, Answer] = {}
     for network in {id(one): one for one in networks}.values():

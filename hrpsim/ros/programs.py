@@ -22,7 +22,7 @@ def _run(program: str, module: str, *packages: str) -> int:
     except HrpsimError as error:
         print(f"hrpsim: {error}", file=sys.stderr, flush=True)
         return 1
-    except KeyboardInterrupt:  # of a launch that fails while this starts, say
+    except KeyboardInterrupt:  # for example a launch that fails during this start
         return 130
     return main()
 

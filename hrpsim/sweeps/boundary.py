@@ -26,7 +26,7 @@ from hrpsim.sweeps.framework.scenario import (
 
 
 class BoundaryScenario(Scenario):
-    """Find, for each run, where along `parameter` the outcome `bad` becomes true (not zero).
+    """Find, for each run, the value of `parameter` from which the outcome `bad` is true (not zero).
 
     between: range of the search (low, high), narrowed to an interval of `tolerance`. All runs of
     one bisection have the same seed.
@@ -74,12 +74,12 @@ class BoundaryScenario(Scenario):
 
     @property
     def runs(self) -> str:
-        """How the scenario is run."""
+        """A text that describes how runs are made."""
         return self.scenario.runs
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The boundary, and the interval around the boundary."""
+        """The outcomes: the boundary, and the interval around the boundary."""
         return self._outcomes
 
     def parameters(self) -> Mapping[str, Parameter]:
@@ -89,7 +89,7 @@ class BoundaryScenario(Scenario):
         return known
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise the scenario's errors at either end of the search."""
+        """Raise the errors of the scenario for values at both ends of the search."""
         for end in self._between:
             try:
                 self.scenario.check({**values, self.parameter: end})
@@ -102,11 +102,11 @@ class BoundaryScenario(Scenario):
         return {"boundary": looked, "of": self.scenario.identity()}
 
     def probe(self) -> str:
-        """Return the scenario's hash."""
+        """Return the hash of sample results of the scenario."""
         return self.scenario.probe()
 
     def run(self, values: Mapping[str, Any], seed: int) -> dict[str, float]:
-        """Return the boundary at the given values."""
+        """Return the boundary for the other parameters' values, found by bisection."""
 
         def ends_badly(at: float) -> bool:
             found = self.scenario.run({**values, self.parameter: at}, seed)[self.bad]
@@ -124,8 +124,8 @@ class BoundaryScenario(Scenario):
             return {"border": high, "survived": high, "failed": math.nan, "runs": 2.0}
         runs = 2
         while high - low > self._tolerance:
-            middle = 0.5 * low + 0.5 * high  # their sum may be too large
-            if not low < middle < high:  # no number lies between them
+            middle = 0.5 * low + 0.5 * high  # the sum may overflow
+            if not low < middle < high:  # there is no number between them
                 break
             if ends_badly(middle):
                 high = middle

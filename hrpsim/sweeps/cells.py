@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Execution of the runs of a sweep, in this process or in another one.
+"""Execution of the runs of a sweep, in this process or in another process.
 
 The module has the values and the result of a run, the fingerprint of versions, and a table of all
 runs.
@@ -36,17 +36,17 @@ from hrpsim.sweeps.framework.scenario import (
 )
 
 DONE, FAILED, REFUSED = 1, 2, 3
-ERROR_LENGTH = 240  # characters of an error's text that are stored
-_REFUSAL_PAUSE = 0.5  # [s]: other processes take the runs that this one refuses
+ERROR_LENGTH = 240  # largest length of a stored error text
+_REFUSAL_PAUSE = 0.5  # [s], meanwhile other processes take the refused runs
 _PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
-_ABOVE = ("bag", "commands", "ros", "viewer")  # no result needs
+_ABOVE = ("bag", "commands", "ros", "viewer")  # packages that do not affect results
 STATUS = {0: "not run", DONE: "done", FAILED: "failed"}
 _STATUS_FLAGS = {"flag_values": list(STATUS), "flag_meanings": "not_run done failed"}
 _RESERVED = ("cell", "seed", "status", "error")
 
 
 class Cell(NamedTuple):
-    """One run of a design."""
+    """One run of a design, with its number, values and seed."""
 
     number: int
     values: dict[str, Any]
@@ -54,16 +54,16 @@ class Cell(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The result of a run. `seconds`, measured in this process, are not stored."""
+    """The result of a run. `seconds` is the measured duration and is not stored."""
 
     number: int
-    status: int  # DONE, FAILED, or REFUSED: not run, as the bits would differ
+    status: int  # DONE, FAILED, or REFUSED: not run, because the result could differ
     outcomes: dict[str, Any]
     error: str = ""
     seconds: float = 0.0
 
 
-_seen: dict[int, dict[str, str]] = {}  # this process's fingerprint, by the one expected
+_seen: dict[int, dict[str, str]] = {}  # fingerprints of this process, by expected fingerprint
 
 
 def run_cells(
@@ -91,10 +91,10 @@ def run_cells(
 
 
 def problem_of_scenario(data: bytes) -> str:
-    """Return why this process cannot read a received scenario, or ""."""
+    """Return why this process cannot unpickle a scenario, or ""."""
     try:
         pickle.loads(data)
-    except Exception as error:  # of any of its parts
+    except Exception as error:  # from any part of the run
         return f"{type(error).__name__}: {error}"
     return ""
 
@@ -105,9 +105,9 @@ def run_cell(scenario: Scenario, cell: Cell) -> Result:
     found: Any
     try:
         found = scenario.run(cell.values, cell.seed)
-    except KeyboardInterrupt:  # ends the whole sweep
+    except KeyboardInterrupt:  # this error ends the whole sweep
         raise
-    except BaseException as error:  # any error: the other runs do not depend on this one
+    except BaseException as error:  # any error, because the other runs do not depend on this run
         found = error
     return _result(scenario, cell, found, time.perf_counter() - begin)
 
@@ -128,7 +128,7 @@ def _result(scenario: Scenario, cell: Cell, found: Any, took: float) -> Result:
 
 
 def cut(text: str) -> str:
-    """Return the stored part of an error's text."""
+    """Return the text of an error, shortened to the length that is stored."""
     return text if len(text) <= ERROR_LENGTH else f"{text[: ERROR_LENGTH - 4]} ..."
 
 
@@ -150,7 +150,7 @@ def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
 
 
 def _plain(name: str, shape: tuple[int, ...], value: Any) -> Any:
-    """Return an outcome as a number or a list of the declared shape."""
+    """Return an outcome as a number or a list. Raise SweepError for another shape."""
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -187,7 +187,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def fingerprint(scenario: Scenario) -> dict[str, str]:
-    """Return the properties that must be equal in all processes of a sweep, by name."""
+    """Return properties by name, such as versions, that all processes of a sweep must share."""
     return {**versions(), "arithmetic": _arithmetic(), "kernels": scenario.probe()}
 
 
@@ -204,12 +204,12 @@ def versions() -> dict[str, str]:
 
 
 def where() -> str:
-    """Return the machine and process, for messages."""
+    """Return the names of machine and process, for messages."""
     return f"process {os.getpid()} on {platform.node()}"
 
 
 def differences(here: dict[str, str], there: dict[str, str]) -> str:
-    """Return "name: this, not that" for all differences, or "" if equal."""
+    """Return "name: HERE, not THERE" for each difference of two fingerprints, or ""."""
     names = [*there, *(name for name in here if name not in there)]
     return "; ".join(
         f"{name}: {_short(here.get(name, 'none'))}, not {_short(there.get(name, 'none'))}"
@@ -235,7 +235,7 @@ def _sources() -> str:
 
 @lru_cache
 def _arithmetic() -> str:
-    """Return a hash of functions of NumPy, BLAS and the C library at fixed arguments."""
+    """Return a hash of results of NumPy, BLAS and the C library for fixed arguments."""
     x = np.linspace(-3.0, 3.0, 1001)
     square = np.sin(np.add.outer(np.arange(24.0), np.arange(24.0) ** 2)) + 24.0 * np.eye(24)
     results = [np.sin(x), np.cos(x), np.exp(x), np.tanh(x), np.arctan2(x, 1.7), np.sqrt(x + 4.0)]
@@ -337,7 +337,7 @@ def _column(name: str, values: Sequence[Any]) -> np.ndarray:
 
 
 def column_array(values: Sequence[Any]) -> np.ndarray:
-    """Return values of one parameter as an array of numbers, truth values or texts."""
+    """Return the values of one parameter as an array of numbers, truth values or texts."""
     kinds = {type(value) for value in values}
     if kinds <= {bool}:
         return np.array(values, dtype=bool)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checksums of a store's files, kept in the attributes of the store (.zattrs).
+"""Checksums of a store's files, stored in the attributes of the store (.zattrs).
 
 The attribute `checksums` has the CRC-32 of every other file: one text for each folder, with eight
 digits for each file in the order of names. The attribute `crc32` covers the file .zattrs itself.
@@ -34,7 +34,7 @@ def seal(store: Path) -> None:
 
 
 def damage(store: Path) -> tuple[list[str], bool]:
-    """Return the mismatches with the checksums as texts, and whether there are checksums.
+    """Return texts about files with wrong checksums, and whether the store has checksums.
 
     Stores of earlier versions have none. Raises ValueError for unreadable files.
     """

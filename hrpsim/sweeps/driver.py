@@ -17,13 +17,13 @@ from hrpsim.common.errors import HrpsimError
 from hrpsim.sweeps.cells import FAILED, REFUSED, Cell, Result, cut, problem_of_scenario, run_cells
 from hrpsim.sweeps.framework.scenario import Scenario, SweepError
 
-_LOOK = 0.5  # [s]: interval of progress reports and of handling signals
-_MOST_REFUSALS = 50  # of a run, by processes that compute otherwise, or cannot run it
-_MOST_LOSSES = 3  # of a run's process, without another run in it
-# Raised where a scenario is sent or received, as runs themselves raise nothing: a part of it
+_LOOK = 0.5  # period of progress reports and of checks for signals [s]
+_MOST_REFUSALS = 50  # largest number of refusals of a run, by processes with other arithmetic
+_MOST_LOSSES = 3  # largest number of ended processes with only this run
+# Errors in sending or receiving a scenario, because runs themselves raise no errors: a part of it
 # is missing, or cannot be sent.
 _NOT_ARRIVED = (ImportError, AttributeError, TypeError, pickle.PickleError, HrpsimError)
-_DEATHS = ("KilledWorker",)  # of Dask: errors that report a process that ended
+_DEATHS = ("KilledWorker",)  # errors of Dask that report an ended process
 _WHERE = "a function has to be in a module or a file that they can import"
 
 
@@ -34,7 +34,10 @@ class _Task(NamedTuple):
 
 
 class Driver:
-    """Do runs by executors from `make`, `in_flight` tasks of `per_task` runs at most at a time."""
+    """Submit runs to executors from `make`, and yield the results.
+
+    A task has `per_task` runs. At most `in_flight` tasks are submitted at a time.
+    """
 
     def __init__(
         self,
@@ -53,9 +56,9 @@ class Driver:
         self._pending: dict[Future, _Task] = {}
         self._ended: SimpleQueue = SimpleQueue()
         self._jobs: list[Any] = []  # futures without callbacks, such as submitit's
-        self._waiting: deque[_Task] = deque()  # to be run before new ones
-        self._suspects: deque[_Task] = deque()  # that were running as the pool broke
-        self._has_arrived = False  # the scenario, in a process of the engine
+        self._waiting: deque[_Task] = deque()  # to run before new ones
+        self._suspects: deque[_Task] = deque()  # running at the failure of the pool
+        self._has_arrived = False  # whether a process of the engine has received the scenario
         self.refused_by: set[str] = set()
 
     def results(self, cells: Iterable[Cell], report: Callable[[], Any]) -> Iterator[list[Result]]:
@@ -87,7 +90,7 @@ class Driver:
                 future.cancel()
 
     def _fill(self, fresh: Iterator[Cell]) -> None:
-        """Submit tasks. A suspect runs alone. The run that ends a process is then known."""
+        """Submit tasks. A run suspected of ending its process is submitted alone."""
         while len(self._pending) < self._in_flight:
             if self._suspects:
                 if self._pending:
@@ -118,7 +121,7 @@ class Driver:
             self._jobs.append(future)
 
     def _look_at_jobs(self) -> None:
-        """Find ended jobs among the jobs that do not notify."""
+        """Find finished jobs of executors that do not notify the driver."""
         for job in [job for job in self._jobs if job.done()]:
             self._jobs.remove(job)
             self._ended.put(job)
@@ -130,7 +133,7 @@ class Driver:
             return self._lost(task, error, alone=not self._pending)
         except CancelledError as error:
             raise SweepError("the engine dropped its cells: did its scheduler end?") from error
-        except Exception as error:  # of the engine
+        except Exception as error:  # errors of the engine
             kind, said = type(error).__name__, " ".join(str(error).split())
             died = self._has_arrived or kind in _DEATHS
             if isinstance(error, _NOT_ARRIVED) or not died:
@@ -143,10 +146,10 @@ class Driver:
         return results
 
     def _refused(self, task: _Task, why: str, paused: bool = False) -> list[Result]:
-        """Requeue a task that a process refused, because it cannot run as the sweep began.
+        """Requeue a task that a process refused because its fingerprint differs.
 
-        paused: whether the process has waited. A process that refuses may answer at once, again and
-        again. The sweep then ends soon if no other process answers at all.
+        paused: whether the process has waited before. If only refusing processes reply, the sweep
+        ends soon.
         """
         self.refused_by.add(why)
         if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
@@ -177,7 +180,7 @@ class Driver:
         )
 
     def _lost(self, task: _Task, error: Exception, alone: bool) -> list[Result]:
-        """Requeue or fail a task whose process ended before the task."""
+        """Requeue or fail a task whose process ended before the task was done."""
         losses = task.losses + alone
         if losses >= _MOST_LOSSES:
             text = f"its process ended {losses} times: {type(error).__name__}: {error}"

@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from hrpsim.common.orphans import signal_at_parent_end
 from hrpsim.sweeps.framework.scenario import SweepError, function_called, needed_package
 
-# One thread per process: runs are parallel, and BLAS threads would compete with them.
+# One thread per process: runs are parallel, and BLAS threads would compete with the runs.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(_THREADS, "1")
-_DASK_RETRIES = 3  # of a run whose worker ended
+_DASK_RETRIES = 3  # retries of a run after the end of its worker
 
 
 def processors() -> int:
@@ -32,7 +32,7 @@ def processors() -> int:
 
 @contextmanager
 def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor]]:
-    """Yield a function that makes a pool of spawned processes, by default one per processor.
+    """Yield a function that makes a pool of processes, by default one for each processor.
 
     A pool is unusable after the death of a process. A new pool then replaces the old one. The
     processes end with this process, however this process ends.
@@ -42,7 +42,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
     before = {name: os.environ.get(name) for name in _THREADS}
 
     def make() -> Executor:
-        """Return a new pool, after the end of the one before."""
+        """Return a new pool, after closing the previous pool."""
         close()
         pool = ProcessPoolExecutor(
             count,
@@ -71,7 +71,7 @@ def process_pool(processes: int | None = None) -> Iterator[Callable[[], Executor
 
 def _begin_worker(driver: int) -> None:
     signal_at_parent_end(signal.SIGKILL)
-    if os.getppid() != driver:  # which has ended before
+    if os.getppid() != driver:  # the driver has ended before
         os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
 
@@ -106,5 +106,5 @@ def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Ex
     try:
         yield lambda: executor
     finally:
-        if hasattr(executor, "shutdown"):  # submitit's have none
+        if hasattr(executor, "shutdown"):  # submitit's executors lack it
             executor.shutdown()

@@ -114,7 +114,7 @@ def _result(path: Path, entry: Any) -> Result:
 
 
 def kept(result: Result) -> dict[str, Any]:
-    """Return the stored part of a result: everything except the wall time."""
+    """Return the part of a result that is stored: everything except the wall time."""
     entry = result._asdict()
     del entry["seconds"]
     return entry
@@ -126,14 +126,14 @@ def _line(entry: dict[str, Any]) -> bytes:
 
 
 def _may_be_journal(first: bytes) -> bool:
-    """Return whether a first line is whole, or may be the beginning of one."""
+    """Return whether a first line is a complete header, or may be the beginning of a header."""
     if first[-1:] == b"\n":
         return _entry(first) is not None
     return not first[:8].strip(b"0123456789abcdef") and first[8:10] in (b"", b" ", b" {")
 
 
 def _was_whole(line: bytes) -> bool:
-    """Return whether a line without a valid checksum is more than the beginning of one."""
+    """Return whether a line without a valid checksum was once complete, and is now damaged."""
     return line[-1:] == b"\n" or _entry(line[:-1] + b"\n") is not None
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Dask on this machine, for one sweep: scheduler and workers, with the settings for walks."""
+"""A Dask cluster on this machine for one sweep, with scheduler and workers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from hrpsim.sweeps.executors import ONE_THREAD, dask_executor, processors
 from hrpsim.sweeps.framework.scenario import needed_package
 
-# Dask monitors its processes, which takes time from walks. Here it samples no stacks,
-# and seldom checks its loops, its memory and the machine.
+# Dask monitors its processes, which takes time from the runs. Here it samples no stacks, and rarely
+# checks its loops, its memory and the machine.
 SETTINGS = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",

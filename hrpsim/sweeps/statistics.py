@@ -18,9 +18,9 @@ from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.framework.scenario import SweepError
 
 CONFIDENCE = 0.95
-_MOST_LEVELS = 8  # of a parameter; more values are put into bins
+_MOST_LEVELS = 8  # largest number of levels of a parameter, more values are divided into bins
 _SIZE = (8.0, 5.0)  # [inches]
-_DASHES = ("-", "--", "-.", ":")  # of curves that lie on each other
+_DASHES = ("-", "--", "-.", ":")  # dashes of overlapping curves
 
 
 class Share(NamedTuple):

@@ -31,19 +31,19 @@ from hrpsim.sweeps.checksums import CHECKSUMS, OWN, damage, seal
 from hrpsim.sweeps.framework.scenario import SweepError, needed_package
 from hrpsim.sweeps.journal import Journal, kept, read_journal
 
-_CHUNK = 1024  # runs
-_FORMAT = 2  # of zarr: texts of fixed width have a place in its specification
-_SHOWN = 4  # damaged files in a message
+_CHUNK = 1024  # number of runs in a chunk
+_FORMAT = 2  # format of zarr, whose specification includes texts of fixed width
+_SHOWN = 4  # largest number of listed files in a message
 _SYNC_PERIOD = 5.0  # [s]
-# Codecs that only pack bytes; zarr writes its default, which depends on the release.
+# Codecs that only compress. Zarr would write its default, which depends on the release.
 _CODECS = ("blosc", "zstd", "lz4", "zlib", "gzip", "bz2", "lzma", "crc32", "crc32c")
 
 
 class Store:
-    """Store the results of a sweep in a folder `path`, with the journal `path`.journal.
+    """The stored results of a sweep: a folder `path`, and the journal `path`.journal.
 
-    An existing store is continued, and the table gets the stored results. Raises SweepError if the
-    store has another sweep or other versions, or cannot be written.
+    An existing store is continued: the table receives the stored results. Raises SweepError if the
+    store belongs to another sweep or to other versions, or cannot be written.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class Store:
     def _take_over_journal(self) -> None:
         header, results = self._journal.read()
         if header is None:
-            if self.path.exists():  # without its journal, which a copy may have left behind
+            if self.path.exists():  # without the journal, which a copy may lack
                 self._take_over_arrays()
             there = map(self._table.result, np.flatnonzero(self._table.status).tolist())
             self._journal.append([self._identity, *map(kept, there)])
@@ -95,7 +95,7 @@ class Store:
         self._write_arrays()
 
     def _compare(self, there: Mapping[str, Any]) -> None:
-        """Raise SweepError for another sweep's store."""
+        """Raise SweepError if a store belongs to another sweep."""
         for name, value in self._identity.items():
             if name in ("versions", "run"):
                 continue
@@ -168,7 +168,7 @@ class Store:
                 tempfile.TemporaryDirectory(prefix=".hrpsim_", dir=self.path.parent) as temporary,
                 warnings.catch_warnings(),
             ):
-                warnings.simplefilter("ignore")  # xarray's about parts of zarr's specification
+                warnings.simplefilter("ignore")  # xarray's about zarr's specification
                 new = Path(temporary, "new")
                 whole.to_zarr(new, zarr_format=_FORMAT, consolidated=False, encoding=encoding)
                 seal(new)
@@ -200,7 +200,7 @@ class Store:
 
 
 def open_store(path: str | Path) -> Any:
-    """Return the xarray.Dataset of a store, loaded. Raises SweepError for anything else.
+    """Return the xarray.Dataset of a store, loaded. Raises SweepError if the path is not a store.
 
     The dataset includes results that only the journal has.
     """
@@ -211,7 +211,7 @@ def open_store(path: str | Path) -> Any:
         raise SweepError(f"there is no store {path} yet")
     if not _is_store(path):
         raise SweepError(f"{path} is not a store of a sweep")
-    # Arrays are read side by side: of errors after the first, asyncio logs the traceback.
+    # Arrays are read concurrently. Asyncio logs the tracebacks of errors after the first.
     logging.getLogger("asyncio").addFilter(_is_not_of_zarr)
     with _damage_of(path):
         _refuse_programs(path)
@@ -234,7 +234,7 @@ def open_store(path: str | Path) -> Any:
 
 
 def _packing() -> dict[str, Any]:
-    """Return the codecs of arrays: packed bytes with a checksum that any reader of zarr checks."""
+    """Return the codecs of arrays: compression, and a checksum that every reader of zarr checks."""
     codecs, zarr = (needed_package(name, "a store") for name in ("numcodecs", "zarr"))
     key = "compressor" if zarr.__version__.startswith("2.") else "compressors"
     return {"filters": [codecs.Zstd(), codecs.CRC32()], key: None}
@@ -268,7 +268,7 @@ def _is_not_of_zarr(record: logging.LogRecord) -> bool:
 
 @contextmanager
 def _damage_of(path: Path) -> Iterator[None]:
-    """Report any error as damage of a store or journal. The readers raise many errors."""
+    """Convert any error of a reader within the block to a SweepError about damage."""
     try:
         yield
     except SweepError:
@@ -300,7 +300,7 @@ def _refuse_programs(path: Path) -> None:
 
 
 def _flaw(found: Any) -> str:
-    """Return which part of a sweep a dataset lacks, or ""."""
+    """Return a text if a dataset lacks a variable or attribute of sweeps, or ""."""
     identity = _identity_of(found)
     for name, kind in {"scenario": dict, "versions": dict, "parameters": list}.items():
         if not isinstance(identity.get(name), kind):
@@ -354,7 +354,7 @@ def _plain(value: Any) -> Any:
 
 
 def first_difference(there: Any, here: Any, path: str = "") -> str:
-    """Return "path: this there, that here" for the first different entry, or "" if equal."""
+    """Return "path: VALUE there, VALUE here" for the first different entry, or "" if equal."""
     there, here = _plain(there), _plain(here)
     if there == here:
         return ""

@@ -27,7 +27,7 @@ from hrpsim.world.file.file_reader import checked_content, dotted
 
 
 def _value(value: Any) -> Any:
-    """Return a value as hrpsim.sweeps.framework.design reads it."""
+    """Check that a value is a scalar or a mapping, and return the value."""
     if not isinstance(value, (str, bool, int, float, dict)):
         raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
     return value
@@ -111,7 +111,7 @@ def read_study(path: str | Path, instead: Mapping[str, Any] = MappingProxyType({
 
     Args:
         path: of the file.
-        instead: entries that count in place of entries of the file. Paths in these are absolute.
+        instead: entries that replace entries of the file. Paths in these entries are absolute.
     """
     path = Path(path).expanduser()
     text = read_yaml(path, SweepError, "study file")

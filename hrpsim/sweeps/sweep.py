@@ -42,20 +42,20 @@ from hrpsim.sweeps.framework.scenario import (
 from hrpsim.sweeps.statistics import outcome_names
 from hrpsim.sweeps.store import Store, first_difference, open_store
 
-IN_FLIGHT = 512  # tasks that an engine of unknown size is given at a time
-_AHEAD = 4  # tasks for each process of our own pool
+IN_FLIGHT = 512  # largest number of tasks at a time in an engine of unknown size
+_AHEAD = 4  # number of tasks for each process of our pool
 Make = Callable[[], Executor]
 
 
 class Progress(NamedTuple):
-    """The progress of a sweep."""
+    """The progress of a sweep: numbers of runs, and times."""
 
     cells: int
-    finished: int  # done or failed, in this call and those before
+    finished: int  # finished runs, done or failed, in this and earlier calls
     failed: int
-    here: int  # finished in this call
-    wall: float  # time of this call [s]
-    busy: float  # time that the runs of this call took, added up over all processes [s]
+    here: int  # runs finished in this call
+    wall: float  # duration of this call [s]
+    busy: float  # total duration of the runs of this call, over all processes [s]
 
     @property
     def left(self) -> float:
@@ -69,8 +69,8 @@ class Replay(NamedTuple):
     values: dict[str, Any]
     outcomes: dict[str, Any]
     error: str
-    same: bool  # as in the store, bit for bit
-    differs: str  # from the store: scenario, versions and arithmetic, "" for nothing
+    same: bool  # whether the result equals the stored result bit for bit
+    differs: str  # differences from the store: scenario, versions and arithmetic, or ""
 
 
 def _workers(executor: Executor | None, processes: int | None) -> AbstractContextManager[Make]:
@@ -139,7 +139,7 @@ def sweep(  # many parameters: keywords, passed by name
 def planned(
     scenario: Scenario, design: Design | Product, seed: int
 ) -> tuple[Table, dict[str, Any]]:
-    """Return the table of all runs, without results, and everything that determines the results."""
+    """Return the table of all runs, without results, and the attributes that identify the sweep."""
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
     if not isinstance(design, (Design, Product)):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The viewer's panel: the state of the run, the buttons, and a tab for each part."""
+"""The viewer's panel: the state of the run, the buttons, and a tab for each kind of control."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench
 from hrpsim.viewer.panels.worlds import WorldsPanel
 
 _MOST_REQUESTS = 1000
-_TEXT_PERIOD = 0.2  # between updates of texts and plots [s, wall]
+_TEXT_PERIOD = 0.2  # period of updates of texts and plots [s, wall]
 _HELP = (
     "Drag a body to pull it. Drag the background to turn the view, with the right button to shift "
     "it; the wheel zooms."
@@ -32,7 +32,7 @@ _HELP = (
 
 
 class Controls:
-    """The parts of the panel on the page of a viser server.
+    """The panel on the page of a viser server.
 
     The user's requests arrive in threads of the server. `process_requests` carries out the requests
     in the caller's thread. `arrows` has the check boxes of each kind of arrow.
@@ -41,7 +41,7 @@ class Controls:
         server: the viser server.
         session: the player of the world.
         drawing: the drawing of the world.
-        scene: the frame of all that is drawn.
+        scene: the viser frame that contains all drawn nodes.
         follow: the entity that cameras follow at first.
         worlds: world files that a page may load, by name.
     """
@@ -84,17 +84,17 @@ class Controls:
 
     @property
     def back(self) -> Any:
-        """The slider of the past, or None for a session without past."""
+        """The slider of the recorded past, or None if the session does not record."""
         return self.run.back
 
     @property
     def arrows(self) -> dict[str, Any]:
-        """The check boxes of contact forces, sensor forces and sensor torques, and of links."""
+        """The check boxes of arrows: contact forces, sensor forces and torques, and links."""
         return self.links.shows
 
     @property
     def followed(self) -> str:
-        """The entity that cameras follow, or ""."""
+        """The name of the entity that cameras follow, or ""."""
         return self.desk.followed
 
     def process_requests(self) -> None:
@@ -107,11 +107,17 @@ class Controls:
                 page_faults.note(error)
 
     def request(self, action: Callable[[], None]) -> None:
-        """Queue `action` for `process_requests`, from any thread. Only the latest 1000 are kept."""
+        """Queue `action` for `process_requests`, from any thread.
+
+        Only the latest 1000 requests wait. Older requests are dropped.
+        """
         self._requests.append(action)
 
     def rebuild(self, drawing: Drawing) -> None:
-        """Show other contents of the world, which have another drawing."""
+        """Update the panel after robots or bodies were added or removed.
+
+        drawing: the new drawing.
+        """
         self.desk.drawing = drawing
         for panel in self.panels:
             panel.rebuild()

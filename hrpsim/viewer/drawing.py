@@ -20,16 +20,16 @@ from hrpsim.world.objects.sensor_view import SensorView
 from hrpsim.world.parts.results import Contact
 from hrpsim.world.world import World
 
-SCENE = "/scene"  # the frame of all that is drawn, which moves past the cameras that follow
+SCENE = "/scene"  # the frame of all drawn objects, which moves relative to following cameras
 _ARROWS = {"contacts": (230, 60, 40), "forces": (40, 110, 220), "torques": (120, 60, 190)}
-_SEEN_THROUGH = 0.35  # opacity
-_STILL = 1e-6  # poses that change by less are not sent again
-LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
+_SEEN_THROUGH = 0.35  # opacity of transparent objects
+_STILL = 1e-6  # a smaller change of a pose is not sent
+LEAST_FORCE = 1e-3  # [N], a smaller force has no arrow
 _LONGEST_WEIGHT = 1.0  # length of the arrow of the heaviest entity's weight [m]
 
 
 def force_scale(world) -> float:
-    """Return the length of arrows [m/N] that draws the heaviest entity's weight 1 m long."""
+    """Return the scale of force arrows [m/N] at which the heaviest entity's weight is 1 m long."""
     weights = [entity.system.mass.sum() for entity in world.entities.values()]
     return _LONGEST_WEIGHT / (9.8 * max(weights, default=1.0))
 
@@ -102,10 +102,10 @@ class Drawing:
         self.left_out: list[str] = []
         self.parts: list[tuple[str, str, object]] = []
         self._poses: dict[tuple[str, str], np.ndarray] = {}  # of links: position, quaternion (7,)
-        self._links: dict[tuple[str, str], Any] = {}  # the nodes of links
+        self._links: dict[tuple[str, str], Any] = {}  # nodes of links
         self._sent: dict[tuple[str, str], np.ndarray] = {}
         self._arrows: dict[tuple[str, tuple[str, str]], Any] = {}  # by kind and link
-        self._roots: list = []  # nodes without a parent of ours
+        self._roots: list = []  # nodes without a parent node of the viewer
         self._fixed: list[tuple[str, object]] = []  # names and nodes of fixed shapes
         self._paints: dict[str, tuple[int, int, int]] = {}
         self.arrow_size = 1.0
@@ -146,11 +146,11 @@ class Drawing:
         self._paints[name] = color
         bodies = [(entity, node) for entity, _, node in self.parts if entity in self.world.bodies]
         for entity, node in (*bodies, *self._fixed):
-            if entity == name and hasattr(node, "color"):  # a plane has a grid's colours
+            if entity == name and hasattr(node, "color"):  # a plane has the colours of its grid
                 node.color = color
 
     def path_of(self, entity: str, link: str) -> str:
-        """Return the name of a link's node in the scene."""
+        """Return the path of a link's node in the scene."""
         return str(self._link(entity, link).name)
 
     def see_through(self, wanted: bool) -> None:

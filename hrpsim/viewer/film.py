@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 
 SUFFIX = ".rrd"
 PAGE = ".html"
-_RATE = 50.0  # of samples, simulated time [Hz]
-FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # of films, simulated time [Hz]
+_RATE = 50.0  # sampling rate in simulated time [Hz]
+FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # frame rate in simulated time [Hz]
 SIZE = {".mp4": (960, 544), ".gif": (480, 272), ".png": (960, 544)}  # multiples of 16 [pixels]
-_FROM = np.array([1.9, 2.1, 0.6])  # from the middle, for things within 1 m of it [m]
-_WIDE = 1.0  # horizontal [rad]
+_FROM = np.array([1.9, 2.1, 0.6])  # camera relative to the middle, for objects within 1 m [m]
+_WIDE = 1.0  # horizontal field of view [rad]
 
 
 def require_rerun() -> None:
-    """Raise HrpsimError if the package is missing."""
+    """Raise HrpsimError if rerun-sdk is not installed."""
     require_packages(f"a recording {SUFFIX}", ("rerun",), "pip install rerun-sdk (with NumPy 2)")
 
 
@@ -110,7 +110,7 @@ def _shape(rerun: Any, drawn: Drawn):
         size = {"lengths": [geometry.length], "radii": [geometry.radius]}
         if isinstance(geometry, Cylinder):
             return rerun.Cylinders3D(**size, **paint)
-        begin = [0.0, 0.0, -0.5 * geometry.length]  # rerun's begin at the origin
+        begin = [0.0, 0.0, -0.5 * geometry.length]  # rerun's origin is at the end
         return rerun.Capsules3D(**size, translations=[begin], **paint)
     assert isinstance(geometry, Mesh)
     if isinstance(geometry, HeightField):
@@ -178,7 +178,7 @@ class Film:
         position, target = self._position, self._target
         if self._offset is not None:
             middle, _ = middle_of(self._world, self._follow)
-            target = np.array([*middle[:2], target[2]])  # it does not bob with a robot
+            target = np.array([*middle[:2], target[2]])  # at a constant height
             position = target + self._offset
         shown = pixels(self._world, position, target, self._size, self._force_scale)
         self._writer.append_data(shown)
@@ -208,8 +208,8 @@ def pixels(
         position, target=target, width=2 * width, height=2 * height, fov=fov, arrows=arrows,
         shadows=True,
     ).color  # fmt: skip
-    # The mean of four pixels: smooth edges for half the time of the renderer's own samples. In this
-    # order it takes a fifteenth of numpy's `mean`.
+    # The mean of four pixels gives smooth edges in half the time of the renderer's own samples. In
+    # this order it takes a fifteenth of the time of numpy's `mean`.
     rows = fine[0::2].astype(np.uint16) + fine[1::2]
     return ((rows[:, 0::2] + rows[:, 1::2]) >> 2).astype(np.uint8)
 
@@ -248,7 +248,7 @@ def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageF
 
     A page takes the option `follow` alone, and a recording takes none.
 
-    Raises HrpsimError for another suffix, or if a required package is missing.
+    Raises HrpsimError for any other suffix, or if a required package is missing.
     """
     path = Path(file)
     check_film(path)

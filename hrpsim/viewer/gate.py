@@ -34,19 +34,19 @@ from websockets.http11 import Request, Response
 
 from hrpsim.common.errors import HrpsimError
 
-_MOST_PAGES = 8  # that see the world at the same time: each costs a share of every frame
-_PAUSE = 0.008  # after each message of a page, which sends some 80 a second when it drags [s]
-_TIME_LIMIT = 5.0  # for viser to answer [s]
-_CLOSE_TIME = 1.0  # for pages to answer when the gate closes [s]
-_PORTS = 1000  # that are tried, from the requested one on
+_MOST_PAGES = 8  # largest number of pages at the same time, each takes time in every frame
+_PAUSE = 0.008  # pause after each message of a page, about 80 per second during a drag [s]
+_TIME_LIMIT = 5.0  # time for an answer of viser [s]
+_CLOSE_TIME = 1.0  # time for answers of pages during closing [s]
+_PORTS = 1000  # number of tried ports, from the requested port
 _HEADERS = {
     "X-Frame-Options": "DENY",
     "Content-Security-Policy": "frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
-_PERIOD = 1.0  # between two lines [s, wall]
-_LOGGERS = ("websockets.server", "asyncio")  # loggers of viser's server that report faults of pages
+_PERIOD = 1.0  # period between two lines [s, wall]
+_LOGGERS = ("websockets.server", "asyncio")  # loggers of viser's server for errors of pages
 
 
 class Gate:
@@ -78,7 +78,7 @@ class Gate:
         self.port: int = self._server.sockets[0].getsockname()[1]
 
     def close(self) -> None:
-        """Stop accepting connections and end all."""
+        """Stop accepting connections, and close all connections."""
         self._run(self._end_connections())
         self._stop()
 
@@ -195,7 +195,10 @@ def _token_in(request: Request) -> str:
 
 
 class PageFaults(logging.Filter):
-    """Count and log the faults of pages, at most one line per second. Call `install` once."""
+    """Counts errors in the connections to pages, and logs at most one line per second.
+
+    Call `install` once.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,7 +211,7 @@ class PageFaults(logging.Filter):
             logging.getLogger(name).addFilter(self)
 
     def note(self, error: BaseException) -> None:
-        """Count a fault, and log the fault unless another was logged within the last second."""
+        """Count an error, and log the error unless another was logged within the last second."""
         self.count += 1
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _PERIOD
@@ -217,11 +220,11 @@ class PageFaults(logging.Filter):
             print(line, file=sys.stderr, flush=True)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether other handlers get a record. Records about pages are logged here."""
+        """Return whether a record goes to other handlers. Records about pages are logged here."""
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not (record.name == _LOGGERS[0] or _is_of_viser(error)):
             return True
-        if not type(error).__name__.startswith("ConnectionClosed"):  # it only disconnected
+        if not type(error).__name__.startswith("ConnectionClosed"):  # the page only disconnected
             self.note(error)
         return False
 

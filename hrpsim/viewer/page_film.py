@@ -11,7 +11,7 @@ from hrpsim.viewer.drawing import SCENE, Drawing
 from hrpsim.viewer.scene_server import aim_camera, start_server, stop_server
 
 SUFFIX = ".html"
-_RATE = 25.0  # of pictures, simulated time [Hz]
+_RATE = 25.0  # rate of pictures in simulated time [Hz]
 
 
 class PageFilm:

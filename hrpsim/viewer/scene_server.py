@@ -17,12 +17,15 @@ from hrpsim.viewer.panels.signals import middle_of
 
 LOOPBACK = "127.0.0.1"
 _NEEDED = ("viser",), "pip install 'hrpsim[viewer]'"
-_CAMERA = (2.2, 2.4, 0.8)  # from the middle, for things within 1 m of it [m]
-_FIELD_OF_VIEW = 0.85  # upright [rad]
+_CAMERA = (2.2, 2.4, 0.8)  # camera relative to the middle, for objects within 1 m [m]
+_FIELD_OF_VIEW = 0.85  # vertical field of view [rad]
 
 
 def require_viser(purpose: str) -> None:
-    """Raise HrpsimError if viser is not installed. `purpose` says what needs viser."""
+    """Raise HrpsimError if viser is not installed.
+
+    `purpose` names what needs viser, for the error.
+    """
     require_packages(purpose, *_NEEDED)
 
 
@@ -40,7 +43,7 @@ def start_server(purpose: str):
 
     with redirect_stdout(StringIO()):  # it would print an address that is not for users
         server = viser.ViserServer(host=_hidden_address(), port=0, label="hrpsim", verbose=False)
-    # The page must not be shared through a public relay, with the button or without it.
+    # The page must not be accessible through a public relay, by the button or otherwise.
     server.request_share_url = lambda verbose=True: None  # type: ignore[method-assign]
     server.gui.configure_theme(show_share_button=False, show_logo=False)
     server.scene.set_up_direction("+z")

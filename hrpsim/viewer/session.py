@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world that a user plays, pauses, rewinds and drags, and the snapshots for that.
+"""Playing, pausing, rewinding and dragging of a world by a user, with the recorded snapshots.
 
 Independent of browsers.
 """
@@ -24,10 +24,10 @@ from hrpsim.world.objects.body import Body, rotation_matrix
 from hrpsim.world.objects.robot import Robot
 
 FARTHEST = 1e4  # [m]
-_RATE = 2.0 * math.pi * 1.5  # of the whole robot or body on the spring [rad/s]
-_STIFFEST = 0.1  # stiffness times period^2 over the mass of the dragged part: stable in a step
-_MOST_DAMPED = 0.5  # damping times period over that mass, likewise
-_SHARE_OF_FRAME = 0.7  # share of a frame's wall time for steps: the rest is for drawing
+_RATE = 2.0 * math.pi * 1.5  # natural frequency of the whole robot or body on the spring [rad/s]
+_STIFFEST = 0.1  # limit of stability: stiffness times period^2 over the mass of the dragged part
+_MOST_DAMPED = 0.5  # limit of stability: damping times period over the mass of the dragged part
+_SHARE_OF_FRAME = 0.7  # fraction of a frame's wall time for steps, the rest is for drawing
 
 
 class Grip:
@@ -70,7 +70,10 @@ class Grip:
         return origin + R @ self.local_point
 
     def pull(self) -> np.ndarray:
-        """Apply the spring's force until the next step ends. Return it (3,) [N], in world axes."""
+        """Apply the spring's force during the next step.
+
+        Return the force (3,) [N], in world axes.
+        """
         point = self.point
         last = point if self._last_point is None else self._last_point
         self._last_point = point
@@ -123,7 +126,7 @@ class Recording:
 
     @property
     def size(self) -> int:
-        """Memory that the snapshots take [bytes]."""
+        """Memory used by the snapshots [bytes]."""
         return self._size
 
     @property
@@ -196,7 +199,7 @@ class Session(Grabbing):
         self.recording = Recording()
         self.playing = False
         self.looking_back = 0.0
-        self.problem = ""  # why time has stopped
+        self.problem = ""  # reason why time has stopped
         self._present = None
         self._clock = clock
         self._pacer = Pacer(self.motion.period, 1.0, clock=clock)
@@ -204,7 +207,7 @@ class Session(Grabbing):
 
     @property
     def commands(self) -> bool:
-        """Whether pages may command joints: no controller does."""
+        """Whether pages may command joints, because no controller commands them."""
         return self.motion.rewinds
 
     @property
@@ -217,14 +220,14 @@ class Session(Grabbing):
         self._pacer.real_time_factor = factor
 
     def play(self) -> None:
-        """Run, from the present."""
+        """Play the world, from the present state."""
         self._return_to_present()
         self.problem = ""
         self.playing = True
         self._pacer.start()
 
     def pause(self) -> None:
-        """Pause."""
+        """Pause the world."""
         self.playing = False
 
     def step(self) -> None:
@@ -266,7 +269,7 @@ class Session(Grabbing):
         self.recording.forget_after(self.world.time)
 
     def edit(self, action: Callable[[], None]) -> None:
-        """Carry out an action that adds, moves or removes something, in the present.
+        """Add, move or remove robots or bodies by calling `action`, in the present state.
 
         If something was added or removed, the recording begins again: earlier snapshots no longer
         fit the world.
@@ -302,7 +305,10 @@ class Session(Grabbing):
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
 
     def frame(self, duration: float) -> int:
-        """Make the due steps within a part of `duration` [s, wall]. Return how many were made."""
+        """Make the steps that are due, within a fraction of `duration` [s, wall].
+
+        Return their number.
+        """
         made, end = 0, self._clock() + _SHARE_OF_FRAME * duration
         while self.playing and self._pacer.steps_due(most=1):
             self._tick()

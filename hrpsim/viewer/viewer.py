@@ -24,9 +24,9 @@ from hrpsim.viewer.session import Motion, Session
 
 DEFAULT_PORT = 8080
 _EVERYWHERE = ("0.0.0.0", "::", "")
-_MESSAGE_LIMIT = 1_000_000  # of a page to the world [bytes]
+_MESSAGE_LIMIT = 1_000_000  # largest message of a page [bytes]
 _FRAME = 1.0 / 40.0  # [s, wall]
-_PICTURES = 120.0  # sent per second to all pages together: each costs time of this process
+_PICTURES = 120.0  # largest rate to all pages together, pictures take time of this process
 _LINE_COLOR = (250, 170, 30)
 
 
@@ -83,7 +83,7 @@ class Viewer:
         self.controls = Controls(self.server, self.session, self.drawing, self.scene, follow, files)
         self.frame_count = 0
         self._next_picture = 0.0  # [s, wall]
-        self.panels: list = []  # other objects updated once per frame
+        self.panels: list = []  # other objects, updated once per frame
         self._line = None
         self._followed_to: np.ndarray | None = None
         self._visited = False
@@ -156,7 +156,10 @@ class Viewer:
         stop_server(self.server)
 
     def _redraw(self) -> None:
-        """Draw added objects, and remove objects that left the world. Or draw another world."""
+        """Draw added objects and remove the nodes of removed objects.
+
+        Redraw all for another world.
+        """
         world, before = self.session.world, self.drawing.world
         self.drawing.remove()
         self.drawing = self.drawing.redrawn(world)
@@ -181,7 +184,7 @@ class Viewer:
 
     def _let_drag(self) -> None:
         for entity, link, node in self.drawing.parts:
-            # A coroutine, as viser keeps the order of its calls only then.
+            # A coroutine, because viser only then preserves the order of calls.
             async def drag(event, entity=entity, link=link) -> None:
                 start = np.array(event.start_position) - self.scene.position
                 target = np.array(event.end_position) - self.scene.position

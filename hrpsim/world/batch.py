@@ -29,7 +29,7 @@ from hrpsim.world.parts.stepping import announce_steps
 from hrpsim.world.shard import Shard
 from hrpsim.world.world import World
 
-_SHARES = 4  # of the worlds that each thread takes one after another: some steps take longer
+_SHARES = 4  # portions of worlds for each thread, because some steps take longer
 
 
 class Batch(BatchMotion, Closed):
@@ -84,7 +84,7 @@ class Batch(BatchMotion, Closed):
             world.noise_world = number
         self._states, self._commands, self._contacts, self._links = {}, {}, {}, {}
         self._sensors: dict[tuple[str, str], BatchSensors] = {}
-        self._noise: dict[tuple[str, str], dict[int, SensorNoise]] = {}  # by number of the world
+        self._noise: dict[tuple[str, str], dict[int, SensorNoise]] = {}  # by the world's number
         self._scans: dict[tuple[str, str], ScansSideBySide] = {}
         self._one_call = Lock()
         self._is_closed = False
@@ -375,7 +375,10 @@ class Batch(BatchMotion, Closed):
 def _step_shards(
     left: deque[Shard], n: int, stop: Event, progress: Progress | None = None
 ) -> dict[int, WorldError]:
-    """Step shards until all are taken by this or another thread. Return the failures."""
+    """Step shards from the queue `left` until the queue is empty. Return the failures by world.
+
+    Several threads may share one queue.
+    """
     failures: dict[int, WorldError] = {}
     whole = len(left)
     while left:
@@ -383,7 +386,7 @@ def _step_shards(
             progress.show(whole - len(left), whole)
         try:
             shard = left.popleft()
-        except IndexError:  # another thread was quicker
+        except IndexError:  # another thread took the last portion
             break
         failures |= shard.step(n, stop)
     return failures

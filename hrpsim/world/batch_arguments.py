@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check arguments of a batch: one value for all worlds or for each, names, and world numbers."""
+"""Check arguments of a batch: values for one or all worlds, names, and numbers of worlds."""
 
 from __future__ import annotations
 
@@ -56,14 +56,17 @@ class BatchArguments:
         return self._checked(what, array, fits, f"have shape ({len(self)}, joints)")
 
     def _numbers(self, what: str, given: ArrayLike | None) -> np.ndarray:
-        """Return a number for each world, from one number or from several. None becomes NaN."""
+        """Return one number for each world, given one number or one for each world.
+
+        None becomes NaN.
+        """
         array = as_numbers(what, np.nan if given is None else given)
         fits = array.shape in ((), (len(self),))
         self._checked(what, array, fits, f"be one number or ({len(self)},)")
         return np.broadcast_to(array, (len(self),))
 
     def _vectors(self, what: str, given: ArrayLike) -> np.ndarray:
-        """Return a vector for each world (count, 3), from one vector or from several."""
+        """Return one vector for each world (count, 3), given one vector or one for each world."""
         array = as_numbers(what, given)
         fits = array.shape in ((3,), (len(self), 3))
         self._checked(what, array, fits, f"have shape (3,) or ({len(self)}, 3)")

@@ -44,15 +44,24 @@ def command_worlds(
     given: int,
     named: bool,
     steps: int,
-) -> tuple[int, int, int, float]:  # many parameters: those of `set_commands`, and which robots
+) -> tuple[int, int, int, float]:  # many parameters: those of `set_commands`, and the robots
     """Command the robots of some worlds by the rows of a batch, or refuse a row.
 
-    Return the number of the world that refuses its row, after which nothing changes, or -1. Return
-    then the same as `set_commands`.
+    Args:
+        example: a reference to any Actuators, which gives the type of all references.
+        addresses: of the references of all worlds (count,).
+        worlds: numbers of the worlds to command (m,).
+        indices: joints (k,), as in `set_commands`.
+        positions: targets (count, k) [rad or m].
+        velocities: targets (count, k) [rad/s or m/s].
+        efforts: (count, k) [Nm or N].
+        given: which of positions, velocities and efforts are used, as in `set_commands`.
+        named: whether joints without gains refuse positions and velocities.
+        steps: steps over which position targets change.
 
-    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers. `given`
-    says which of the rows (count, k) of positions, velocities and efforts are used. The other
-    arguments are passed to `set_commands`.
+    Returns:
+        The number of the world that refuses its row, or -1. Nothing changes after a refusal.
+        The three return values of `set_commands` follow.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -92,7 +101,8 @@ def give_gains(
 ) -> None:
     """Set gains of the robots of some worlds by the rows of a batch, as `Robot.set_gains` does.
 
-    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers. indices
+    example: a reference to any Actuators. addresses (count,): of the references of all worlds.
+    worlds (m,): numbers of worlds. indices
     (k,): joints. kp and kd: (count, k).
     """
     for number in range(worlds.shape[0]):
@@ -111,7 +121,8 @@ def give_gains(
 def gather_efforts(example: Actuators, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of efforts in the last step (count, joints) of the robots of some worlds.
 
-    example: a reference to any Actuators. addresses (count,): of all. worlds (m,): numbers.
+    example: a reference to any Actuators. addresses (count,): of the references of all worlds.
+    worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -136,7 +147,10 @@ class BatchCommands(FollowedEntities):
     """The actuators of the robots of one name, one robot in each world."""
 
     def accepts(self, values: Mapping[str, np.ndarray], joints: int) -> bool:
-        """Return whether the robots are alike and take these values (count, joints)."""
+        """Return whether the fast kernel can write these values (count, joints).
+
+        The robots must have the same joints.
+        """
         self.follow()
         return (
             self._alike
@@ -220,7 +234,10 @@ class BatchCommands(FollowedEntities):
 
     @staticmethod
     def _doubtful(rows: np.ndarray, width: int, chosen: np.ndarray) -> list[int]:
-        """Return the chosen worlds whose rows may be no gains."""
+        """Return the chosen worlds with a negative or non-finite gain.
+
+        All worlds are returned if the rows have another number of columns than `width`.
+        """
         if rows.shape[1] != width or rows.dtype.kind not in "biuf":
             return chosen.tolist()
         values = rows[chosen]

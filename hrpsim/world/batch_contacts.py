@@ -79,7 +79,7 @@ class BatchContacts(FollowedEntities):
         )
         for k in chosen.tolist():
             entity = self.entities[k]
-            if isinstance(entity, Body) and entity.asleep:  # a step has no contacts of sleepers
+            if isinstance(entity, Body) and entity.asleep:  # without contacts in a step
                 found[k, 0] = entity.contact_arrays().forces.sum(axis=0)
         return found
 

@@ -21,7 +21,7 @@ from hrpsim.world.world import World
 
 reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
-_WIDTH = 6  # of a reading
+_WIDTH = 6  # largest size of a reading
 
 
 class Reading(NamedTuple):
@@ -34,7 +34,8 @@ class Reading(NamedTuple):
 def gather_readings(example: Reading, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of readings (count, 6) of some worlds.
 
-    example: a reference to any Reading. addresses (count,): of all. worlds (m,): numbers.
+    example: a reference to any Reading. addresses (count,): of the references of all worlds.
+    worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

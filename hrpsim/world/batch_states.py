@@ -35,7 +35,8 @@ class State(NamedTuple):
 def gather_positions(example: State, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write rows of positions (count, nq) of the entities of some worlds.
 
-    example: a reference to any State. addresses (count,): of all. worlds (m,): numbers.
+    example: a reference to any State. addresses (count,): of the references of all worlds.
+    worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -50,8 +51,8 @@ def gather_velocities(
 ) -> None:
     """Write rows of public velocities (count, nv) of the entities of some worlds.
 
-    example: a reference to any State. addresses (count,): of all. worlds (m,): numbers. forest: the
-    forest of each entity.
+    example: a reference to any State. addresses (count,): of the references of all worlds.
+    worlds (m,): numbers of worlds. forest: the common forest of the entities.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -75,8 +76,8 @@ def gather_link_poses(
         example: a reference to any LinkSources.
         addresses: of the references of all worlds (count,).
         worlds: numbers of worlds (m,).
-        positions: of all worlds. Rows of the chosen worlds are written.
-        orientations: likewise.
+        positions: output for all worlds. Only rows of the chosen worlds are written.
+        orientations: likewise, x y z w.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -87,7 +88,7 @@ def gather_link_poses(
 def gather_link_velocities(
     example: LinkSources, addresses: Indices, worlds: Indices, linear: Tensor, angular: Tensor
 ) -> None:
-    """Write velocities [m/s] and angular velocities [rad/s] (count, links, 3), as above."""
+    """Write velocities [m/s] and angular velocities [rad/s] (count, links, 3) of links."""
     for number in range(worlds.shape[0]):
         k = worlds[number]
         read_link_velocities(reference_at(example, addresses[k]), linear[k], angular[k])
@@ -154,7 +155,10 @@ class BatchLinks(FollowedEntities):
         return found
 
     def _array(self, width: int, worlds: list[int] | None) -> np.ndarray:
-        """Return a new array (count, links, width) after a look at the worlds."""
+        """Return a new array (count, links, width).
+
+        Raises StateError if links differ between worlds.
+        """
         self.follow()
         if len({len(one.frames) for one in self.entities}) > 1:
             raise StateError(

@@ -19,7 +19,7 @@ from hrpsim.engine.compile.reference import Reference
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 
-# Caches that check which scene they are for before use: kept as they are.
+# Caches that check their scene before use are kept.
 _MADE_READY = {"Stepping": ("_run", "_reference"), "Robot": ("_ready",), "World": ("_casters",)}
 _MADE_READY |= {"ScanView": ("_scan",), "ContactView": ("_reader", "_frame", "_read")}
 _NEVER_CHANGED = (str, bytes, int, float, NoneType, Enum, np.generic, slice, type)
@@ -31,7 +31,7 @@ class Checkpoint(Closed):
 
     In contrast to a snapshot, a checkpoint has everything: masses, gains, friction, and shapes
     added since the start. After `restore` the world takes the same steps, bit for bit, as a copy
-    made when the checkpoint was made. The preparation of the compiled step is kept.
+    made when the checkpoint was made. The compiled step need not be prepared again.
     """
 
     def __init__(self, world: World) -> None:
@@ -67,17 +67,17 @@ class Checkpoint(Closed):
         for array, values in self._arrays:
             array[:] = values
         there = self._kernels_at_start[0]
-        np.copyto(there, self._kernels[0], where=there == 0)  # kernels loaded since stay
+        np.copyto(there, self._kernels[0], where=there == 0)  # kernels loaded later remain
         self._kernels[:] = self._kernels_at_start
 
     def _keep_array(self, one: np.ndarray) -> None:
         if one.size and one.flags.writeable:
-            # Bytes copy faster than records.
+            # Bytes are copied faster than records.
             values = one.reshape(-1).view(np.uint8) if one.flags.c_contiguous else one
             self._arrays.append((values, values.copy()))
 
     def _kept(self, one: Any) -> Iterable[Any]:
-        """Save the attributes of one object. Return the objects among the attributes."""
+        """Save an array, a container or the attributes of an object. Return the objects inside."""
         if isinstance(one, np.ndarray):
             self._keep_array(one)
             return ()

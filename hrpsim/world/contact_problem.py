@@ -36,16 +36,22 @@ if TYPE_CHECKING:
 
     from hrpsim.world.world import World
 
-_COLUMNS, _ROWS = -1, -2  # fclib's `nz` of matrices that are compressed by columns, by rows
+_COLUMNS, _ROWS = -1, -2  # fclib's `nz` of matrices in compressed column and row format
 
 
 @kernel
 def write_contact_matrix(
     scene: Scene, velocity: Vector, matrix_out: Matrix, free_out: Vector
 ) -> None:
-    """Write W, and the rows' velocity at the constraint bodies' velocity minus its target.
+    """Write the Delassus matrix W, and the velocity of each row without impulses.
 
-    scene: a prepared step of n rows. velocity (columns,): work. matrix_out (n, n), free_out (n,).
+    The velocity is relative to the target of the row [m/s].
+
+    Args:
+        scene: a prepared step of n rows.
+        velocity: work array, of the length of the constrained velocities.
+        matrix_out: (n, n).
+        free_out: (n,).
     """
     rows, count = scene.rows.rows, scene.counts[0].row_count
     for i in range(count):
@@ -65,9 +71,9 @@ def contact_problem(world: World) -> ContactProblem:
     of the step. The solution r therefore equals the impulses of a step with `semi_implicit`.
 
     Raises:
-        WorldError: `world` is no World, the step has no contacts, has rows besides contacts (joint
-            limits, connections, locks), has compliant or penalty contacts, has a friction model
-            other than `cone`, or uses an integrator other than `semi_implicit`.
+        WorldError: `world` is no World, the step has no contacts, has other rows than contacts
+            (joint limits, connections, locks), has compliant or penalty contacts, has a friction
+            model other than `cone`, or uses an integrator other than `semi_implicit`.
     """
     if not hasattr(world, "integrator"):
         raise WorldError(f"a World is needed, such as robot.world, got {shown_value(world)}")
@@ -168,7 +174,7 @@ def _read_matrix(group: Any, path: str) -> spmatrix:
     if kind in (_COLUMNS, _ROWS):
         made = sparse.csc_matrix if kind == _COLUMNS else sparse.csr_matrix
         matrix = made((x, i, p), shape=(m, n))
-        matrix.check_format(full_check=True)  # or conversions read beyond the arrays
+        matrix.check_format(full_check=True)  # otherwise conversions may read beyond the arrays
         return matrix.tocsr()
     if kind < 0 or not len(p) == len(i) == len(x) == kind:
         raise ValueError(f"W has nz = {kind} with {len(x)} entries")

@@ -30,11 +30,11 @@ class FallWatch:
 
     def __init__(self, clearance: Callable[[], float] | None = None) -> None:
         self._clearance = clearance
-        self._standing_height: float | None = None  # of the base [m]
+        self._standing_height: float | None = None  # standing height of the base [m]
         self._standing_clearance = 0.0  # [m]
         self._sunk = False
-        self.lowest_height = math.inf  # of the base [m]
-        self.largest_tilt = 0.0  # [rad]
+        self.lowest_height = math.inf  # lowest height of the base [m]
+        self.largest_tilt = 0.0  # largest tilt [rad]
 
     def add(self, height: float, quaternion: tuple[float, float, float, float]) -> None:
         """Record the height of the base [m] and its orientation, xyzw."""
@@ -51,7 +51,7 @@ class FallWatch:
         NaN has sunk.
         """
         limit = LOWEST_HEIGHT_RATIO * self._standing_clearance
-        if self._clearance is None and limit <= 0.0:  # a base on the floor says nothing of it
+        if self._clearance is None and limit <= 0.0:  # a base on the floor has no clearance
             return math.isnan(lowered)
         if lowered < limit:
             return False

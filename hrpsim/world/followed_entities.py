@@ -33,11 +33,11 @@ class FollowedEntities:
     def __init__(self, worlds: tuple[World, ...], kind: str, name: str) -> None:
         self._worlds, self._kind, self._name = worlds, kind, name
         self._everywhere = np.arange(len(worlds))
-        self._changes = -1  # of scenes, of all worlds of the process, at the last look
+        self._changes = -1  # number of changes of all scenes of the process at the last check
         self._scenes: list[Any] = [None] * len(worlds)
         self._references: list[Any] = [None] * len(worlds)
         self.entities: list[Any] = [None] * len(worlds)
-        self.addresses = np.zeros(len(worlds), dtype=np.int64)  # of the references
+        self.addresses = np.zeros(len(worlds), dtype=np.int64)  # addresses of the references
         self.follow()
 
     @property
@@ -72,7 +72,7 @@ class FollowedEntities:
         raise NotImplementedError
 
     def _compare(self) -> None:
-        """Find out whether all entities are alike, after changes of some entities."""
+        """Compare all entities again after changes, and store whether all have the same joints."""
 
 
 def alike(one: Entity, other: Entity) -> bool:

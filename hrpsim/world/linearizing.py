@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`World.linearize`: take a step, differentiate the step, return to its start."""
+"""`World.linearize`: make a step, differentiate the step, and restore the state."""
 
 from __future__ import annotations
 
@@ -43,14 +43,18 @@ from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.stepping import Stepping
 
-_TOLERANCE = 1e-9  # of the step that is differentiated, see SETTINGS
+_TOLERANCE = 1e-9  # tolerance of the differentiated step, see SETTINGS
 
 _find_refused_world = prepared(find_refused_world)
 _find_refused_step = prepared(find_refused_step)
 
 
 class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
-    """Names of constraints and actuators, and of the sides, by NEAR without the distance."""
+    """The name of a constraint or actuator, its side, and the side beyond the nearest edge.
+
+    The key has the integers of an entry of NEAR, without the distance. Missing names are
+    looked up at first use.
+    """
 
     def __init__(self, naming: Callable[[], Naming]) -> None:
         super().__init__()
@@ -79,12 +83,12 @@ class _Known(NamedTuple):
 
 
 class Linearizing(Part):
-    """Takes and differentiates steps of a world."""
+    """Makes steps of a world and differentiates the steps."""
 
     def __init__(self, core: Core, stepping: Stepping) -> None:
         super().__init__(core)
         self._stepping = stepping
-        self._known: _Known | None = None  # of the last such scene
+        self._known: _Known | None = None  # results for the last scene
         self._parameters: tuple[Scene, int, dict[str, Entry]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -92,7 +96,7 @@ class Linearizing(Part):
         return self.__dict__ | {"_known": None, "_parameters": None}
 
     def parameters(self) -> Mapping[str, Entry]:
-        """Return the known parameters by path, refreshed after a new layout of the scene."""
+        """Return the differentiable parameters by path, refreshed after a change of the arrays."""
         scene, contents = self._scenes.scene, self._contents
         materials, last = contents.materials.index, self._parameters
         if last is None or last[0] is not scene or last[1] != len(materials):
@@ -130,7 +134,7 @@ class Linearizing(Part):
         return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
 
     def _refuse_world(self, kinds: tuple[str, ...], changes: Changes | None) -> None:
-        """Raise WorldError if the world has something that is not differentiated, by name."""
+        """Raise WorldError if the world contains something that cannot be differentiated."""
         scene = self._scenes.scene
         if self._sleep.asleep:
             name = self._sleep.asleep[0]
@@ -149,7 +153,7 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
 
     def _refuse_step(self, step: TakenStep) -> None:
-        """Raise WorldError if the step contains something that is not differentiated, by name."""
+        """Raise WorldError if the step contains something that cannot be differentiated."""
         of_step, of_contact, number = _find_refused_step(step.reference)
         if of_step >= 0:
             what = f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
@@ -161,7 +165,7 @@ class Linearizing(Part):
             raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")
 
     def _refuse_found(self, found: StepDerivatives) -> None:
-        """Raise WorldError for anything that the derivatives do not cover, by name."""
+        """Raise WorldError, with the name, for a constraint or body without derivatives."""
         for reason, number in found.refused:
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")

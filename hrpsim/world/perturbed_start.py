@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A start beside the present one: other joint positions, and a base that moves."""
+"""Random initial states near the present state of a robot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.world.world import World
 def perturbed(
     world: World, robot: Robot, chance: np.random.Generator, joints: float, base: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a configuration (nq,) and a velocity (nv,) beside the present ones of a robot.
+    """Draw a configuration (nq,) and a velocity (nv,) near the present state of a robot.
 
     The joints stay within the limits. The lowest point of the robot is as high as at present. The
     robot has the returned configuration afterwards, but not the velocity.
@@ -43,7 +43,7 @@ def perturbed(
 
 
 def _lift(world: World, robot: Robot) -> float:
-    """Return how far upward the robot touches the floor [m], 0 in a world without a floor."""
+    """Return the rise that puts the robot on the floor [m], 0 in a world without a floor."""
     try:
         return world.lift_to_floor(robot)
     except WorldError:

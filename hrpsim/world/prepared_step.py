@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 @kernel
 def _prepare(s: Scene) -> int:
-    """Do a step up to the solution of the rows. The constraint bodies keep the free velocity."""
+    """Do a step up to its constraint rows. The constrained bodies get the unconstrained velocity.
+
+    Return the status of the step.
+    """
     begin_step(s)
     forward_kinematics(s)
     status = find_contacts(s)

@@ -28,7 +28,7 @@ class SelfContacts:
     """Finds contacts of a robot with itself, except of adjacent and disabled links.
 
     Each posture begins a step from rest and without gravity. The step finds contacts first, so the
-    rest of the step does not matter.
+    later phases of the step have no influence.
     """
 
     def __init__(self, model: Model) -> None:
@@ -42,7 +42,7 @@ class SelfContacts:
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
-        scene.counts["previous_count"] = 0  # contacts found stay if the step fails
+        scene.counts["previous_count"] = 0  # these contacts remain if the step fails
         while (status := advance(Reference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}
@@ -58,10 +58,10 @@ class SelfContacts:
 class PairSurvey:
     """Overlaps of every pair of links with shapes, over many postures.
 
-    reasons: why a pair need not be tested, in the words of SRDF. "Adjacent": the links are
-    adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never": the links
-    overlap in all or in none of the postures.
-    shares: fraction of the postures in which the links overlap, for all other pairs.
+    reasons: why a pair need not be tested, with the values of `reason` in SRDF. "Adjacent": the
+    links are adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never":
+    the links overlap in all or in none of the postures. shares: fraction of the postures in which
+    the links overlap, for all other pairs.
     """
 
     samples: int

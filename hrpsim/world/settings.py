@@ -22,13 +22,14 @@ from hrpsim.world.objects.plausibility import long_period, odd_gravity
 
 STOPPING_RULES = ("residual", "relative_change")
 ACCURACIES = {"fast": 1e-3, "standard": 1e-6, "exact": 1e-8}  # tolerances of the residual
-USUAL_SWEEP_LIMITS = 120, 1200  # the second for islands with contacts that begin
+USUAL_SWEEP_LIMITS = 120, 1200  # the second is for islands with new contacts
 _SKIN = 0.05  # see SETTINGS
-_TOLERANCE = 1e-6  # of the residual, where sweeps stop by another rule
+_TOLERANCE = 1e-6  # tolerance of the residual for other stopping rules
 _NUMBERS = ("contact_margin", "correction_rate", "correction_speed", "slop")
 
-# Speeds that a step resolves: multiples of what gravity gives in one, and the most [m/s]. A point
-# that sticks slips by less while its body turns; what has fallen for a step does not bounce.
+# Least speeds with an effect: factors on the speed that gravity adds in a step, and upper limits
+# [m/s]. The slip of a sticking point on a rotating body is smaller. A body that has fallen for one
+# step does not bounce.
 _THRESHOLDS = {"slip_threshold": (0.11, 1e-3), "restitution_threshold": (2.0, 0.01)}
 
 
@@ -87,17 +88,20 @@ def _sweep_limits(given: int | None) -> tuple[int, int]:
 
 
 def _threshold(name: str, gained: float, is_staged: bool) -> float:
-    """Return the default of a speed threshold [m/s]. `gained`: from gravity in one step [m/s]."""
+    """Return the default of a speed threshold [m/s].
+
+    gained: speed that gravity adds in one step [m/s]. is_staged: whether the integrator has stages.
+    """
     share, most = _THRESHOLDS[name]
     if gained <= 0.0:
         return most
     if name == "restitution_threshold" and is_staged:
-        return share * gained  # with less a ball bounces for good
+        return share * gained  # a ball bounces forever with a smaller threshold
     return min(share * gained, most)
 
 
 def _names_a_file(given: object) -> bool:
-    """Return whether a file was given in place of a number: a path, or a text with a suffix."""
+    """Return whether a path, or a text with a file suffix, was passed instead of a number."""
     return isinstance(given, os.PathLike) or (isinstance(given, str) and given[-1:].isalpha())
 
 
@@ -110,7 +114,7 @@ def checked_gravity(values: ArrayLike, stacklevel: int) -> np.ndarray:
 
 
 def _tolerance(options: dict) -> float:
-    """Return the tolerance, given as a number or as a level of accuracy."""
+    """Return the tolerance of the solver from `tolerance` or `accuracy`."""
     tolerance, accuracy = options["tolerance"], options["accuracy"]
     if accuracy is None:
         return setting("tolerance", ACCURACIES["standard"] if tolerance is None else tolerance)

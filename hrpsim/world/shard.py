@@ -30,7 +30,7 @@ class Stopped(Exception):
 
 
 class Shard:
-    """Some worlds of a batch. Each world takes the same steps as alone.
+    """Some worlds of a batch. Each world makes the same steps as outside of a batch.
 
     The steps of the worlds share working memory for most results. The working memory
     therefore stays in the processor's cache.
@@ -38,15 +38,15 @@ class Shard:
 
     def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]) -> None:
         self._numbers, self._steppings = tuple(numbers), tuple(steppings)
-        self._seen: list[Reference | None] = [None] * len(self._numbers)  # of each world
-        self._references = self._seen.copy()  # the same with the shared memory
+        self._seen: list[Reference | None] = [None] * len(self._numbers)  # reference of each world
+        self._references = self._seen.copy()  # the same references in shared memory
         self._work: dict[tuple, np.ndarray] = {}  # shared memory, by path and shape
         self._turns = np.zeros(len(self._numbers), TURN)
-        self._memory = np.zeros((len(self._numbers), 1 + len(_OWN)), SPAN)  # that is not shared
-        self._example: Reference | None = None  # which the machine code is for, and all like it
+        self._memory = np.zeros((len(self._numbers), 1 + len(_OWN)), SPAN)  # not shared
+        self._example: Reference | None = None  # reference for which the machine code was compiled
         self._address = 0
         self._run: Any = None
-        self._settled = -1  # changes of scenes when all worlds were last found ready
+        self._settled = -1  # number of scene changes when all worlds were last ready
 
     def step(self, n: int, stop: Event) -> dict[int, WorldError]:
         """Advance all worlds by `n` steps. Return the errors of worlds that failed, by number.
@@ -148,10 +148,10 @@ class Shard:
                 stepping.end_pushes()
 
     def _settle(self) -> None:
-        """Refer to the present scenes of the worlds with steps left.
+        """Refer to the present scenes of the worlds that have steps left.
 
-        Let time pass in the other worlds. After one pass over all worlds, later calls skip the
-        check until a scene changes.
+        In a world in which everything sleeps, only time advances. After one pass over all worlds,
+        later calls skip the check until a scene changes.
         """
         changes, left = Scenes.changes, self._turns["left"]
         ready = 0

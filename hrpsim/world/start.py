@@ -40,11 +40,11 @@ from hrpsim.world.objects.plausibility import (
 )
 from hrpsim.world.objects.robot import Robot
 
-_STEEP = 0.1  # cosine of the slope of a plane, below which nothing is put on it
+_STEEP = 0.1  # cosine of the largest slope of a plane for placing
 
 
 class Started(WorldState, Protocol):
-    """The part of a world that the checks of its start use."""
+    """The interface of a world that the checks of its start use."""
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
@@ -54,7 +54,7 @@ class Started(WorldState, Protocol):
 def warn_of_start(
     world: Started, placed: Collection[Entity], reported: set[tuple[str, str]], stacklevel: int
 ) -> None:
-    """Warn of robots and bodies inside a plane, beyond limits, or in other units.
+    """Warn of robots and bodies inside a plane, beyond limits, or in wrong units.
 
     Each robot or body with a problem gets a ModelWarning with the amount and the remedy.
 
@@ -93,7 +93,7 @@ def _planes(world: Started) -> tuple[dict[int, CollisionShape], set[tuple[int, i
 
 
 def lift_to_floor(world: Started, entity: Entity) -> float:
-    """Return how far upward [m] an entity touches the planes of the world. Negative: downward.
+    """Return the rise [m] that puts an entity on the planes of the world. Negative: downward.
 
     Raises:
         WorldError: the world has no plane under a shape of the entity.
@@ -154,13 +154,13 @@ def _beyond_limits(entity: Entity) -> str:
 class Settled(NamedTuple):
     """The displacement of a robot or body on its way to rest, and its supports."""
 
-    moved: float  # of its base [m]
-    turned: float  # of its base [rad]
-    joint: str  # that moved farthest, "" without joints
-    joint_moved: float  # by that one [rad or m]
-    rests_on: tuple[tuple[str, str], ...]  # (own link, "entity/link" of the other) that press
-    lies: bool  # its base is tilted or has sunk, as FallWatch judges
-    fell: bool  # it lies and did not before
+    moved: float  # displacement of the base [m]
+    turned: float  # rotation of the base [rad]
+    joint: str  # joint with the largest displacement, "" without joints
+    joint_moved: float  # displacement of that joint [rad or m]
+    rests_on: tuple[tuple[str, str], ...]  # loaded contacts: (own link, "entity/link" of the other)
+    lies: bool  # whether the base is tilted or low, by the criteria of FallWatch
+    fell: bool  # whether it lies now and did not lie before
 
     def __str__(self) -> str:
         words = [f"base moved by {1e3 * self.moved:.1f} mm and {math.degrees(self.turned):.1f} deg"]
@@ -240,7 +240,7 @@ def _energy(
     return kinetic_energy(forest, kinematics, articulated, velocity)
 
 
-_energy_of = prepared(_energy)  # the arrays of all scenes are of the same kinds
+_energy_of = prepared(_energy)  # the arrays of all scenes have the same types
 
 
 def world_kinetic_energy(world: WorldState) -> float:

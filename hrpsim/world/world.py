@@ -96,7 +96,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         sleeping: free bodies at rest for 0.5 s are left out of the step, with everything that
             presses on them or is connected to them. Sleeping bodies return at a new contact or
             change. The limit of speed at rest is a hundred times the speed of `tolerance` with stop
-            "residual" (1e-6 m/s; at most 1e-5). Robots, and all bodies in contact with robots,
+            "residual" (1e-6 m/s, at most 1e-5). Robots, and all bodies in contact with robots,
             never sleep.
         audit: measure the energy that steps create in `stats.energy`. Gains of energy cause a
             ModelWarning.
@@ -175,7 +175,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
 
         Args:
             inputs: of all joints, one kind or several: "efforts" [Nm or N], "positions" [rad or m]
-                or "velocities" [rad/s or m/s] as commanded; the gains "kp" and "kd" of actuators;
+                or "velocities" [rad/s or m/s] as commanded, the gains "kp" and "kd" of actuators,
                 or the "stiffness" and "damping" of the joints.
             parameters: by path, as in studies: "robots.ROBOT.joints.JOINT.kp" (kd, stiffness,
                 damping, friction, rotor_inertia, delay), "robots.ROBOT.links.LINK.mass_factor",
@@ -200,7 +200,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
 
     @property
     def differentiable_parameters(self) -> tuple[str, ...]:
-        """Paths that `linearize` takes as parameters."""
+        """Paths of the parameters that `linearize` accepts."""
         return tuple(self._linearizing.parameters())
 
     @property
@@ -258,7 +258,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         return self._contents.integrator
 
     def rebuild_scene(self) -> None:
-        """Lay out the arrays again at the next use. The state of present entities is kept."""
+        """Rebuild the arrays at the next use. The state of present entities does not change."""
         self._scenes.rebuild()
 
     # -- what sleeps ----------------------------------------------------------------------------
@@ -316,21 +316,21 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         return self._scenes.present_q(entity)
 
     def add_watcher(self, watcher: Watcher) -> None:
-        """Call `watcher.update` before the steps that the watcher names."""
+        """Call `watcher.update` before the steps that `watcher.next_step` returns."""
         self._contents.watchers += (watcher,)
-        self._scenes.present = self._scenes.present  # a batch looks at the world again
+        self._scenes.present = self._scenes.present  # a batch then checks the world again
 
     def remove_watcher(self, watcher: Watcher) -> None:
-        """Call a watcher no more."""
+        """Stop calling a watcher."""
         others = (one for one in self._contents.watchers if one is not watcher)
         self._contents.watchers = tuple(others)
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that a user has placed an entity. `check_placed` checks such entities."""
+        """Record that a user has placed an entity. `check_placed` checks such entities."""
         self._contents.placed.add(entity)
 
     def lift_to_floor(self, entity: Entity) -> float:
-        """Return how far upward a robot or body touches the planes of the world [m]."""
+        """Return the rise that puts a robot or body on the planes of the world [m]."""
         return lift_to_floor(self, entity)
 
     def check_placed(self, stacklevel: int = 3) -> None:
@@ -378,7 +378,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         self._choose_solvers(None if removed is None and not added else added)
 
     def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
-        """Bring everything to rest under the present commands. Time does not pass.
+        """Bring everything to rest under the present commands. Simulated time does not advance.
 
         `reset` returns to the state of rest from then on. A ModelWarning names the faults of the
         start, which are shapes inside the ground and joints beyond their limits, and the robots

@@ -13,9 +13,9 @@ from evidence.benchmarks.results import CaseResult, Claim, median_ratio
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import Actuator, load_world, share_path
 
-BOUND = 1.3  # of the time without
+BOUND = 1.3  # ratio to the time without actuator models
 ROTOR = 0.05  # [kg m^2]
-SETTLED = 3000  # steps, after which the swing within the backlash has died down
+SETTLED = 3000  # steps after which the oscillation within the backlash has decayed
 PROPERTIES = {
     "delay": 0.0025,
     "command_period": 0.002,
@@ -71,7 +71,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars of all."""
+    """Draw the times as bars."""
     draw_bars(result, figure.subplots(), ["step"])
 
 

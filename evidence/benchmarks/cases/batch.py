@@ -26,11 +26,11 @@ from evidence.experiments.framework.engines import mujoco_module
 from evidence.experiments.scenes.standing import humanoid, mujoco_spec
 from hrpsim import Batch
 
-CALLS = (64, 50), (1024, 50), (1024, 5), (1024, 1)  # worlds, steps of a call
-SPREAD = 0.05  # of the velocities that the worlds begin with [m/s and rad/s]
+CALLS = (64, 50), (1024, 50), (1024, 5), (1024, 1)  # worlds, steps in a call
+SPREAD = 0.05  # spread of the worlds' initial velocities [m/s and rad/s]
 OURS, SWEPT = "hrpsim.Batch", "hrpsim.Batch, sweeps alone"
 MUJOCO, MJBATCH = "mujoco.rollout, Newton", "mjbatch, Newton"
-BEFORE = 100  # steps before the state that every measured call begins in
+BEFORE = 100  # steps before the initial state of each measured call
 
 
 class Variation(NamedTuple):
@@ -48,14 +48,14 @@ class Variation(NamedTuple):
 
 
 def variation(worlds: int) -> Variation:
-    """Return how so many worlds differ, the same for every engine."""
+    """Return the variation of a number of worlds. The variation is the same for every engine."""
     random = np.random.default_rng(2)
     ranges = (0.9, 1.1), (0.9, 1.1), (0.5, 1.0)
     return Variation(*(random.uniform(low, high, worlds) for low, high in ranges))
 
 
 def our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
-    """Return our batch, which takes so many steps a call."""
+    """Return our batch as a subject. One call makes `steps` steps."""
     batch = Batch(engine.world, len(varied.masses), threads=threads)
     name, (kp, kd) = engine.robot.name, engine.robot.gains
     batch.scale_inertias(name, varied.masses)
@@ -71,7 +71,7 @@ def our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
 
 
 def rollout_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, steps) -> Subject:
-    """Return mujoco.rollout over the same worlds, with so many steps a call."""
+    """Return mujoco.rollout over the same worlds as a subject. One call makes `steps` steps."""
     from mujoco.rollout import Rollout
 
     count = len(varied.masses)
@@ -109,7 +109,7 @@ def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: 
     count, data = len(varied.masses), engine.data
     xml = mujoco_spec(mujoco, engine.model).to_xml()
     return MjbatchWorlds(
-        re.sub(r' input="\w+"', "", xml),  # which mjbatch's older MuJoCo takes for granted
+        re.sub(r' input="\w+"', "", xml),  # mjbatch's older MuJoCo assumes the default
         threads,
         qpos=np.tile(data.qpos, (count, 1)),
         qvel=varied.velocities(engine.mj.nv),
@@ -144,7 +144,7 @@ def _processor_time_with(others: list[MjbatchWorlds]) -> Callable[[], float]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time calls of one thread, then of two, each in turn with the others'."""
+    """Time calls with one thread, then with two threads. The engines take turns."""
     model = humanoid(8)
     ours = [HrpsimStanding(model, OURS), HrpsimStanding(model, SWEPT, solver="iterative")]
     mujoco, throughput, names = mujoco_module(), {}, []

@@ -37,7 +37,7 @@ class Ride:
         self.step(count * beam.STEPS)
 
     def exact(self) -> dict:
-        """Return the source's error and the tip's sag after a ride."""
+        """Return the distance error of the source, and the sag of the tip, after a ride."""
         self.begin()
         self.step(beam.STEPS)
         places = self.positions()
@@ -87,7 +87,7 @@ def _dart(dart):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time rides in turn."""
+    """Time the rides of all engines in turn."""
     rides = [
         Ride(OURS, _ours()),
         Ride(SPRINGS, _ours(solver="iterative", spring=beam.SOURCE_SPRING, sweep_limit=120)),
@@ -112,7 +112,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars, on a logarithmic axis."""
+    """Draw the times as bars on a logarithmic axis."""
     axes = figure.subplots()
     draw_bars(result, axes, ["2 s"])
     axes.set(yscale="log", ylim=(1.0, None))

@@ -24,15 +24,15 @@ from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 
 OURS = ("hrpsim", "hrpsim, sleeping")
-SECONDS, FALLING = 3.0, 1.5  # simulated in all, and of that called falling [s]
-TURN = 25  # steps that an engine does before the next one's turn
-SAMPLE = 5  # steps between two looks for overlaps
-LONGEST = 20.0  # [s] of processor time in steps: an engine that is slower is left there
-REST = 1e-2  # [m/s]: what is slower, centre and spin times radius, is at rest
-IMPACT = 5.0 * GRAVITY * TIME_STEP  # [m/s]: a step that changes a speed by more is an impact
-FASTEST = 1e-2  # [mm/s] allowed at the end
-DEEPEST = 1.0  # [mm] allowed there
-RISE = 1e-6  # of the energy that was lost, allowed to come back after the last impact
+SECONDS, FALLING = 3.0, 1.5  # simulated time, and the part that counts as falling [s]
+TURN = 25  # number of steps of an engine before the next engine's turn
+SAMPLE = 5  # number of steps between two searches for overlaps
+LONGEST = 20.0  # processor time of steps after which an engine is stopped [s]
+REST = 1e-2  # [m/s]: a body is at rest if its centre's speed and its spin times radius are lower
+IMPACT = 5.0 * GRAVITY * TIME_STEP  # [m/s]: a larger change of speed in a step is an impact
+FASTEST = 1e-2  # largest speed at the end [mm/s]
+DEEPEST = 1.0  # largest depth at the end [mm]
+RISE = 1e-6  # allowed increase of the energy after the last impact, relative to the lost energy
 
 
 @dataclass
@@ -42,12 +42,12 @@ class Fall:
     engine: object
     scene: BinScene
     radii: np.ndarray
-    times: list[float] = field(default_factory=list)  # of each turn, a step [s]
+    times: list[float] = field(default_factory=list)  # time of a step in each turn [s]
     depths: list[float] = field(default_factory=list)  # [m]
     total: list[float] = field(default_factory=list)  # energy after each step [J]
     kinetic: list[float] = field(default_factory=list)
     fastest: list[float] = field(default_factory=list)  # [m/s]
-    changes: list[float] = field(default_factory=list)  # largest of a speed in the step [m/s]
+    changes: list[float] = field(default_factory=list)  # largest change of speed in a step [m/s]
 
     def __post_init__(self) -> None:
         self._before = self.engine.motion()
@@ -55,7 +55,10 @@ class Fall:
         self.begin = kinetic + potential
 
     def turn(self, overlap, effort: Effort) -> None:
-        """Time steps and look at each state, and now and then at the overlaps if requested."""
+        """Time steps and measure each state.
+
+        Measure overlaps of some states if `overlap` is given.
+        """
         spent = 0.0
         for k in range(TURN):
             begin = effort.clock()
@@ -84,7 +87,7 @@ class Fall:
 
     @property
     def rest(self) -> float:
-        """Time after which nothing was faster than REST, infinite if something was to the end."""
+        """Time after which all solids were slower than REST, infinite if this never happened."""
         moving = np.flatnonzero(~(np.array(self.fastest) < REST))
         if moving.size and moving[-1] == len(self.fastest) - 1:
             return np.inf
@@ -98,7 +101,7 @@ class Fall:
 
     @property
     def regained(self) -> float:
-        """Sum of what the energy rose by in single steps after the last impact [J]."""
+        """Sum of the rises of energy in single steps after the last impact [J]."""
         return float(np.maximum(np.diff(self.total[self.last_impact :]), 0.0).sum())
 
     @property
@@ -132,7 +135,10 @@ HEAD = [
 
 
 def engines(scene: BinScene, cut: bool) -> list:
-    """Return the bins of every installed engine. cut: with concave solids in parts too."""
+    """Return the bins of every installed engine.
+
+    cut: whether to add bins in which concave solids are divided into convex parts.
+    """
     found = [HrpsimBin(scene, False), HrpsimBin(scene, True)]
     ways = (False, True) if cut else (False,)
     if (mujoco := mujoco_module()) is not None:
@@ -145,7 +151,7 @@ def engines(scene: BinScene, cut: bool) -> list:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Drop the same objects in all engines in turn, and time the engines again at rest."""
+    """Drop equal objects in all engines in turn. Time the engines again at rest."""
     counts = (12, 6) if effort.quick else (200, 50)
     seconds = 0.3 if effort.quick else SECONDS
     scenes = {f"{counts[0]} boxes": boxes(counts[0]), f"{counts[1]} meshes": meshes(counts[1])}
@@ -228,7 +234,7 @@ def _notes() -> list[str]:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars, boxes and meshes apart."""
+    """Draw the times as bars, with separate plots for boxes and meshes."""
     for axes, kind in zip(figure.subplots(1, 2), ("boxes", "meshes")):
         found = [m.quantity for m in result.measurements if kind in m.quantity]
         draw_bars(result, axes, list(dict.fromkeys(found)))

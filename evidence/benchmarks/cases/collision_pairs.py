@@ -25,7 +25,10 @@ def repeat(
     calls, kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
     p_b: Vec3, margin: Metres, out,
 ):  # fmt: skip
-    """Collide one pair `calls` times, with a moved by rounding errors. Return the contact count."""
+    """Collide one pair `calls` times, each time with a tiny displacement of shape a.
+
+    Return the contact count.
+    """
     total = 0
     for k in range(calls):
         p_a[0] += 1e-15 if k % 2 else -1e-15
@@ -51,7 +54,7 @@ CAPSULE = Capsule(0.05, 0.3)
 CYLINDER = Cylinder(0.1, 0.2)
 BALL = Sphere(0.1)
 
-# name, shape a, its rotation and height above b, shape b, its rotation
+# name, shape a, rotation and height of a above b, shape b, rotation of b
 PAIRS = [
     ("sphere on plane", BALL, UPRIGHT, 0.1, Plane(), UPRIGHT),
     ("box on plane, 4 points", CUBE, UPRIGHT, 0.1, Plane(), UPRIGHT),
@@ -76,7 +79,7 @@ DEPTH = 1e-4
 
 
 class Pair:
-    """Two shapes that overlap by DEPTH. `place`: of the first shape, found by moving out."""
+    """Two shapes that overlap by DEPTH. `place` is the position of the first shape."""
 
     def __init__(self, a, R_a, height, b, R_b) -> None:
         self.shapes, self.rotations = (a, b), (np.ascontiguousarray(R_a), np.ascontiguousarray(R_b))
@@ -84,7 +87,7 @@ class Pair:
         manifold = np.zeros(1, MANIFOLD)[0]
         first = (a.kind, np.array(a.size), self.rotations[0], p_a)
         second = (b.kind, np.array(b.size), self.rotations[1], np.zeros(3))
-        for _ in range(3):  # until the overlap is DEPTH for curved shapes too
+        for _ in range(3):  # repeated so that curved shapes also overlap by DEPTH
             found = collide(*first, *second, 0.1, manifold)
             if found:
                 nearest = np.argmin(manifold["gap"][:found])

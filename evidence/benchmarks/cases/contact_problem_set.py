@@ -17,11 +17,11 @@ from evidence.experiments.framework.measurements import measurements
 from hrpsim import ContactProblem, solve_contacts
 
 ACCURACY = 1e-8
-ONE = "fc3d/KaplasTower-i1061-4.npz"  # of the set
+ONE = "fc3d/KaplasTower-i1061-4.npz"  # a problem of the set
 SOLVERS = ("auto", "momentum", "plain")
-# The best published mean of KaplasTower, and what the capsules may take [ms].
+# The best published mean of KaplasTower, and the bound for the capsules [ms].
 BOUNDS = {"KaplasTower": 130.0, "Capsules": 60.0}
-OF_FASTEST = 1.2  # of auto's time over that of its fastest attempt, in the median
+OF_FASTEST = 1.2  # largest median ratio of auto's time to the fastest attempt's time
 
 
 def read(path: Path) -> ContactProblem:

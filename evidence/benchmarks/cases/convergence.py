@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which solver converges where, and what a step costs: heaps that fall, towers, heavy on light."""
+"""Convergence and cost of the solvers: falling heaps, towers, and heavy bodies on light bodies."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from hrpsim.engine.step.scene.islands import find_worst
 
 SOLVERS = ("auto", "iterative", "newton", "direct")
 SWEEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
-TURN = 25  # steps between two looks at the clock
-HEAP_STEPS, TOWER_STEPS = 800, 1000  # of 1 ms
-SLOW = 0.02  # [s] of a step, from which on a solver or an engine is left out of larger scenes
+TURN = 25  # steps between two time measurements
+HEAP_STEPS, TOWER_STEPS = 800, 1000  # numbers of steps of 1 ms
+SLOW = 0.02  # time of a step, above which a solver or engine is omitted in larger scenes [s]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Bodies:
     positions: np.ndarray  # (n, 3) [m]
     quaternions: np.ndarray  # (n, 4) x y z w
     masses: np.ndarray  # (n,) [kg]
-    steps: int  # of 1 ms
+    steps: int  # number of steps of 1 ms
 
 
 def falling(count: int) -> Bodies:
@@ -65,7 +65,10 @@ SCENES = (
 
 
 def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
-    """Return our world with the bodies. `motion` (n, 6) is linear, then angular, 0 by default."""
+    """Return our world with the bodies.
+
+    motion: linear and angular velocities (n, 6) of the bodies, 0 by default.
+    """
     world = World(1e-3, solver=solver, sleeping=False, **options)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()
@@ -210,7 +213,7 @@ def _solve(bodies: Bodies, motion, solver: str, sweeps: int | None) -> tuple[str
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Error against time of one problem of each scene."""
+    """Draw the error against time for one problem of each scene."""
     rows = result.extra[1][1]
     scenes = list(dict.fromkeys(row[0] for row in rows))
     for axes, scene in zip(np.atleast_1d(figure.subplots(1, len(scenes))), scenes):

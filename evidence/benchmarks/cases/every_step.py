@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether every step of a scene converges, with no choice of a solver made by hand."""
+"""Check whether every step of a scene converges with the default choice of solvers."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Running:
     world: World
     turns: int
     each: int
-    turn: Callable[[], None] | None = None  # a call of step otherwise
-    rests: bool = False  # nothing should move
+    turn: Callable[[], None] | None = None  # called for each turn instead of step
+    rests: bool = False  # whether all bodies should stay at rest
 
     def __post_init__(self) -> None:
         if self.turn is None:
@@ -76,7 +76,7 @@ def upright_prism(outline, half: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_house(lean: float = 0.25) -> World:
-    """Return two pairs of cards that lean on each other, a card across, and a pair on this card."""
+    """Return two pairs of leaning cards, a card across, and a pair of cards on top."""
     world = World(sleeping=False)
     world.set_friction("default", "default", static=0.9)
     world.add_ground()
@@ -115,7 +115,7 @@ def loaded_chain(count: int = 100, load: float = 1000.0) -> World:
 
 
 def swaying(points: int) -> Running:
-    """Return hrp2_like that sways on so many points."""
+    """Return hrp2_like that sways on a number of contact points."""
     found = engines(points)
     for engine in found[1:]:
         if isinstance(engine, BulletStanding):
@@ -150,7 +150,7 @@ def walking(name: str, rubble: bool) -> Running:
 
 
 def scenes(quick: bool) -> list[Callable[[], Running]]:
-    """Return what builds each scene."""
+    """Return functions that build the scenes, by name."""
 
     def cubes(bodies):
         return Running(bodies.name, world_of(bodies, None), bodies.steps // 25, 25)
@@ -189,7 +189,7 @@ def scenes(quick: bool) -> list[Callable[[], Running]]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run every scene. Times are of a step, over turns."""
+    """Run every scene, and count the steps that do not converge. Times are per step."""
     rows, worst_share, worst_residual = [], 1.0, 0.0
     for build in scenes(effort.quick):
         scene = build()

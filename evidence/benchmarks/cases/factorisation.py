@@ -110,12 +110,12 @@ def matrix_of(ends) -> csc_matrix:
         1, 3, (bodies, 1)
     )
     A = J @ J.multiply(weights.ravel()).T
-    shared = csc_matrix(abs(kron(A, [[1.0]])) > 0)  # numerical zeros of A are stored by none
+    shared = csc_matrix(abs(kron(A, [[1.0]])) > 0)  # kron does not store numerical zeros of A
     return csc_matrix(A.multiply(shared) + 1e-3 * csc_matrix(np.eye(A.shape[0])))
 
 
 class Ours:
-    """The kernels on one matrix."""
+    """Our factorisation kernels, prepared for one matrix."""
 
     def __init__(self, ends, A) -> None:
         self.nodes = np.zeros(len(ends), dtype=NODE)
@@ -156,12 +156,12 @@ class Ours:
         self.x[:] = b
         self.solve(1)
         error = np.abs(A @ self.x - b).max()
-        self.x[:] = 0.0  # repeated solutions stay zero; the time does not depend on the numbers
+        self.x[:] = 0.0  # repeated solutions stay zero, and the time does not depend on the values
         return error
 
 
 def repeated(function):
-    """Return a function of how often."""
+    """Return a function run(n) that calls `function` n times."""
 
     def run(n) -> None:
         for _ in range(n):

@@ -19,11 +19,11 @@ from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module
 
 COUNTS = (10, 30, 100, 300, 1000, 3000)
-STEPS, TURN = 800, 25  # of a fall, of a turn
+STEPS, TURN = 800, 25  # steps of a fall, steps of a turn
 TIME_STEP = 1e-3  # [s]
-LONGEST = 60.0  # [s] of processor time: a fall that takes longer ends there, for all engines
+LONGEST = 60.0  # processor time after which a fall is stopped in all engines [s]
 ROUGH, FINE = "hrpsim, to 1e-2 m/s", "hrpsim, to 1e-8 m/s"
-TOLERANCES = {ROUGH: 1.0, FINE: 1e-6}  # times 9.8e-3 m/s, what gravity gives in a step
+TOLERANCES = {ROUGH: 1.0, FINE: 1e-6}  # times 9.8e-3 m/s, the speed that gravity adds in a step
 NEWTON, CG = "mujoco Newton", "mujoco CG"
 
 
@@ -34,13 +34,13 @@ class Fall:
     name: str
     step: Any
     deepest: Any
-    world: Any = None  # ours
-    times: list[float] = field(default_factory=list)  # of each turn, a step [s]
+    world: Any = None  # hrpsim's world
+    times: list[float] = field(default_factory=list)  # time of a step in each turn [s]
     depths: list[float] = field(default_factory=list)  # [m]
     residuals: list[float] = field(default_factory=list)  # after each turn [m/s]
 
     def turn(self, effort: Effort) -> None:
-        """Do the steps of a turn, timed."""
+        """Make and time the steps of a turn."""
         begin = effort.clock()
         self.step(TURN)
         self.times.append((effort.clock() - begin) / TURN)
@@ -60,7 +60,7 @@ class Fall:
 
 
 def falls(count: int) -> list[Fall]:
-    """Return the fall of so many cubes in each engine, before the first step."""
+    """Return the fall of `count` cubes in each engine, before the first step."""
     start, found = let_go(count), []
     for name, tolerance in TOLERANCES.items():
         world = our_cubes(*start, TIME_STEP, tolerance=tolerance)
@@ -114,7 +114,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Time of a step over the number of cubes."""
+    """Draw the time of a step against the number of cubes."""
     sizes = {f"heap of {count}": float(count) for count in COUNTS}
     draw_against_size(result, figure.subplots(), sizes, "cubes that fall")
 

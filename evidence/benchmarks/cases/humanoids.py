@@ -43,10 +43,10 @@ ROBOTS = (
     *("berkeley_humanoid", "g1", "t1", "apollo", "talos", "icub", "romeo", "jvrc1", "hrp4"),
     *("atlas", "valkyrie", "digit", "op3"),
 )
-MOTIONS = {"standing": 0.0, "swaying": 0.015}  # by how much every target moves [rad]
-WALK = 1000  # periods of the walking controller
+MOTIONS = {"standing": 0.0, "swaying": 0.015}  # amplitude of every target [rad]
+WALK = 1000  # number of periods of the walking controller
 ROUNDS = 7
-BOUND = 1.25  # of a step with joint friction, over one without
+BOUND = 1.25  # ratio of the times of a step with and without joint friction
 OURS, SMOOTH, OWN = "hrpsim", "without joint friction", "with its own feet"
 PUBLIC, ACCURATE = "public", "accurate"
 HEAD = [
@@ -64,10 +64,10 @@ def found_robots(folder: Path) -> dict[str, Path]:
 
 @dataclass
 class Line:
-    """A robot in one motion: times of a step by engine [s], means over our and MuJoCo's steps."""
+    """The results of one robot in one motion: times of a step by engine [s], mean counts."""
 
     times: dict[str, float]
-    counts: np.ndarray  # sweeps, factorisations, points
+    counts: np.ndarray  # numbers of sweeps, factorisations and points
     points: float
     fell: list[str]
 
@@ -88,7 +88,7 @@ class Line:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time each robot that is there."""
+    """Time each robot whose file is in the folder."""
     files, mujoco = found_robots(Path(os.environ.get(FOLDER, ""))), mujoco_module()
     effort = replace(effort, rounds=min(effort.rounds, ROUNDS))
     lines: dict[tuple[str, str], Line] = {}

@@ -14,7 +14,7 @@ from evidence.benchmarks.timing import Effort
 from evidence.experiments.scenes.standing import humanoid
 
 FRICTION = 0.5  # [Nm]
-BOUND = 1.25  # of the time without
+BOUND = 1.25  # ratio to the time without friction
 
 
 def run(result: CaseResult, effort: Effort) -> None:
@@ -35,7 +35,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars of both."""
+    """Draw the times with and without friction as bars."""
     draw_bars(result, figure.subplots(), ["sway"])
 
 

@@ -24,10 +24,10 @@ from evidence.experiments.scenes.standing import mujoco_spec
 if TYPE_CHECKING:  # needs the extra `rl`
     from hrpsim.learning import Task, TaskBatch
 
-VARIABLE = "HRPSIM_GO2"  # path of the maker's description, go2_description/urdf
-WORLDS, PERIODS = 64, 25  # of a call
+VARIABLE = "HRPSIM_GO2"  # path of the manufacturer's description, go2_description/urdf
+WORLDS, PERIODS = 64, 25  # worlds and periods of a call
 NOISE = 0.5  # standard deviation of the actions
-BEFORE = 20  # calls before the first measured one, in which memory grows
+BEFORE = 20  # calls before the first measured call, during which memory grows
 OURS, ALONE = "TaskVectorEnv", "hrpsim.Batch alone"
 ROLLOUT, GYMNASIUM = "mujoco.rollout", "gymnasium's SyncVectorEnv of MujocoEnv"
 
@@ -66,7 +66,7 @@ def tracking(description: str) -> Task:
 
 
 class Ours:
-    """The worlds here, with observations, rewards and resets, or only targets and steps."""
+    """The task in hrpsim: with observations, rewards and resets, or with targets and steps only."""
 
     def __init__(self, task: Task, actions: np.ndarray) -> None:
         from hrpsim.learning import TaskVectorEnv
@@ -78,17 +78,17 @@ class Ours:
             self.act(1)
 
     def reset(self) -> None:
-        """Begin the first episodes again."""
+        """Restart with the first episodes."""
         self.env.reset(seed=1)
 
     def act(self, calls: int) -> None:
-        """Do all actions through the environment."""
+        """Apply all actions through the environment."""
         for _ in range(calls):
             for action in self.actions:
                 self.env.step(action)
 
     def follow(self, calls: int) -> None:
-        """Do all actions through the batch."""
+        """Apply all actions through the batch."""
         state, batch = self.tasks.state, self.tasks.batch
         for _ in range(calls):
             for targets in state.default_joint_pos + 0.25 * self.actions:
@@ -178,7 +178,7 @@ def _steps(decimation: int) -> int:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time 25 control periods of 64 worlds, in turn with the others'."""
+    """Time 25 control periods of 64 worlds. The engines take turns."""
     description = described()
     if description is None or find_spec("gymnasium") is None:
         result.notes.append(f"needs gymnasium, and the Go2's URDF in the variable {VARIABLE}")

@@ -17,7 +17,7 @@ from hrpsim import Model, World, load_model
 
 JOINTS, POINTS = (12, 36, 60), (0, 8, 64)
 OURS, STEP, MUJOCO = "hrpsim linearize", "hrpsim step", "mjd_transitionFD, centred"
-BOUND = 12.0  # steps
+BOUND = 12.0  # largest time of a linearisation, in steps
 DIFFERENCE = 1e-6
 _FINGER = (
     '<link name="{0}"><inertial><mass value="0.05"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" '
@@ -81,7 +81,7 @@ def subjects(model: Model, points: int, mujoco) -> list[Subject]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time all robots on all numbers of points."""
+    """Time the derivatives for all robots and all numbers of contact points."""
     mujoco = mujoco_module()
     for joints in JOINTS:
         for points in POINTS:

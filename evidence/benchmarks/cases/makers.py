@@ -24,8 +24,8 @@ from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import HrpsimError, ModelWarning, World, load_world
 
 VARIABLE = "HRPSIM_ROBOTS"
-STEPS = 200  # of a turn, the first of which lists pairs again
-HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # how much the robot in the air is higher [m], times [s]
+STEPS = 200  # number of steps of a turn, the first of which finds pairs again
+HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # additional height of the robot in the air [m], times [s]
 
 
 class Ours:
@@ -35,22 +35,22 @@ class Ours:
         self.world = load_world(path)
 
     def raise_base(self) -> None:
-        """Move the robot up."""
+        """Lift the base of the robot into the air."""
         (robot,) = self.world.robots.values()
         q = robot.q.copy()
         q[2] += HIGHER
         robot.q = q
 
     def advance(self, duration: float) -> None:
-        """Simulate so long [s]."""
+        """Simulate for `duration` [s]."""
         self.world.step(round(duration / self.world.time_step))
 
     def contacts(self) -> int:
-        """Return how many contact points the last step had."""
+        """Return the number of contact points of the last step."""
         return self.world.stats.contact_count
 
     def subject(self) -> Subject:
-        """Return steps from the present state on, again and again."""
+        """Return a subject that repeats steps from the present state."""
         state, world = self.world.snapshot(), self.world
         return Subject("hrpsim", world.step, True, lambda: world.restore(state), STEPS)
 
@@ -66,19 +66,19 @@ class Theirs:
         self.data = mujoco.MjData(self.model)
 
     def raise_base(self) -> None:
-        """Move the robot up."""
+        """Lift the base of the robot into the air."""
         self.data.qpos[2] += HIGHER
 
     def advance(self, duration: float) -> None:
-        """Simulate so long [s]."""
+        """Simulate for `duration` [s]."""
         self.engine.mj_step(self.model, self.data, round(duration / self.model.opt.timestep))
 
     def contacts(self) -> int:
-        """Return how many contact points the last step had."""
+        """Return the number of contact points of the last step."""
         return int(self.data.ncon)
 
     def subject(self) -> Subject:
-        """Return steps from the present state on, again and again."""
+        """Return a subject that repeats steps from the present state."""
         step, model, data, set_state = (
             self.engine.mj_step, self.model, self.data, self.engine.mj_setState,
         )  # fmt: skip
@@ -109,7 +109,7 @@ def files() -> list[Path]:
 
 
 def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:
-    """Return a file in both engines, or nothing and a note if one engine refuses the file."""
+    """Return a file in both engines, or None and a note if one engine refuses the file."""
     made: list[Callable[[Path], Ours | Theirs]] = [Theirs, Ours]
     try:
         with warnings.catch_warnings():

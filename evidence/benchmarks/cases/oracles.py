@@ -23,17 +23,17 @@ from evidence.benchmarks.results import CaseResult, Claim
 from evidence.benchmarks.timing import Effort
 from hrpsim import Sphere, World
 
-COUNT, QUICK = 200, 12  # problems
-MOST = 60  # contacts of a problem: the oracles work on dense matrices
-TOLERANCE, LAWS = 1e-10, 1e-9  # ours, and the required accuracy of the laws [m/s]
-EXACT = 1e-12  # required of the oracles [m/s]
+COUNT, QUICK = 200, 12  # numbers of problems
+MOST = 60  # largest number of contacts of a problem, because the oracles use dense matrices
+TOLERANCE, LAWS = 1e-10, 1e-9  # hrpsim's tolerance, and the required accuracy of the laws [m/s]
+EXACT = 1e-12  # required accuracy of the oracles [m/s]
 ITERATIONS = {ADMM: 2000, PGS: 5000}
-UNIQUE = 1e-6  # of forces, as a share of the largest, where rows are independent
+UNIQUE = 1e-6  # relative tolerance of forces, for independent rows
 
 SWEEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8, 1e-10)
 SHORT = 0.02  # [s]
-MOST_EFFORTS = 8  # of the sweeps, for iterations of the oracles
+MOST_EFFORTS = 8  # factors on the sweeps, for iterations of the oracles
 NAMES = {"iterative": "sweeps"}
 DEFAULT = 1e-8  # of World [m/s], drawn as a line
 _LABEL = {"fontsize": 7, "ha": "right", "va": "bottom", "color": "0.4"}
@@ -41,13 +41,13 @@ CURVES = {"sweeps": "-o", "auto": "-s", "newton": "-^", "direct": "D", ADMM: "--
 
 
 def scattered_tower(count: int) -> World:
-    """Return a tower whose cubes move a little, each in another way."""
+    """Return a tower of cubes with small random displacements."""
     random = np.random.default_rng(count)
     return world_of(tower("", [1.0] * count), "auto", random.normal(scale=0.2, size=(count, 6)))
 
 
 def balls(count: int = 20) -> World:
-    """Return balls that fall upon each other, whose contacts are independent more often."""
+    """Return balls that fall onto each other. Their contacts are often linearly independent."""
     world, random = World(1e-3, sleeping=False), np.random.default_rng(3)
     world.set_friction("default", "default", static=0.5)
     world.add_ground()
@@ -58,13 +58,13 @@ def balls(count: int = 20) -> World:
 
 
 def collapsing(world: World) -> World:
-    """Return a world that friction no longer holds."""
+    """Return a tower of cubes that friction no longer holds."""
     world.set_friction("default", "default", static=0.15)
     return world
 
 
 def scenes() -> dict[str, tuple[Callable[[], World], int, int]]:
-    """Return what builds each scene, the first step to look at, and steps between looks."""
+    """Return functions that build the scenes, each with the first compared step and the stride."""
     heavy = tower("", [1.0, 1.0, 1.0, 1.0, 1000.0])
     return {
         "heap of 10": (lambda: world_of(falling(10), "auto"), 120, 2),
@@ -83,13 +83,13 @@ def scenes() -> dict[str, tuple[Callable[[], World], int, int]]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Compare as many problems as the effort allows."""
+    """Compare a number of problems that depends on the effort."""
     compare(result, QUICK if effort.quick else COUNT)
     result.extra.append((["one problem", "solver", "us", "error [m/s]"], curves(effort.quick)))
 
 
 def compare(result: CaseResult, count: int) -> None:
-    """Solve so many problems by our solvers and Pinocchio's. Note which solutions obey the laws."""
+    """Solve `count` problems by our solvers and Pinocchio's. Note which solutions obey the laws."""
     pin = pinocchio_module()
     each = -(-count // len(scenes()))
     rows, worst, different, unique, total = [], 0.0, 0.0, 0, 0
@@ -121,7 +121,7 @@ def compare(result: CaseResult, count: int) -> None:
 
 
 def one(pin, world: World, problem: ContactProblem) -> dict:
-    """Return each solver's error [m/s], and by how much our forces differ from an oracle's."""
+    """Return each solver's error [m/s], and the relative error of our forces to an oracle."""
     impulses, error = {}, {}
     for solver in ("auto", "newton", "direct"):
         prepared = Prepared(world, solver)
@@ -142,7 +142,7 @@ def one(pin, world: World, problem: ContactProblem) -> dict:
 
 
 def curve_scenes() -> dict[str, tuple[Callable[[], World], int]]:
-    """Return six scenes, and the step whose problem is looked at.
+    """Return six scenes, and the step whose contact problem is solved.
 
     Pinocchio's PGS crashes on more than some 300 contacts.
     """
@@ -170,7 +170,7 @@ def curves(quick: bool) -> list[list[str]]:
 
 
 def efforts(pin, world: World, problem: ContactProblem):
-    """Yield (solver, error [m/s], seconds) from the least effort to the largest."""
+    """Yield (solver, error [m/s], seconds) for each solver, from few iterations to many."""
     every = {
         "iterative": [(1e-14, count) for count in SWEEPS],
         "auto": [(tolerance,) for tolerance in TOLERANCES],
@@ -179,7 +179,7 @@ def efforts(pin, world: World, problem: ContactProblem):
     }
     for solver, tries in every.items():
         prepared = Prepared(world, solver)
-        own = prepared.problem()  # solved directly, contacts may keep more of their points
+        own = prepared.problem()  # with a direct solution, contacts may have more of their points
         for effort in tries:
             yield NAMES.get(solver, solver), *best(own, prepared.solve, *effort)
     if pin is None:
@@ -191,7 +191,7 @@ def efforts(pin, world: World, problem: ContactProblem):
 
 
 def best(problem: ContactProblem, solve, *effort) -> tuple[float, float]:
-    """Return the error and the time of a solution, the least of three times if short."""
+    """Return error and time of a solution. A short time is the minimum of three measurements."""
     impulses, seconds = solve(*effort)
     if seconds < SHORT:
         seconds = min(seconds, *(solve(*effort)[1] for _ in range(2)))
@@ -199,7 +199,7 @@ def best(problem: ContactProblem, solve, *effort) -> tuple[float, float]:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Error against time, a scene each."""
+    """Draw error against time, one plot for each scene."""
     rows = result.extra[-1][1]
     names = list(dict.fromkeys(row[0] for row in rows))
     places = figure.subplots(2 if len(names) > 3 else 1, min(len(names), 3), sharey=True)
@@ -221,7 +221,7 @@ CASE = Case("Contact problems beside Pinocchio's solvers", run, draw)
 
 
 def main() -> None:
-    """Compare so many problems, and draw the curves if asked to."""
+    """Compare problems of all scenes, and draw the curves if requested."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=COUNT, help="problems to compare")
     parser.add_argument("--figure", type=Path, help="draw error against time to this file")

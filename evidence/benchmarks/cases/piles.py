@@ -19,7 +19,7 @@ from hrpsim import Box, World
 EDGE, MASS, FRICTION = 0.1, 1.0, 0.5
 COUNTS = (10, 30, 100, 300, 1000)
 OURS = "hrpsim"
-SLOWEST = 0.008  # [s] of a step: a slower engine does not get larger piles
+SLOWEST = 0.008  # time of a step, above which an engine is omitted in larger piles [s]
 WARM, LONGEST_WARM_UP = 20, 2.0  # steps; [s]
 _GAP = 0.18
 
@@ -56,7 +56,7 @@ def scattered(count: int):
 
 
 def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> World:
-    """Return our world with the cubes at rest, with these other options of `World`."""
+    """Return our world with the cubes at rest. options: further arguments of `World`."""
     world = World(time_step, sleeping=False, **options)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()
@@ -66,7 +66,7 @@ def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> Wor
 
 
 def mujoco_cubes(mujoco, positions, quaternions, solver: str):
-    """Return (step(n), deepest(), places()) of the cubes in MuJoCo, elliptic cone."""
+    """Return (step(n), deepest(), places()) of the cubes in MuJoCo with an elliptic cone."""
 
     def numbers(values) -> str:
         return " ".join(f"{value:.17g}" for value in values)
@@ -95,7 +95,7 @@ def mujoco_cubes(mujoco, positions, quaternions, solver: str):
 
 
 class Cubes:
-    """Cubes in an engine, warmed up by so many steps."""
+    """Cubes in an engine, after some steps of warm-up."""
 
     def __init__(self, name: str, step, deepest, places, warm: int, effort: Effort) -> None:
         self.name, self.step, self.deepest, self.places = name, step, deepest, places
@@ -106,7 +106,10 @@ class Cubes:
                 break
 
     def exact(self) -> dict:
-        """Return the deepest penetration, and the speed that a step leaves. At rest both are 0."""
+        """Return the deepest penetration, and the remaining speed after a step.
+
+        Both are 0 at rest.
+        """
         before = self.places()
         self.step(1)
         moved = np.linalg.norm(self.places() - before, axis=1)
@@ -183,7 +186,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _our_row(scene: str, world, seconds: float) -> list[str]:
-    """Return what our solver did in a step, on average over twenty."""
+    """Return a table row: hrpsim's contacts, sweeps, residual and times, over 20 steps."""
     sweeps, residuals = [], []
     for _ in range(20):
         world.step()
@@ -201,7 +204,7 @@ def _our_row(scene: str, world, seconds: float) -> list[str]:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Heaps on the left, scattered cubes on the right."""
+    """Draw times for heaps on the left, and for scattered cubes on the right."""
     for axes, scene in zip(figure.subplots(1, 2, sharey=True), ("heap", "scattered")):
         sizes = {f"{scene} of {count}": float(count) for count in COUNTS}
         draw_against_size(result, axes, sizes, f"cubes, {scene}")

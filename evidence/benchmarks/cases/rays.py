@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays: a height scan and a lidar over a height field and 90 boxes, beside MuJoCo's rays."""
+"""Rays: a height scan and a lidar over a height field and 90 boxes, compared with MuJoCo's rays."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hrpsim import Box, HeightField, World
 if TYPE_CHECKING:
     import mujoco
 
-BOXES, CELLS, HALF = 90, 100, 10.0  # half the length of the field [m]
+BOXES, CELLS, HALF = 90, 100, 10.0  # HALF is half the length of the field [m]
 REACH = 30.0  # [m]
-SCAN_BOUND, LIDAR_BOUND = 40.0 / 397.0, 2.0 / 14.3  # of MuJoCo's time
+SCAN_BOUND, LIDAR_BOUND = 40.0 / 397.0, 2.0 / 14.3  # ratios to MuJoCo's time
 
 
 def scene() -> tuple[World, mujoco.MjModel, mujoco.MjData]:

@@ -32,7 +32,7 @@ def feet_of(robot) -> list[str]:
 
 
 def loose_bodies() -> World:
-    """Return a world with as many balls as a bench scene has."""
+    """Return a world with loose balls, as many as bodies in a bench scene."""
     world = World(gravity=(0.0, 0.0, 0.0))
     for k in range(BALLS):
         world.add_body(Sphere(0.1), 1.0, (k % 6, k // 6 % 6, k // 36), velocity=(0.0, 0.0, 1.0))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Kinematics, dynamics both ways, mass matrix and derivatives, also in Pinocchio and MuJoCo."""
+"""Kinematics, forward and inverse dynamics, mass matrix and derivatives, next to other engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ALGORITHMS = ("kinematics", "ABA", "RNEA", "CRBA", "ABA derivatives", "RNEA deri
 
 
 class Ours:
-    """Our loops over random states of one model."""
+    """Compiled loops of hrpsim's algorithms over random states of one model."""
 
     def __init__(self, model) -> None:
         self.model, self.space = model, new_workspace(model.system)
@@ -45,7 +45,7 @@ class Ours:
         self.columns = new_columns(model.nv)
 
     def subject(self, algorithm: str) -> Subject:
-        """Return the loop of an algorithm."""
+        """Return a subject that runs the loop of an algorithm."""
         s, q, v, d, columns = self.space, self.q, self.v, self.derivatives, self.columns
         run = {
             "kinematics": lambda n: kernels.run_kinematics(s, q, v, n),
@@ -60,7 +60,7 @@ class Ours:
         return Subject(OURS, run, ours=True)
 
     def numbers(self, algorithm: str) -> np.ndarray:
-        """Return what the algorithm finds for the last state, in the public layout."""
+        """Return the result of an algorithm for the last state, in the public layout."""
         self.subject(algorithm).run(STATES)
         if algorithm == "kinematics":
             here = self.space.kinematics
@@ -77,7 +77,7 @@ class Ours:
                 [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
             ]
         )
-        T = np.eye(self.model.nv)  # from moment and force in the world to force and moment in base
+        T = np.eye(self.model.nv)  # moment, force in the world to force, moment in the base
         T[:6, :6] = 0.0
         T[:3, 3:6] = T[3:6, :3] = R.T
         return T @ self.out[-1] if algorithm == "RNEA" else T @ self.M @ T.T
@@ -125,7 +125,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _measure(result, quantity, algorithm, subjects, exact, overhead, effort) -> None:
-    """Time in turn, take off what calls from Python cost, note the rest."""
+    """Measure the subjects in turn. Note the times without the overhead of calls from Python."""
     times = interleave(subjects, effort)
     for name in times:
         times[name] = np.maximum(times[name] - overhead.get((name, algorithm), 0.0), 1e-9)
@@ -142,7 +142,7 @@ def _measure(result, quantity, algorithm, subjects, exact, overhead, effort) -> 
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars of every robot and algorithm."""
+    """Draw the times of every robot and algorithm as bars."""
     axes = figure.subplots()
     draw_bars(result, axes, list(dict.fromkeys(m.quantity for m in result.measurements)))
 

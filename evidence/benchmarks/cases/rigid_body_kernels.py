@@ -29,7 +29,7 @@ GRAVITY = np.array([0.0, 0.0, -9.80665])  # [m/s^2]
 
 @kernel
 def run_kinematics(s, q, v, count: int) -> None:
-    """Find poses and velocities of all bodies, for `count` states."""
+    """Compute poses and velocities of all bodies, for `count` states."""
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
@@ -39,7 +39,10 @@ def run_kinematics(s, q, v, count: int) -> None:
 
 @kernel
 def run_aba(s, q, v, tau: Vector, count: int, dv_out: Vector) -> None:
-    """Kinematics and forward dynamics of `count` states. The base takes no generalised force."""
+    """Compute kinematics and forward dynamics of `count` states.
+
+    The base takes no generalised force.
+    """
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)
@@ -71,7 +74,10 @@ def run_rnea(s, q, v, dv, count: int, tau_out) -> None:
 
 @kernel
 def run_crba(s, q, count: int, M_out: Matrix) -> None:
-    """Kinematics and mass matrix of `count` states. The base's rows are moment, then force."""
+    """Compute kinematics and mass matrix of `count` states.
+
+    The base's rows are moment, then force.
+    """
     for k in range(count):
         i = k % q.shape[0]
         update_poses(s.forest, q[i], s.kinematics)

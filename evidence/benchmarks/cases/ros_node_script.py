@@ -21,7 +21,7 @@ RUNS = (("soak", "--duration", "10"), ("lockstep", "--steps", "5000"))
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run the script and quote the output. Without ROS, say so."""
+    """Run the script and quote its output. Without ROS add a note."""
     if importlib.util.find_spec("rclpy") is None:
         result.notes.append("rclpy is not installed: not measured")
         return

@@ -21,7 +21,7 @@ from evidence.experiments.scenes.standing import GRIDS, humanoid
 
 OURS = (CONVERGED, FORCED)
 AIM = 10.0  # [us]
-CHOREONOID = 23.0  # measured on the development machine, in other runs than ours [us]
+CHOREONOID = 23.0  # measured on the development machine, at another time than hrpsim [us]
 LEAD = 2.5
 GROWTH = 3.5
 SETTLE_STEPS = {"mujoco": 2000, "dart": 600, "bullet": 500}
@@ -108,7 +108,7 @@ def _claims(result: CaseResult, times: dict) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Times over contact points."""
+    """Draw times against the number of contact points."""
     sizes = {f"{p} points": float(p) for p in GRIDS}
     draw_against_size(result, figure.subplots(), sizes, "contact points")
 

@@ -94,7 +94,7 @@ def run(result: CaseResult, effort: Effort) -> None:
         programs = {OURS: _OURS, **_peer_programs(folder)}
         keeps = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": os.path.join(folder, "pyc")}
         for program in programs.values():
-            durations(program, **keeps)  # compiled now, if it was not
+            durations(program, **keeps)  # compiles if necessary
         rounds = 2 if effort.quick else 5
         taken = {name: [] for name in programs}
         for _ in range(rounds):

@@ -32,7 +32,7 @@ SWAY = {
 
 
 class Swaying:
-    """An engine whose targets move."""
+    """An engine with a swaying robot, whose targets move."""
 
     def __init__(self, engine, q: np.ndarray) -> None:
         self.engine, self.middle, self.k = engine, q, 0
@@ -46,14 +46,14 @@ class Swaying:
         self.engine.aim(q)
 
     def exactness(self) -> dict:
-        """Return the worst of so many steps in motion."""
+        """Return the largest errors over the steps of a control period in motion."""
         self.aim()
         self.engine.step(SWING // 8)
         return exactness(self.engine, at_rest=False, steps=CONTROL_PERIOD)
 
 
 class SwayingSubject(Subject):
-    """Whole swings of `run`, a Swaying. Only the steps are timed, not moving the targets."""
+    """A subject that makes whole swings of a Swaying. The changes of targets are not timed."""
 
     def timed(self, count: int, clock=time.process_time) -> float:
         """Return the seconds of a step, over `count` swings."""
@@ -97,7 +97,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Bars at every number of contact points."""
+    """Draw times at every number of contact points as bars."""
     quantities = list(dict.fromkeys(m.quantity for m in result.measurements))
     draw_bars(result, figure.subplots(), quantities)
 

@@ -20,7 +20,7 @@ from hrpsim.engine.dynamics.articulated import new_workspace
 
 SIZES = (10, 30, 100, 300, 1000)
 SHAPES = {"chain": lambda k: k - 1, "tree": lambda k: (k - 1) // 2}  # parent of link k
-PINOCCHIO_LARGEST = 100  # joints: its data take 0.9 GB at 300 and more than 12 GB at 1000
+PINOCCHIO_LARGEST = 100  # joints: Pinocchio's data take 0.9 GB at 300 and more than 12 GB at 1000
 STATES = 4
 OURS_ABA, OURS_STEP, MUJOCO = "hrpsim ABA", "hrpsim step", "mujoco step"
 
@@ -117,7 +117,7 @@ def _mujoco_step(mujoco, model, q) -> Subject:
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Chains on the left, trees on the right."""
+    """Draw times of chains on the left, and of trees on the right."""
     for axes, shape in zip(figure.subplots(1, 2, sharey=True), SHAPES):
         sizes = {
             f"{shape} of {size} joints, {what}": float(size)

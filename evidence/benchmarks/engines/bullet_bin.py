@@ -16,7 +16,10 @@ from hrpsim import Box
 
 
 class BulletBin:
-    """A moving mesh is a convex hull for Bullet. With `parts` the mesh is the convex parts."""
+    """The bin in Bullet.
+
+    Bullet uses the convex hull of a moving mesh, or with `parts` convex parts.
+    """
 
     def __init__(self, pybullet, scene: BinScene, parts: bool) -> None:
         self.name = "bullet, convex parts" if parts else "bullet"
@@ -32,7 +35,7 @@ class BulletBin:
         with tempfile.TemporaryDirectory() as folder:
             for solid, p, o in zip(scene.solids, scene.positions, scene.quaternions):
                 if id(solid) not in shapes:
-                    path = Path(folder) / f"shape{len(shapes)}.obj"  # files are read once a name
+                    path = Path(folder) / f"shape{len(shapes)}.obj"  # Bullet reads a name only once
                     shapes[id(solid)] = self._shape(solid, parts, path)
                 body = self._call(
                     "createMultiBody",
@@ -58,7 +61,7 @@ class BulletBin:
         for k, corners in enumerate(solid.parts if parts else [solid.shape.vertices]):
             lines.append(f"o part{k}")
             lines += [f"v {x:.9g} {y:.9g} {z:.9g}" for x, y, z in corners]
-            fan = range(2, len(corners))  # only the corners count
+            fan = range(2, len(corners))  # only the corners have an effect
             lines += [f"f {count + 1} {count + j} {count + j + 1}" for j in fan]
             count += len(corners)
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -78,7 +81,7 @@ class BulletBin:
         )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self._pb.stepSimulation(physicsClientId=self._client)
 
@@ -91,5 +94,5 @@ class BulletBin:
         return positions, quaternions, velocities, spins
 
     def close(self) -> None:
-        """Leave the server, of which there can be few."""
+        """Disconnect from the physics server. Bullet allows only a few servers."""
         self._pb.disconnect(physicsClientId=self._client)

@@ -19,12 +19,12 @@ from evidence.benchmarks.engines.urdf import plain_urdf
 from evidence.benchmarks.standing_engine import FRICTION, Touching
 
 NAME = "bullet"
-LARGEST = 64  # contact points: a link of 16 boxes it cannot load
+LARGEST = 64  # largest number of contact points: it cannot load a link of 16 boxes
 
 
 @contextlib.contextmanager
 def silence():
-    """Keep Bullet's lines about every link from the terminal."""
+    """Suppress the lines that Bullet prints about every link."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -63,7 +63,10 @@ def _rub(pb, client: int, body: int, link: int, friction: float) -> None:
 
 
 class BulletStanding:
-    """Rigid feet, for Bullet has no joint springs. Servos are position motors (constraints)."""
+    """The standing robot in Bullet, on rigid feet, because Bullet has no joint springs.
+
+    Servos are position motors (constraints).
+    """
 
     def __init__(self, pybullet, model, q) -> None:
         self.name, self.model, self.pb = NAME, model, pybullet
@@ -104,12 +107,12 @@ class BulletStanding:
         )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self.pb.stepSimulation(physicsClientId=self.client)
 
     def aim(self, q) -> None:
-        """Move the targets."""
+        """Set the targets of the servos to the configuration q."""
         self._call(
             "setJointMotorControlArray",
             [k for k, _ in self._joints],
@@ -146,7 +149,7 @@ class BulletStanding:
         )
 
     def close(self) -> None:
-        """Leave the server, of which there can be few."""
+        """Disconnect from the physics server. Bullet allows only a few servers."""
         self.pb.disconnect(physicsClientId=self.client)
 
 

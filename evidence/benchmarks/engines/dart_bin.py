@@ -15,11 +15,11 @@ from evidence.benchmarks.bin_scene import FRICTION, GRAVITY, TIME_STEP, BinScene
 from evidence.benchmarks.engines.dart_scenes import isometry, new_world
 from hrpsim import Box
 
-_CONTACTS = 20_000  # of all, in place of 1000
+_CONTACTS = 20_000  # largest number of contacts instead of 1000
 
 
 class DartBin:
-    """Meshes by their triangles (Bullet's GImpact)."""
+    """The bin in dart. Meshes collide by their triangles (Bullet's GImpact)."""
 
     def __init__(self, dart, scene: BinScene, dantzig: bool) -> None:
         self.name = "dart, Dantzig" if dantzig else "dart"
@@ -76,7 +76,7 @@ class DartBin:
         return body
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self._world.step()
 
@@ -90,7 +90,7 @@ class DartBin:
         return positions, turns, velocities, spins
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because no resource is open."""
 
 
 def _mesh_urdf(solid: Solid, path: Path) -> str:

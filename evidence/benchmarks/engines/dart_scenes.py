@@ -34,7 +34,7 @@ def new_world(dart, time_step: float, gravity=(0.0, 0.0, -9.80665), sleeping=Fal
     world.setDeactivationOptions(deactivation)
     world.setTimeStep(time_step)
     world.setGravity(list(gravity))
-    detector = dart.collision.BulletCollisionDetector()  # FCL's boxes give it fewer points
+    detector = dart.collision.BulletCollisionDetector()  # with FCL, boxes have fewer contact points
     world.getConstraintSolver().setCollisionDetector(detector)
     return world
 
@@ -70,7 +70,7 @@ def state_of(robot, joints, model):
 
 
 class DartStanding:
-    """Rigid feet. Servos are dart's joint springs, which dart integrates implicitly."""
+    """The standing robot in dart, on rigid feet. Servos are dart's joint springs (implicit)."""
 
     def __init__(self, dart, model, q) -> None:
         self.name, self.model = NAME, model
@@ -100,17 +100,17 @@ class DartStanding:
         self.world.addSkeleton(self.robot)
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self.world.step()
 
     def aim(self, q) -> None:
-        """Move the rest positions."""
+        """Set the rest positions of the joint springs to the configuration q."""
         for joint, ours in self._joints:
             joint.setRestPosition(0, q[ours.q_index])
 
     def state(self):
-        """Return q and v."""
+        """Return q (nq,) and v (nv,)."""
         return state_of(self.robot, self._joints, self.model)
 
     def touching(self) -> Touching:

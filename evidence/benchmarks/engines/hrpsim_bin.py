@@ -12,7 +12,7 @@ from hrpsim import World
 
 
 class HrpsimBin:
-    """Boxes as boxes, meshes by triangles."""
+    """The bin in hrpsim. Meshes collide by their triangles."""
 
     def __init__(self, scene: BinScene, sleeping: bool) -> None:
         self.name = "hrpsim, sleeping" if sleeping else "hrpsim"
@@ -26,16 +26,16 @@ class HrpsimBin:
         ]
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self.world.step()
 
     def motion(self):
         """Return positions, quaternions, velocities and spins (n, 3 or 4) in world axes."""
-        rows = [body.first_q // 7 for body in self._bodies]  # what sleeps goes to the end
+        rows = [body.first_q // 7 for body in self._bodies]  # sleeping bodies move to the end
         q = self.world.scene.q.reshape(-1, 7)[rows]
-        v = self.world.scene.velocity.reshape(-1, 6)[rows]  # in world axes, turning first
+        v = self.world.scene.velocity.reshape(-1, 6)[rows]  # in world axes, angular velocity first
         return q[:, :3], q[:, 3:], v[:, 3:], v[:, :3]
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because no resource is open."""

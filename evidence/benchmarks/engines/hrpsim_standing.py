@@ -15,31 +15,34 @@ SWEEPS = 120
 
 
 class HrpsimStanding:
-    """At rest at half-sitting, with options of World. `sweeps` forces so many, converged or not."""
+    """Our standing robot, at rest at half-sitting, with options of World.
+
+    sweeps: number of sweeps in every step, converged or not.
+    """
 
     def __init__(self, model, name: str = CONVERGED, sweeps: int | None = None, **options) -> None:
         self.name, self.model = name, model
         self.world, self.robot = our_standing(model, **options)
-        if sweeps is not None:  # World promises to stop early: set where only its kernel looks
+        if sweeps is not None:  # in the kernel's settings, because World refuses this
             self.world.scene.settings["sweep_limit"] = sweeps
             self.world.scene.settings["tolerance"] = -1.0
         self.gained = [name for name in model.joint_names if model.gains.get(name, (0.0,))[0] > 0]
         self._at = [model.joint(name).q_index for name in self.gained]
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.world.step(count)
 
     def aim(self, q) -> None:
-        """Move the targets."""
+        """Set the targets of the servos to the configuration q."""
         self.robot.command(positions=q[self._at], names=self.gained)
 
     def state(self):
-        """Return q and v."""
+        """Return q (nq,) and v (nv,)."""
         return self.robot.q.copy(), self.robot.v.copy()
 
     def touching(self) -> Touching:
-        """Return the contacts of the last step, with what acts on the robot."""
+        """Return the contacts of the last step, with the forces on the robot."""
         contacts = self.world.contacts
         sides = [1.0 if c.a[0] == self.robot.name else -1.0 for c in contacts]
         return Touching(

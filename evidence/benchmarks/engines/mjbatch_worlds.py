@@ -4,8 +4,8 @@
 """mjbatch's worlds in a separate interpreter, because mjbatch needs another version of MuJoCo.
 
 The script runs there with the folder that `MjbatchWorlds` has written. Each input line is a number
-of steps. The script makes the steps and answers the processor time. After 0 steps, all worlds are
-in the state after the first steps.
+of steps. The script makes the steps and writes the processor time to its output. After 0 steps, all
+worlds are in the state after the first steps.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-PYTHON = "HRPSIM_MJBATCH_PYTHON"  # variable with an interpreter that has mjbatch
+PYTHON = "HRPSIM_MJBATCH_PYTHON"  # environment variable with an interpreter that has mjbatch
 
 
 class MjbatchWorlds:
@@ -41,12 +41,12 @@ class MjbatchWorlds:
         self._read()
 
     def step(self, count: int) -> None:
-        """Step every world so many times."""
+        """Make `count` steps in every world."""
         self._process.stdin.write(f"{count}\n")
         self._read()
 
     def reset(self) -> None:
-        """Return all to the state after the first call of `step`."""
+        """Return all worlds to the state after the first call of `step`."""
         self.step(0)
 
     def _read(self) -> None:

@@ -58,7 +58,7 @@ class MujocoAlgorithms:
         return run
 
     def overhead(self, effort: Effort) -> dict[tuple[str, str], float]:
-        """Return the seconds of the same calls with a model of one joint."""
+        """Return the time of the same calls for a model of one joint [s]."""
         mj = self.mujoco
         small = mj.MjModel.from_xml_string(
             '<mujoco><worldbody><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'

@@ -24,7 +24,7 @@ def _numbers(values) -> str:
 
 
 class MujocoBin:
-    """A mesh is a convex hull for MuJoCo. With `parts` the mesh is the convex parts."""
+    """The bin in MuJoCo. MuJoCo uses the convex hull of a mesh, or with `parts` convex parts."""
 
     def __init__(self, mujoco, scene: BinScene, parts: bool) -> None:
         self.name = "mujoco, convex parts" if parts else "mujoco"
@@ -50,7 +50,7 @@ class MujocoBin:
         self._data = mujoco.MjData(self._model)
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             self._mujoco.mj_step(self._model, self._data)
 
@@ -62,7 +62,7 @@ class MujocoBin:
         return q[:, :3].copy(), quaternions, v[:, :3].copy(), spins
 
     def close(self) -> None:
-        """Nothing is left open."""
+        """Do nothing, because no resource is open."""
 
 
 def _geoms(solid: Solid, parts: bool, assets: dict[str, str]) -> str:
@@ -73,7 +73,7 @@ def _geoms(solid: Solid, parts: bool, assets: dict[str, str]) -> str:
     for corners in solid.parts if parts else [solid.shape.vertices]:
         points = _numbers(corners)
         name = f"mesh{list(assets).index(points) if points in assets else len(assets)}"
-        # MuJoCo moves a mesh to its centre and axes, and the geom back again.
+        # MuJoCo moves a mesh to its centre and axes, and moves the geom back.
         assets.setdefault(points, f'<mesh name="{name}" vertex="{points}"/>')
         text += f'<geom type="mesh" mesh="{name}"/>'
     return text

@@ -15,7 +15,10 @@ SOLVERS = ("Newton", "CG", "PGS")
 
 
 class MujocoStanding:
-    """From configuration q, with elliptic cone, default contacts, implicitfast."""
+    """MuJoCo's robot, from configuration q.
+
+    The model has an elliptic cone, default contacts and the integrator implicitfast.
+    """
 
     def __init__(self, mujoco, model, q, solver: str) -> None:
         self.mujoco, self.model, self.name = mujoco, model, f"mujoco {solver}"
@@ -28,11 +31,11 @@ class MujocoStanding:
         self._aims = [model.joint(self.mj.actuator(k).name).q_index for k in range(self.mj.nu)]
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.mujoco.mj_step(self.mj, self.data, nstep=count)
 
     def aim(self, q) -> None:
-        """Move the targets."""
+        """Set the targets of the servos to the configuration q."""
         self.data.ctrl[:] = q[self._aims]
 
     def state(self):

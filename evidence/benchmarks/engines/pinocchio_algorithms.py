@@ -105,7 +105,7 @@ class PinocchioAlgorithms:
         }[algorithm]
 
     def overhead(self, effort: Effort) -> dict[tuple[str, str], float]:
-        """Return the seconds of calls with a model of one joint, by subject and algorithm."""
+        """Return the times of calls for a model of one joint [s], by subject and algorithm."""
         small = self.pin.Model()
         joint = small.addJoint(0, self.pin.JointModelRZ(), self.pin.SE3.Identity(), "joint")
         small.appendBodyToJoint(joint, self.pin.Inertia.Random(), self.pin.SE3.Identity())
@@ -118,7 +118,7 @@ class PinocchioAlgorithms:
         return {key: float(values.min()) for key, values in times.items()}
 
     def difference(self, algorithm: str, numbers: np.ndarray) -> float:
-        """Return how far our `numbers` for the last state are off, over the largest of them."""
+        """Return the largest error of our `numbers` for the last state, relative to the largest."""
         pin, model, data, q, v = self.pin, self.model, self.data, self.q[-1], self.v[-1]
         if algorithm == "kinematics":
             pin.forwardKinematics(model, data, q, v)

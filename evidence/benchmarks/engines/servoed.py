@@ -28,11 +28,11 @@ from hrpsim.control.pattern.support_polygon import sole_outline
 from hrpsim.world.fall import FallWatch
 
 TIME_STEP = 0.001  # [s]
-SWING = 2000  # steps of one period of swaying
-REST = 5000  # steps before it
+SWING = 2000  # number of steps in a period of the swaying
+REST = 5000  # number of steps before the swaying
 PATTERN = "forward"
-LOOP_GAINS = (2000.0, 40.0)  # of the motors of a robot with closed loops [Nm/rad, Nms/rad]
-HOME = "home"  # the keyframe of its posture
+LOOP_GAINS = (2000.0, 40.0)  # gains of the motors of a robot with closed loops [Nm/rad, Nms/rad]
+HOME = "home"  # keyframe of the posture
 
 
 class Stopwatch:
@@ -59,7 +59,7 @@ class Servoed:
 
     @property
     def fallen(self) -> bool:
-        """Whether the base has come down by a fifth."""
+        """Whether the base has fallen by a fifth of its height."""
         return self.height() < 0.8 * self.start_height
 
     def aim(self) -> None:
@@ -81,7 +81,7 @@ class OursServoed(Servoed):
         self._saved = world.snapshot()
 
     def restart(self) -> None:
-        """Return to the state at rest."""
+        """Return to the initial state of rest."""
         self.world.restore(self._saved)
         self.k = 0
 
@@ -90,7 +90,7 @@ class OursServoed(Servoed):
         self.robot.command(positions=targets, names=self.names)
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.world.step(count)
 
     def height(self) -> float:
@@ -98,7 +98,7 @@ class OursServoed(Servoed):
         return float(self.robot.q[2])
 
     def counts(self) -> tuple[int, int, int]:
-        """Return the last step's sweeps, factorisations and points."""
+        """Return sweeps, factorisations and contact points of the last step."""
         return counts_of(self.world)
 
 
@@ -111,7 +111,7 @@ class MujocoServoed(Servoed):
         self._saved = copy.copy(data)
 
     def restart(self) -> None:
-        """Return to the state at rest."""
+        """Return to the initial state of rest."""
         self.mujoco.mj_copyData(self.data, self.mj, self._saved)
         self.k = 0
 
@@ -120,7 +120,7 @@ class MujocoServoed(Servoed):
         self.data.ctrl[:] = targets
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.mujoco.mj_step(self.mj, self.data, nstep=count)
 
     def height(self) -> float:
@@ -128,7 +128,7 @@ class MujocoServoed(Servoed):
         return float(self.data.qpos[2])
 
     def counts(self) -> int:
-        """Return the last step's points."""
+        """Return the number of contact points of the last step."""
         return self.data.ncon
 
 
@@ -142,7 +142,7 @@ class OurWalk(ControlLoop):
         super().__init__(robot, Walk(), {**parameters_of(biped), "pattern": PATTERN})
 
     def tick(self) -> None:
-        """Do a period."""
+        """Make one control period."""
         super().tick()
         q = self.robot.q
         self.watch.add(q[2], tuple(q[3:7]))
@@ -152,7 +152,7 @@ class OurWalk(ControlLoop):
         return self.steps.seconds / (self.steps.calls * self.steps_per_period)
 
     def counts(self) -> tuple[int, int, int]:
-        """Return the last step's sweeps, factorisations and points."""
+        """Return sweeps, factorisations and contact points of the last step."""
         return counts_of(self.robot.world)
 
 
@@ -169,7 +169,7 @@ class MujocoWalk(MujocoLoop):
         return self.watched.seconds / self.watched.calls
 
     def counts(self) -> int:
-        """Return the last step's points."""
+        """Return the number of contact points of the last step."""
         return self.robot.data.ncon
 
 
@@ -205,7 +205,7 @@ class OpenLegs:
         self.names = [n for n in self.model.joint_names if gains.get(n, (0.0,))[0] > 0.0]
 
     def with_own_feet(self) -> OursServoed:
-        """Return the robot in hrpsim, with the feet of the file."""
+        """Return the robot in hrpsim, with the feet of its file."""
         return OursServoed(robot_in_world(self.own, None).world, self.names)
 
     def ours(self, friction: bool = True) -> OursServoed:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A description as other engines can read it."""
+"""A robot description in the form that other engines can read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller for `hrpsim_controller` that does next to nothing, every millisecond."""
+"""A minimal controller for `hrpsim_controller` with a period of 1 ms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hrpsim.control import Command, Controller, State
 
 
 class Hold(Controller):
-    """Holds the first received positions."""
+    """A controller that holds the first received positions."""
 
     period = 0.001
 

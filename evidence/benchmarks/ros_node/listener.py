@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Hears one topic until a signal. Prints how many messages came and what is missing."""
+"""Subscribes to one topic until a signal. Prints the numbers of received and missing messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LATCHED = ("/tf_static", "/robot_description")
 
 
 def listen(topic: str, type_name: str, stop: StopSignal) -> int:
-    """Hear `topic` until a signal."""
+    """Count the messages of `topic` until a signal."""
     package, _, name = type_name.split("/")
     kind = getattr(importlib.import_module(f"{package}.msg"), name)
     transient = topic in LATCHED
@@ -61,7 +61,7 @@ def _stamp(message) -> int | None:
 
 
 def _missing(numbers: list[int], sent: list[int], stamps: list[int | None]) -> dict:
-    """Return what sequence numbers and stamps leave out, and how far from 1 ms the periods were.
+    """Return the lost messages by sequence numbers and stamps, and the deviations from 1 ms.
 
     While the node is paused, stamps are repeated at 10 Hz. These periods do not count.
     """

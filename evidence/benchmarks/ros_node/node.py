@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim_node`, which prints at the end what lockstep counted."""
+"""`hrpsim_node`, which prints the counters of lockstep at the end."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def simulate(stop: StopSignal) -> int:
             "rejected": robot.rejections.count,
             "held": robot.lockstep.held_count,
             "stalls": robot.lockstep.stall_count,
-            "trips": (1e6 * np.array(trips[1:])).round(1).tolist(),  # the first began paused
+            "trips": (1e6 * np.array(trips[1:])).round(1).tolist(),  # the first started in a pause
         }
         print(json.dumps(report), flush=True)
     node.destroy()

@@ -41,11 +41,11 @@ class Processes:
         self._folder.cleanup()
 
     def program(self, name: str, *arguments) -> ChildProcess:
-        """Start a program of this folder and wait for the line that says ready."""
+        """Start a program of this folder and wait for the line that begins with ready."""
         return self.start(name, HERE / f"{name.partition(' ')[0]}.py", *arguments)
 
     def start(self, name: str, *arguments) -> ChildProcess:
-        """Start Python with `arguments` and wait for the line that says ready."""
+        """Start Python with `arguments`, and wait for the line that begins with ready."""
         child = self.begin(name, *arguments)
         if not child.wait_for_line("ready", START_LIMIT):
             raise SystemExit("\n".join([f"{name} did not start", *child.lines]))
@@ -73,7 +73,7 @@ class Processes:
 
 
 class Graph:
-    """A node that asks which topics there are and pauses and resumes the simulation."""
+    """A node that lists topics, and that pauses and resumes the simulation."""
 
     def __init__(self, domain_id: int) -> None:
         import rclpy
@@ -96,7 +96,7 @@ class Graph:
         self._context.try_shutdown()
 
     def topics(self) -> dict[str, str]:
-        """Return what the simulation node publishes, by name."""
+        """Return the topics that the simulation node publishes, by name."""
         deadline = time.monotonic() + 10.0
         while time.monotonic() < deadline:
             names = self._node.get_node_names()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""All topics at 1 kHz, heard by a process each or by the recorder: losses, cost and jitter."""
+"""Losses, cost and jitter of all topics at 1 kHz, with a listener for each or a recorder."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from hrpsim.ros.base.child_process import ChildProcess
 
 RATE = 1000.0  # [Hz]
 PERIOD_NS = 1_000_000
-DRAIN = 4.0  # [s, wall]: what got lost on the way is sent again within 3 s
-SETTLING = 3.0  # [s, wall] of running before anything is measured
+DRAIN = 4.0  # [s, wall]: lost messages are repeated within 3 s
+SETTLING = 3.0  # running time before the measurement [s, wall]
 UNTIMED = {"/tf_static", "/robot_description", "/diagnostics", "/rosout", "/parameter_events"}
-UNREPEATED = {"/tf", "/contact_markers"}  # while the node is paused
+UNREPEATED = {"/tf", "/contact_markers"}  # not published while the node is paused
 
 
 def soak(duration: float) -> bool:

@@ -24,9 +24,9 @@ from evidence.benchmarks.simbenchmark.measure import Ride, error
 
 
 def main(name: str) -> None:
-    """Answer requests until there are no more."""
+    """Serve requests until the input ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # engines print greetings of their own
+    os.dup2(2, 1)  # output of engines must not reach the pipe
     engine, ride = make(name), None
     for line in sys.stdin:
         request = json.loads(line)
@@ -42,7 +42,7 @@ def main(name: str) -> None:
                 answer = dict(zip(("seconds", "wall"), ride.run(request["steps"])))
         except Unable as reason:
             answer = {"unable": str(reason)}
-        except Exception as failure:  # another scene may go well
+        except Exception as failure:  # other scenes may succeed
             traceback.print_exc()
             answer = {"unable": f"{type(failure).__name__}: {failure}"}
         answers.write(json.dumps(answer) + "\n")

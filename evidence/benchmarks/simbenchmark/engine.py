@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What every engine of the suite offers: free bodies, and robots under PD or without control."""
+"""The interface of the engines of the suite: free bodies, and robots with or without PD."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from evidence.benchmarks.simbenchmark.scenes import Scene, State
 
 
 class Unable(Exception):
-    """An engine cannot do what a scene requires. The message names the requirement."""
+    """Raised if an engine cannot do what a scene requires. The message names the requirement."""
 
 
 class LooseEngine(Protocol):
     """The bodies of a Scene."""
 
-    settings: str  # version and what was chosen, for the table
+    settings: str  # version and settings for the table
 
     def step(self, count: int) -> None:
         """Do `count` steps under the scene's force on the first body."""
 
     def state(self) -> State:
-        """Return where the bodies are, in the scene's order."""
+        """Return positions and velocities of the bodies, in the scene's order."""
 
 
 class RobotEngine(Protocol):
@@ -35,7 +35,7 @@ class RobotEngine(Protocol):
     settings: str
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps, with a force `lift` [N] upward at the origin of the first's base."""
+        """Make `count` steps, with an upward force `lift` [N] at the origin of the first base."""
 
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """Return configuration (nq,) and velocity (nv,) of the first robot."""
@@ -45,10 +45,10 @@ class RobotEngine(Protocol):
 
 
 class Engine(Protocol):
-    """The maker of an engine's scenes."""
+    """Makes the scenes of an engine."""
 
     def loose(self, scene: Scene, time_step: float) -> LooseEngine:
         """Return the bodies at the start. Raises Unable for features that the engine lacks."""
 
     def robots(self, scene: RobotScene, time_step: float) -> RobotEngine:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""

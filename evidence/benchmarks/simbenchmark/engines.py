@@ -14,13 +14,16 @@ from pathlib import Path
 
 from evidence.benchmarks.simbenchmark.engine import Engine
 
-# where the Makefile puts the last mujoco before 4, which cannot be in one process with the other
+# folder with the last mujoco before 4 (see Makefile), because one process cannot load both versions
 OLD_MUJOCO = Path(os.environ.get("HRPSIM_OLD_MUJOCO", Path(sys.prefix) / "mujoco3"))
 
 
 @dataclass(frozen=True)
 class Kind:
-    """The module that makes an engine, arguments, and the needed package. `path` comes first."""
+    """The module and class of an engine, its options, and the required package.
+
+    path: folder of the package, searched first.
+    """
 
     module: str
     maker: str
@@ -30,7 +33,7 @@ class Kind:
 
     @property
     def installed(self) -> bool:
-        """Whether the engine can be made here."""
+        """Whether the required package is installed."""
         if self.path is not None:
             return (self.path / self.package).is_dir()
         return find_spec(self.package) is not None
@@ -51,12 +54,12 @@ KINDS = {
 
 
 def installed() -> list[str]:
-    """Return the engines that can be run here."""
+    """Return the names of the installed engines."""
     return [name for name, kind in KINDS.items() if kind.installed]
 
 
 def make(name: str) -> Engine:
-    """Return the engine called so."""
+    """Return the engine with a name."""
     kind = KINDS[name]
     module = import_module(f"evidence.benchmarks.simbenchmark.{kind.module}")
     return getattr(module, kind.maker)(**kind.options)

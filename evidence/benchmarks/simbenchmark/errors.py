@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part `errors` of the suite: one engine in one process at a time, each figure kept at once."""
+"""The part `errors` of the suite: one engine in one process at a time.
+
+Each result is stored at once.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from evidence.benchmarks.simbenchmark.plan import ErrorTask
 from evidence.benchmarks.simbenchmark.store import Store
 from evidence.benchmarks.tables import number
 
-# how much longer than its processor time a request may take on a busy machine, and for imports,
+# ratio of a request's wall time to its processor time on a busy machine, and time for imports,
 # compilation and building a scene [s]
 _PATIENCE, _START = 6.0, 300.0
 
@@ -43,7 +46,7 @@ def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None
 
 
 def record(found: dict, task: ErrorTask) -> dict:
-    """Return the stored part of an answer. A lost state has the error None."""
+    """Return a measurement for the store, with limit and date. A lost state has the error None."""
     today = datetime.date.today().isoformat()
     kept = {**found, "limit": task.limit, "date": today}
     if not math.isfinite(kept.get("error", 0.0)):
@@ -52,14 +55,14 @@ def record(found: dict, task: ErrorTask) -> dict:
 
 
 def whole(found: dict) -> bool:
-    """Whether a run came to the end with a number."""
+    """Whether a run reached the end of the scene with a finite error."""
     if "unable" in found or found["error"] is None:
         return False
     return found["reached"] >= 0.999 * found["seconds"]
 
 
 def cell(found: dict | None) -> str:
-    """Return an error for a table, with the reached time if the run stopped early."""
+    """Return the text of an error for a table, with the reached time if the run stopped early."""
     if found is None:
         return ""
     if "unable" in found:
@@ -72,7 +75,7 @@ def cell(found: dict | None) -> str:
 
 
 def stood(found: dict | None) -> str:
-    """Return how long the tower of Kapla stood."""
+    """Return a text with the time for which the tower of Kapla stood."""
     if found is None:
         return ""
     if "unable" in found:

@@ -18,7 +18,7 @@ from evidence.benchmarks.simbenchmark.engines import KINDS
 
 ROOT = Path(__file__).resolve().parents[3]
 _START = 300.0  # [s] for imports, compilation and building a scene
-_BUILD = 60.0  # [s] for the same, or one turn, of a scene that is timed
+_BUILD = 60.0  # the same, or one turn, for a scene with a time limit [s]
 
 
 class Child:
@@ -28,7 +28,7 @@ class Child:
         self.name, self._process = name, None
 
     def ask(self, patience: float = _START, **request) -> dict:
-        """Return the answer to a request, or {"unable": why}."""
+        """Return the reply to a request, or {"unable": why}."""
         if self._process is None:
             self._begin()
         try:
@@ -54,7 +54,7 @@ class Child:
             stdout=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))},
-            cwd=tempfile.gettempdir(),  # where MuJoCo writes its log
+            cwd=tempfile.gettempdir(),  # MuJoCo writes its log here
         )
 
     def _line(self, patience: float) -> str:
@@ -77,7 +77,7 @@ class Child:
 
 
 class RideFailure(Exception):
-    """An engine failed during timing. `engine` is the name."""
+    """Raised if an engine failed during timing. `engine` is the name of the engine."""
 
     def __init__(self, engine: str, reason: str) -> None:
         super().__init__(reason)
@@ -92,7 +92,7 @@ class Ride:
         self.settings, self.steps = answer["settings"], answer["steps"]
 
     def restart(self) -> None:
-        """Put the scene back to the start."""
+        """Restart the scene."""
         self._asked(self._begin)
 
     def run(self, steps: int) -> tuple[float, float]:
@@ -108,7 +108,7 @@ class Ride:
 
 
 def ride(child: Child, scene: str, time_step: float, count: int) -> Ride | str:
-    """Return a scene at the start, or the reason why the engine cannot make the scene."""
+    """Return a new scene in the child process, or the reason why the engine cannot make it."""
     begin = {"task": "begin", "scene": scene, "time_step": time_step, "count": count}
     answer = child.ask(_BUILD, **begin)
     return answer["unable"] if "unable" in answer else Ride(child, begin, answer)

@@ -19,7 +19,10 @@ MOMENTUM_SECONDS, PULL_SECONDS, FLIGHT_SECONDS = 10.0, 1.0, 2.0
 
 @dataclass(frozen=True)
 class Found:
-    """The mean error until `reached` [s] of `seconds`, infinite for a lost state."""
+    """The mean error up to the time `reached` of `seconds` [s].
+
+    A lost state has an infinite error.
+    """
 
     error: float
     reached: float
@@ -106,7 +109,7 @@ class Ride:
             self.steps = int(self.scene.seconds / time_step + 1e-9)
         else:
             self.scene = ROBOTS[name]().many(count)
-            self.steps = 1 << 40  # they stand
+            self.steps = 1 << 40  # standing robots have no end
         self._begin()
 
     def _begin(self) -> None:
@@ -114,7 +117,7 @@ class Ride:
         self.moving, self.left = make(self.scene, self.time_step), self.steps
 
     def run(self, steps: int) -> tuple[float, float]:
-        """Do so many steps. Return processor and wall time of one step [s]."""
+        """Make `steps` steps. Return processor and wall time of one step [s]."""
         if steps > self.left:
             self._begin()
         began, begin = time.perf_counter(), time.process_time()

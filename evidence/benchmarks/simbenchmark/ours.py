@@ -19,11 +19,11 @@ class Ours:
         self.options = {"sleeping": False, **options}
 
     def loose(self, scene: Scene, time_step: float) -> OurBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         return OurBodies(scene, time_step, self.options)
 
     def robots(self, scene: RobotScene, time_step: float) -> OurRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return OurRobots(scene, time_step, self.options)
 
 
@@ -33,11 +33,11 @@ def _settings(options) -> str:
 
 
 class OurBodies:
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, scene: Scene, time_step: float, options) -> None:
         self.settings = _settings(options)
-        # Half of the balls' speeds are below the default of rk4 at the largest steps.
+        # Half of the balls' speeds are below rk4's default threshold at the largest steps.
         options = {"restitution_threshold": 0.01} | dict(options)
         self.world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), **options)
         kinds = sorted({FLOOR} | {body.kind for body in scene.bodies})
@@ -55,7 +55,7 @@ class OurBodies:
         self._v = np.array([body.first_v for body in bodies])[:, None] + np.arange(6)
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         if self.force is not None:
             self._first.apply_wrench(self.force)
         self.world.step(count)
@@ -68,7 +68,7 @@ class OurBodies:
 
 
 class OurRobots:
-    """A RobotScene: PD in the compiled step."""
+    """The robots of a RobotScene, with PD in the compiled step."""
 
     def __init__(self, scene: RobotScene, time_step: float, options) -> None:
         self.settings = _settings(options)
@@ -91,7 +91,7 @@ class OurRobots:
         self.base = scene.model.base_link
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         if lift:
             self.robot.apply_wrench(self.base, force=(0.0, 0.0, lift))
         self.world.step(count)

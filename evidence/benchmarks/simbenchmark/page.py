@@ -26,7 +26,7 @@ from evidence.benchmarks.tables import number, table
 PATH = Path(__file__).resolve().parents[3] / "docs" / "simbenchmark.md"
 BEGIN = "<!-- measured: written by `python -m evidence.benchmarks simbenchmark` -->"
 END = "<!-- end of what is measured -->"
-TIED = 1.1  # times the best error
+TIED = 1.1  # ratio to the best error
 REFERENCE = "mujoco 4"
 _UNITS = {"anymal momentum": "kg2 m2/s2", "anymal energy": "J2"}
 

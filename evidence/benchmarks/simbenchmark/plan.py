@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the suite measures: scenes, step sizes, counts of robots, and limits of computing time."""
+"""The tasks of the suite: scenes, step sizes, counts of robots, and limits of computing time."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ ERROR_STEPS = {
     "anymal energy": ROBOT_STEPS,
     "kapla": (KAPLA_STEP,),
 }
-LIMIT, KAPLA_LIMIT, QUICK_LIMIT = 60.0, 420.0, 1.5  # processor time of one error [s]
+LIMIT, KAPLA_LIMIT, QUICK_LIMIT = 60.0, 420.0, 1.5  # processor time for one error [s]
 _COUNTS = (1, 4, 9, 25, 100, 225)
 _STANDING = {"anymal pd": (5e-3, _COUNTS), "atlas pd": (5e-4, (1,))}
 _WHOLE_RUNS = ("rolling", "bouncing", "666", "elastic 666")
 SCENES = tuple(dict.fromkeys((*ERROR_STEPS, *_STANDING)))
-# whose step is timed; rk4 is another method, and dense is mujoco 4's default
-# below 60 degrees of freedom
+# settings with a measured step time. rk4 is another method, and dense is mujoco 4's default below
+# 60 degrees of freedom
 TIMED_ENGINES = tuple(name for name in KINDS if "rk4" not in name)
 MOST_ROBOTS = {"drake": 9, "mujoco 4 dense": 25, "bullet": 100, "dart": 100}  # beyond: minutes
 
@@ -53,12 +53,12 @@ class TimeTask:
 
     @property
     def name(self) -> str:
-        """The name in the store and in tables."""
+        """The name of the task in the store and in tables."""
         return self.scene if self.count == 1 else f"{self.scene}, {self.count} robots"
 
 
 def error_tasks(scenes, engines, limit: float | None = None, quick: bool = False):
-    """Return the ErrorTasks, ours before the others in each scene."""
+    """Return the ErrorTasks. In each scene hrpsim comes first."""
     tasks = []
     for scene in (s for s in ERROR_STEPS if s in scenes):
         usual = KAPLA_LIMIT if scene == "kapla" else LIMIT

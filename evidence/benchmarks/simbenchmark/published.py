@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What SimBenchmark published for the engines, on an i7-7700HQ, 2018 to 2021.
+"""The results that SimBenchmark published for the engines, on an i7-7700HQ, 2018 to 2021.
 
 Source: data/*/sample.csv of leggedrobotics/SimBenchmark. The table has the
 settings of the least error at a step size, without error reduction (erp) if both were run. The
@@ -14,7 +14,7 @@ MACHINE = "i7 of 2018"
 ENGINES = ("RaiSim", "MuJoCo", "Bullet", "ODE", "DART")
 _STEPS = (4e-4, 1e-3, 4e-3, 1e-2, 4e-2, 1e-1)
 
-# by scene and engine, for _STEPS in turn as far as they go; rolling for 1 ms alone
+# by scene and engine, in the order of _STEPS, and for rolling only at 1 ms
 _ERRORS = {
     "rolling": {
         "RaiSim": (None, 4.1e-7),
@@ -58,7 +58,7 @@ _ERRORS = {
     },
 }
 
-# seconds of a whole run at 1 ms, and microseconds of a step of the robots that stand
+# seconds of a complete run at 1 ms, and microseconds of a step of the standing robots
 _TIMES = {
     "rolling": {"RaiSim": 1.1, "MuJoCo": 3.2, "Bullet": 1.8, "ODE": 0.53, "DART": 2.7},
     "bouncing": {"RaiSim": 0.24, "Bullet": 0.85, "ODE": 1.9, "DART": 3.2},
@@ -69,9 +69,9 @@ STEP_MICROSECONDS = {
     "anymal pd": {"RaiSim": 8.2, "MuJoCo": 34.8, "Bullet": 73.7, "ODE": 462.0, "DART": 117.0},
     "atlas pd": {"RaiSim": 40.1, "MuJoCo": 88.2, "Bullet": 151.0, "DART": 238.0},
 }
-# ours to MuJoCo's step, which RaiSim's published times make
+# aims for the ratio of hrpsim's step to MuJoCo's step, from RaiSim's published times
 RATIOS = {"anymal pd": 0.24, "atlas pd": 0.45}
-# steps of 10 ms until the tower falls, at most 60 000
+# number of steps of 10 ms until the tower falls, at most 60 000
 KAPLA = {
     "RaiSim": "5265 at 400 iterations, stands at 1000",
     "MuJoCo": "3297 (Newton)",
@@ -82,7 +82,7 @@ KAPLA = {
 
 
 def error(scene: str, engine: str, time_step: float) -> float | None:
-    """Return the published error, None where there is none."""
+    """Return the published error, or None if there is none."""
     values = _ERRORS.get(scene, {}).get(engine, ())
     if time_step not in _STEPS or _STEPS.index(time_step) >= len(values):
         return None
@@ -90,5 +90,5 @@ def error(scene: str, engine: str, time_step: float) -> float | None:
 
 
 def seconds(scene: str, engine: str) -> float | None:
-    """Return the published seconds of a run at 1 ms, None where there are none."""
+    """Return the published time of a run at 1 ms [s], or None if there is none."""
     return _TIMES.get(scene, {}).get(engine)

@@ -34,7 +34,7 @@ _ARM |= {
 }
 _LEG = {"HIP_R": (5e4, 40.0), "HIP_P": (5e4, 40.0), "HIP_Y": (2e4, 40.0), "KNEE": (3e4, 5.0)}
 _LEG |= {"ANKLE_P": (1e4, 2.0), "ANKLE_R": (2e4, 10.0)}
-_FOOT, _SOLE = (0.26, 0.15, 0.05), -0.754  # edges of the box; height of the sole below the base [m]
+_FOOT, _SOLE = (0.26, 0.15, 0.05), -0.754  # edges of the box, height of the sole below the base [m]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class RobotScene:
     apart: float = 2.0
 
     def many(self, count: int) -> RobotScene:
-        """Return the same with so many robots."""
+        """Return the same scene with another number of robots."""
         return replace(self, count=count)
 
     def places(self) -> list[tuple[float, float]]:
@@ -86,7 +86,7 @@ def _without(urdf: str, *elements: str):
     root = etree.fromstring(urdf.encode())
     for element in [*root.iter(*elements)]:
         element.getparent().remove(element)
-    for limit in root.iter("limit"):  # the suite bounds neither angles nor efforts
+    for limit in root.iter("limit"):  # the suite has no limits of angles and efforts
         limit.attrib.update({"lower": "-1000", "upper": "1000", "effort": "0", "velocity": "0"})
     return root
 
@@ -113,7 +113,7 @@ def _anymal_posture(height: float) -> np.ndarray:
 
 
 def anymal_pd() -> RobotScene:
-    """ANYmal standing on PD, 5 ms."""
+    """Return the scene of ANYmal standing under PD control, with steps of 5 ms."""
     model = anymal()
     gains = {name: (40.0, 1.0) for name in model.joint_names}
     return RobotScene("anymal pd", model, _anymal_posture(0.54), 5e-3, gains, floor=True)
@@ -150,7 +150,7 @@ def humanoid() -> Model:
 
 
 def humanoid_pd() -> RobotScene:
-    """A humanoid standing on PD, 0.5 ms."""
+    """Return the scene of a humanoid standing under PD control, with steps of 0.5 ms."""
     model = humanoid()
     gains = {name: (1e4, 50.0) for name in ("WAIST_P", "WAIST_R", "CHEST")}
     for side in "LR":

@@ -66,7 +66,7 @@ class Scene:
     seconds: float
     error: Callable[[Scene, float, State], float]
     unit: str
-    steps: tuple[float, ...]  # [s] for which errors are asked
+    steps: tuple[float, ...]  # [s] time steps with requested errors
     timed_step: float = 1e-3
     friction: dict[tuple[str, str], float] = field(default_factory=dict)
     restitution: float = 0.0
@@ -84,7 +84,10 @@ _RADIUS = 0.1
 
 
 def rolling() -> Scene:
-    """25 balls on a box that is dragged over the floor, all in closed form."""
+    """Return the scene of 25 balls on a box that is dragged over the floor.
+
+    The exact motion has a closed form.
+    """
     sink = 2e-5  # initial penetration of all bodies
     box = Body("box", (20.0, 20.0, 1.0), 10.0, (0.0, 0.0, 0.5 - sink))
     balls = [
@@ -118,7 +121,7 @@ def _velocity_error(scene: Scene, time: float, state: State) -> float:
 
 
 def bouncing() -> Scene:
-    """49 balls that fall from 5 m and bounce without loss."""
+    """Return the scene of 49 balls that fall from 5 m and bounce without loss."""
     balls = tuple(
         Body("ball", (_RADIUS,), 10.0, (2.0 * i, 2.0 * j, 5.0))
         for i, j in product(range(7), repeat=2)
@@ -151,7 +154,7 @@ def _cube_of_balls(height: float) -> tuple[Body, ...]:
 
 
 def six() -> Scene:
-    """6 x 6 x 6 balls without friction that fall, 1 mm above the floor."""
+    """Return the scene of 6 x 6 x 6 balls without friction that fall, 1 mm above the floor."""
     frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
     return Scene(
         "666", _cube_of_balls(0.101), 10.0, _penetration_error, "m2", STEPS, friction=frictionless
@@ -159,7 +162,7 @@ def six() -> Scene:
 
 
 def elastic_six() -> Scene:
-    """The same balls, from 1 m higher, without loss."""
+    """Return the scene `six`, from 1 m higher and without loss."""
     frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
     return Scene(
         "elastic 666",
@@ -179,7 +182,7 @@ def _penetration_error(scene: Scene, time: float, state: State) -> float:
     order = np.argsort(p[:, 0], kind="stable")
     p = p[order]
     depths = [np.maximum(_RADIUS - p[:, 2], 0.0)]
-    for apart in range(1, len(p)):  # in the order of x, until none is near enough
+    for apart in range(1, len(p)):  # in the order of x, until no pair is near enough
         between = p[apart:] - p[:-apart]
         near = between[:, 0] < 2.0 * _RADIUS
         if not near.any():

@@ -29,29 +29,29 @@ class Store:
             self.errors, self.times = data["errors"], data["times"]
 
     def error(self, scene: str, time_step: float, engine: str) -> dict | None:
-        """Return the record of an error, None where there is none."""
+        """Return the record of an error, or None if there is none."""
         return self.errors.get(scene, {}).get(_key(time_step), {}).get(engine)
 
     def add_error(self, scene: str, time_step: float, engine: str, record: dict) -> None:
-        """Keep an error."""
+        """Store an error."""
         by_step = self.errors.setdefault(scene, {})
         by_step.setdefault(_key(time_step), {})[engine] = record
         self._write()
 
     def add_time(self, name: str, record: dict) -> None:
-        """Keep the times of a task."""
+        """Store the times of a task."""
         self.times[name] = record
         self._write()
 
     def _write(self) -> None:
         if self.path is None:
             return
-        new = self.path.with_suffix(".new")  # what is cut off while it is written leaves the old
+        new = self.path.with_suffix(".new")  # an interrupted write leaves the old file unchanged
         new.write_text(self.text(), encoding="utf-8")
         new.replace(self.path)
 
     def text(self) -> str:
-        """Return JSON, a line a record."""
+        """Return the records as JSON, one line for each record."""
         data = {"format": _FORMAT, "errors": self.errors, "times": self.times}
         return _lines(rounded(data), {"errors": 3, "times": 1}) + "\n"
 

@@ -21,10 +21,10 @@ from evidence.benchmarks.simbenchmark.store import Store
 from evidence.benchmarks.tables import number
 
 SLICES, WHOLE_ROUNDS = 20, 2
-TURN, STANDING_ROUNDS = 0.03, 15  # [s] of one engine's turn where robots stand
-MOST = 6.0  # processor time of one engine in one round of a whole scene [s]
-_STANDING_BUDGET = 10.0  # wall time of a task of standing robots [s]
-# what another program on the same cores shows itself by
+TURN, STANDING_ROUNDS = 0.03, 15  # duration of one engine's turn with standing robots [s], rounds
+MOST = 6.0  # processor time of one engine in one round of a complete scene [s]
+_STANDING_BUDGET = 10.0  # wall time for a task with standing robots [s]
+# least processor share of the wall time, and largest spread, without other programs on the cores
 LEAST_SHARE, MOST_SPREAD = 0.97, 0.10
 
 
@@ -62,10 +62,10 @@ def measure(task: TimeTask, children, until: float, quick: bool = False) -> dict
     while engines is None:
         try:
             engines = _whole(rides, until, quick) if task.whole else _standing(rides, quick)
-        except RideFailure as failure:  # then without that engine
+        except RideFailure as failure:  # the measurement continues without this engine
             unable[failure.engine] = str(failure)
             del rides[failure.engine]
-    for child in children.values():  # the scenes of others are memory and nothing else
+    for child in children.values():  # the scenes of other engines only use memory
         if task.count > 25:
             child.end()
     return {
@@ -87,7 +87,7 @@ def _whole(rides: dict[str, Ride], until: float, quick: bool) -> dict:
     times = {name: np.full((rounds, slices), np.nan) for name in rides}
     walls = {name: np.zeros((rounds, slices)) for name in rides}
     reach = dict.fromkeys(rides, slices)
-    for one in rides.values():  # untimed: what is compiled or loaded when first used
+    for one in rides.values():  # not measured: compilation and loading at first use
         one.run(one.steps // SLICES)
     for round_ in range(rounds):
         if round_ > 0 and time.monotonic() > until:
@@ -147,7 +147,7 @@ def _record(times: np.ndarray, walls: np.ndarray, one: Ride, slices: int) -> dic
 
 
 def busy(engines: dict) -> str:
-    """Return the sign that other programs used the machine, or ""."""
+    """Return a text with the evidence that other programs used the machine, or ""."""
     if not engines:
         return ""
     share = min(one["share"] for one in engines.values())
@@ -161,7 +161,7 @@ def busy(engines: dict) -> str:
 
 
 def mean(one: dict) -> float:
-    """Return the mean time of a step [s] over what an engine did of the scene."""
+    """Return the mean time of a step [s] of an engine over the measured slices."""
     return float(np.mean(one["slices"]))
 
 

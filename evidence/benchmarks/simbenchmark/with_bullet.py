@@ -3,9 +3,9 @@
 
 """The suite's scenes in Bullet, by PyBullet: the multi-body solver, 50 iterations.
 
-Without error reduction, as in the suite's better figures, but where things stand for long.
-PD is Bullet's own (POSITION_CONTROL with both gains is a constraint, so torques are set instead,
-step by step from Python, as the suite's program does in C++).
+Error reduction is off, as in the suite's better results, except in scenes in which bodies stand for
+long. PD is Bullet's own (POSITION_CONTROL with both gains is a constraint, so torques are set
+instead, step by step from Python, as the suite's program does in C++).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROLLING = {FLOOR: 0.5, "ball": 1.0, "box": 0.8}
 
 
 class Bullet:
-    """Makes scenes."""
+    """Makes the scenes of the suite in this engine."""
 
     def __init__(self) -> None:
         import pybullet
@@ -46,12 +46,12 @@ class Bullet:
         return client, settings + (", default erp" if reduce_errors else ", erp 0")
 
     def loose(self, scene: Scene, time_step: float) -> BulletBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         client, settings = self._connect(time_step, GRAVITY, scene.name == "kapla")
         return BulletBodies(self.pb, client, settings, scene)
 
     def robots(self, scene: RobotScene, time_step: float) -> BulletRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         client, settings = self._connect(time_step, scene.gravity, scene.floor)
         return BulletRobots(self.pb, client, settings, scene)
 
@@ -83,12 +83,12 @@ class _Client:
     def __del__(self) -> None:
         try:
             self.pb.disconnect(physicsClientId=self.client)
-        except Exception:  # at the end of the process it may be gone
+        except Exception:  # at the end of the process it may not exist
             return
 
 
 class BulletBodies(_Client):
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, pb, client: int, settings: str, scene: Scene) -> None:
         self.pb, self.client, self.settings, self.scene = pb, client, settings, scene
@@ -124,7 +124,7 @@ class BulletBodies(_Client):
         )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             if self.scene.force is not None:
                 place, _ = self.pb.getBasePositionAndOrientation(self.bodies[0], self.client)
@@ -134,7 +134,7 @@ class BulletBodies(_Client):
             self.pb.stepSimulation(self.client)
 
     def state(self) -> State:
-        """Return where the bodies are."""
+        """Return positions and velocities of the bodies."""
         pb, client = self.pb, self.client
         places = [pb.getBasePositionAndOrientation(b, client)[0] for b in self.bodies]
         motion = np.array([pb.getBaseVelocity(b, client) for b in self.bodies])
@@ -142,7 +142,7 @@ class BulletBodies(_Client):
 
 
 class BulletRobots(_Client):
-    """A RobotScene."""
+    """The robots of a RobotScene in this engine."""
 
     def __init__(self, pb, client: int, settings: str, scene: RobotScene) -> None:
         self.pb, self.client, self.settings, self.scene = pb, client, settings, scene
@@ -198,7 +198,7 @@ class BulletRobots(_Client):
         pb.resetBaseVelocity(self.ball, ball.velocity, physicsClientId=client)
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps, each a call, after one that sets the torques of PD."""
+        """Make `count` steps, one call each. Before each step a call sets the torques of PD."""
         pb, client = self.pb, self.client
         for _ in range(count):
             if self.scene.gains:

@@ -24,7 +24,7 @@ _ROLLING = {FLOOR: 0.4, "ball": 0.8, "box": 0.8}
 
 
 class Dart:
-    """Makes scenes."""
+    """Makes the scenes of the suite in this engine."""
 
     def __init__(self) -> None:
         import dartpy
@@ -33,11 +33,11 @@ class Dart:
         self.settings = f"dart {getattr(dartpy, '__version__', '')}, Bullet's detector"
 
     def loose(self, scene: Scene, time_step: float) -> DartBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         return DartBodies(self, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> DartRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return DartRobots(self, scene, time_step)
 
 
@@ -67,7 +67,7 @@ def _add_free(dart, world, name, shape, mass, moments, position, friction, resti
 
 
 class DartBodies:
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, maker: Dart, scene: Scene, time_step: float) -> None:
         dart, self.settings, self.scene = maker.dart, maker.settings, scene
@@ -100,14 +100,14 @@ class DartBodies:
             )
 
     def step(self, count: int) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             if self.scene.force is not None:
                 self.bodies[0].addExtForce(self.scene.force, [0.0, 0.0, 0.0], False, True)
             self.world.step()
 
     def state(self) -> State:
-        """Return where the bodies are."""
+        """Return positions and velocities of the bodies."""
         places = [body.getWorldTransform().translation() for body in self.bodies]
         velocities = [body.getLinearVelocity() for body in self.bodies]
         spins = [body.getAngularVelocity() for body in self.bodies]
@@ -115,7 +115,7 @@ class DartBodies:
 
 
 class DartRobots:
-    """A RobotScene."""
+    """The robots of a RobotScene in this engine."""
 
     def __init__(self, maker: Dart, scene: RobotScene, time_step: float) -> None:
         dart, self.settings, self.scene = maker.dart, maker.settings, scene
@@ -170,7 +170,7 @@ class DartRobots:
             self._joints = joints
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps, each a call."""
+        """Make `count` steps, with one call for each step."""
         for _ in range(count):
             if lift:
                 base = self.robot.getBodyNode(0)

@@ -19,11 +19,11 @@ from evidence.benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 
 # Drake takes the harmonic mean of both: 0.4 of floor and box, 0.8 of box and ball.
 _ROLLING = {FLOOR: 0.8 / 3.0, "box": 0.8, "ball": 0.8}
-_MODULUS = 1e8  # of boxes [Pa]
+_MODULUS = 1e8  # elastic modulus of boxes [Pa]
 
 
 class Drake:
-    """Makes scenes."""
+    """Makes the scenes of the suite in this engine."""
 
     def __init__(self) -> None:
         import pydrake.all
@@ -31,13 +31,13 @@ class Drake:
         self.drake = pydrake.all
 
     def loose(self, scene: Scene, time_step: float) -> DrakeBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         if scene.restitution > 0.0:
             raise Unable("no restitution")
         return DrakeBodies(self.drake, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> DrakeRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return DrakeRobots(self.drake, scene, time_step)
 
 
@@ -102,7 +102,7 @@ class _Plant:
 
 
 class DrakeBodies(_Plant):
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, drake, scene: Scene, time_step: float) -> None:
         super().__init__(drake, time_step, GRAVITY)
@@ -128,11 +128,11 @@ class DrakeBodies(_Plant):
             self.push(self.bodies[0], scene.force)
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.run(count)
 
     def state(self) -> State:
-        """Return where the bodies are."""
+        """Return positions and velocities of the bodies."""
         plant, context = self.plant, self.context
         places = [plant.EvalBodyPoseInWorld(context, b).translation() for b in self.bodies]
         motion = [plant.EvalBodySpatialVelocityInWorld(context, b) for b in self.bodies]
@@ -141,7 +141,7 @@ class DrakeBodies(_Plant):
 
 
 class DrakeRobots(_Plant):
-    """A RobotScene."""
+    """The robots of a RobotScene in this engine."""
 
     def __init__(self, drake, scene: RobotScene, time_step: float) -> None:
         super().__init__(drake, time_step, scene.gravity)
@@ -206,7 +206,7 @@ class DrakeRobots(_Plant):
         self._lifted = 0.0
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         if lift != self._lifted:
             self.push(self.base, (0.0, 0.0, lift))
             self._lifted = lift

@@ -21,8 +21,8 @@ from evidence.benchmarks.simbenchmark.robots import FRICTION, RobotScene
 from evidence.benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 
 _ELASTIC_STEPS = 10
-_MOST_DENSE = 700  # degrees of freedom, beyond which a dense step takes seconds
-# MuJoCo takes the larger coefficient of both, so the box of "rolling" has that of the floor.
+_MOST_DENSE = 700  # degrees of freedom, above which a dense step takes seconds
+# MuJoCo takes the larger coefficient of both, so the box of "rolling" has the floor's coefficient.
 _MU = {FLOOR: 0.4, "box": 0.4, "ball": 0.8}
 
 
@@ -35,11 +35,11 @@ class Mujoco:
         self.mujoco, self.integrator, self.sparse = mujoco, integrator, sparse
 
     def loose(self, scene: Scene, time_step: float) -> MujocoBodies:
-        """Return the bodies at the start."""
+        """Return the bodies of the scene in the initial state."""
         return MujocoBodies(self, scene, time_step)
 
     def robots(self, scene: RobotScene, time_step: float) -> MujocoRobots:
-        """Return the robots at the start."""
+        """Return the robots of the scene in the initial state."""
         return MujocoRobots(self, scene, time_step)
 
     def set_options(self, model, time_step: float, gravity: float) -> str:
@@ -60,7 +60,7 @@ class Mujoco:
 
 
 class MujocoBodies:
-    """A Scene."""
+    """The bodies of a Scene in this engine."""
 
     def __init__(self, maker: Mujoco, scene: Scene, time_step: float) -> None:
         self.mujoco = maker.mujoco
@@ -71,11 +71,14 @@ class MujocoBodies:
             self.data.xfrc_applied[1, :3] = scene.force
 
     def step(self, count: int) -> None:
-        """Do so many steps."""
+        """Make `count` steps."""
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def state(self) -> State:
-        """Return the state of the bodies. Spins are about the bodies' own axes, of balls too."""
+        """Return the state of the bodies.
+
+        Angular velocities are in the bodies' frames, also for balls.
+        """
         v = self.data.qvel.reshape(-1, 6)
         return State(self.data.qpos.reshape(-1, 7)[:, :3].copy(), v[:, :3].copy(), v[:, 3:].copy())
 
@@ -143,7 +146,7 @@ class MujocoRobots:
         etree.SubElement(free, "parent", link="mujoco_world")
         etree.SubElement(free, "child", link=self.scene.model.base_link)
         described = self.mujoco.MjSpec.from_string(etree.tostring(root, encoding="unicode"))
-        self._exact = described.compile()  # without what is fixed, so that the base is free
+        self._exact = described.compile()  # without fixed objects, so that the base is free
         spec = self.mujoco.MjSpec.from_string(described.to_xml())
         for geom in spec.geoms:
             geom.contype, geom.conaffinity = 0, 1
@@ -160,7 +163,7 @@ class MujocoRobots:
         return spec
 
     def _take_exact_numbers(self) -> None:
-        """Replace what went through XML, in six digits, by what the description says."""
+        """Replace the model's numbers, rounded to six digits, by the description's numbers."""
         exact, model = self._exact, self.model
         for k in range(model.nbody):
             name = model.body(k).name.partition("/")[2]

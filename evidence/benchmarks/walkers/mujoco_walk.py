@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A walk in MuJoCo with hrpsim's walking controller, seen as `walk_trial` sees one."""
+"""A walk in MuJoCo with hrpsim's walking controller, recorded as by `walk_trial`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hrpsim.model.system import FREE
 from hrpsim.world.fall import FallWatch, tilt
 
 FRICTION = 0.8
-THICKNESS = 0.02  # of a sole [m]
+THICKNESS = 0.02  # thickness of a sole [m]
 _REPLACED = ("hrpsim", "ros2_control", "mujoco", "visual", "collision", "inertial")
 _MOMENTS = {
     "ixx": (0, 0),
@@ -34,8 +34,8 @@ _MOMENTS = {
     "iyz": (1, 2),
     "izz": (2, 2),
 }
-_LITTLE = 1e-6  # [kg m^2]; MuJoCo takes no point masses
-REST = 1.0  # in the first posture, before the walk [s]
+_LITTLE = 1e-6  # [kg m^2], because MuJoCo does not accept point masses
+REST = 1.0  # time in the first posture before the walk [s]
 
 
 def urdf_for_mujoco(prepared: PreparedBiped) -> str:
@@ -86,7 +86,7 @@ def _add_inertias(root, model: Model) -> None:
 
 
 def put_on_floor(mujoco: ModuleType, spec, solref: float) -> None:
-    """Add a level floor, the only thing that the geoms of a robot that collide still touch."""
+    """Add a level floor. The colliding geoms of a robot then touch only the floor."""
     for geom in spec.geoms:
         geom.conaffinity = 1 if geom.contype or geom.conaffinity else 0
         geom.contype, geom.condim, geom.density = 0, 3, 0.0
@@ -147,7 +147,7 @@ class MujocoRobot:
         self._v_index = np.array([joint.dofadr[0] for joint in self._joints])
         self._ours = np.array([model.joint(name).q_index for name in self.names])
         ratios = [model.gains[name][1] / model.gains[name][0] for name in self.names]
-        self._lead = np.array(ratios)  # by which the target is moved for a velocity [s]
+        self._lead = np.array(ratios)  # shift of the target for a velocity [s]
         self._feet = [foot_of(model, sole) for sole in prepared.soles]
         on_base = model.frame(model.base_link).body
         self._imus = [s for s in model.sensors if s.kind == "imu" and s.body == on_base]
@@ -155,7 +155,7 @@ class MujocoRobot:
         self._start()
         soles = [link_pose(model, self.q(), sole)[0] for sole in prepared.soles]
         ways = [[np.linalg.norm(x - p) for p in soles] for x in self.data.geom_xpos]
-        self._foot_of = np.argmin(ways, axis=1)  # by geom
+        self._foot_of = np.argmin(ways, axis=1)  # foot of each geom
 
     def _start(self) -> None:
         """Settle in the initial posture of the walk."""
@@ -174,7 +174,7 @@ class MujocoRobot:
         return q
 
     def state(self) -> State:
-        """Return what the controller measures."""
+        """Return the measurements for the controller."""
         self.mujoco.mj_forward(self.mj, self.data)
         data, q = self.data, self.q()
         positions, velocities = data.qpos[self._q_index], data.qvel[self._v_index]
@@ -231,7 +231,7 @@ class MujocoLoop:
         self.steps = steps_in_period("the walk's period", period, robot.mj.opt.timestep)
 
     def tick(self) -> np.ndarray:
-        """Do a period. Returns the configuration (nq,)."""
+        """Make one control period. Return the configuration (nq,)."""
         command = self.host.command(self.robot.state())
         self.robot.follow(command.positions, command.velocities, self.steps)
         q = self.robot.q()

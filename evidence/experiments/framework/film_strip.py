@@ -13,7 +13,7 @@ from hrpsim.model.visuals import visuals_of_model
 
 _TURN = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
 _CIRCLE = np.column_stack([np.cos(_TURN), np.sin(_TURN), np.zeros(len(_TURN))])
-CORNERS = 0.5 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T  # of a unit cube
+CORNERS = 0.5 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, -1).T  # corners of a unit cube
 _EDGE = "#2b2f38"
 
 

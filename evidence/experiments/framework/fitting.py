@@ -20,8 +20,8 @@ from evidence.experiments.framework.experiment import Options, Result
 from evidence.experiments.framework.targets import Target
 
 Values = dict[str, float]
-POPULATION = 12  # of differential evolution
-GENERATIONS = 9  # after the first
+POPULATION = 12  # population size of differential evolution
+GENERATIONS = 9  # number of generations after the first
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def fit(
 
 
 def held_out(count: int, folds: int) -> list[np.ndarray]:
-    """Return which of `count` trials each fold holds out: every `folds`-th, each trial once."""
+    """Return the trials that each fold holds out: every `folds`-th of `count` trials."""
     return [np.arange(fold, count, folds) for fold in range(folds)]
 
 
@@ -141,7 +141,7 @@ def profile(
 def undecided(
     best: float, values: np.ndarray, extra: np.ndarray, error: np.ndarray
 ) -> tuple[float, float]:
-    """Return the least and the largest of `best` and a profile's values that are as good."""
+    """Return the range of values in a profile that fit as well as `best`, including `best`."""
     good = [best, *values[extra <= 2.0 * error]]
     return float(min(good)), float(max(good))
 
@@ -219,7 +219,9 @@ def add_difference(
 def add_profiles(
     result: Result, contestants: Sequence[Contestant], found: Mapping[str, list[Values]], count: int
 ) -> None:
-    """Add rows with the values of each parameter that are as good as the best, others unchanged.
+    """Add rows with the range of each parameter that fits as well as the best value.
+
+    All other parameters keep their best values.
 
     The best values are from the first fold. The loss is over all trials.
     """

@@ -17,27 +17,27 @@ class Target:
 
 
 def at_most(bound: float) -> Target:
-    """Ours <= bound."""
+    """Return the target: our value is at most `bound`."""
     return Target(f"<= {bound:g}", lambda ours: ours <= bound)
 
 
 def at_least(bound: float) -> Target:
-    """Ours >= bound."""
+    """Return the target: our value is at least `bound`."""
     return Target(f">= {bound:g}", lambda ours: ours >= bound)
 
 
 def below(bound: float) -> Target:
-    """Ours < bound."""
+    """Return the target: our value is below `bound`."""
     return Target(f"< {bound:g}", lambda ours: ours < bound)
 
 
 def equal_to(value: float | int | str | None) -> Target:
-    """Ours is exactly this."""
+    """Return the target: our value equals `value` exactly."""
     return Target(f"= {value}", lambda ours: ours == value)
 
 
 def near(value: float, *, relative: float = 0.0, absolute: float = 0.0) -> Target:
-    """|ours - value| <= relative |value| + absolute."""
+    """Return the target |ours - value| <= relative |value| + absolute."""
     width = relative * abs(value) + absolute
     parts = [f"{100 * relative:g} %"] * (relative > 0) + [f"{absolute:g}"] * (absolute > 0)
     text = f"{value:.5g} +- {' +- '.join(parts) or '0'}"

@@ -21,7 +21,7 @@ from hrpsim.fitting import Recording
 from hrpsim.fitting.intervals import by_windows
 
 Follow = Callable[[Sequence[Values], Sequence[Recording]], list[np.ndarray]]
-_CHANGE = 1e-3  # of the distance between the bounds, for derivatives
+_CHANGE = 1e-3  # step for derivatives, relative to the distance of the bounds
 _CONVERGED = 1e-3
 _MOST_STEPS = 15
 CONFIDENT = 1.96  # standard deviations: half of a 95 % interval

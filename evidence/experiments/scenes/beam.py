@@ -22,15 +22,15 @@ from hrpsim import Box, World
 from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
 
 COUNT = 39
-EDGE = 0.1  # of a cube, and from centre to centre [m]
+EDGE = 0.1  # edge of a cube, and distance of the centres [m]
 MASS = 1.25  # [kg]
 TIME_STEP = 1.0 / 60.0
 STEPS = 120
 SPIN = 1.0  # [rad/s] about z
 LOADS = ("at rest", "spinning", "cantilever")
-SOURCE_SPRING = {"compliance": 1e-9, "damping_time": 2.0}  # of every axis of every joint
-# The stiffest of MuJoCo's equality constraints that stay finite under all three loads, found by
-# trying (stiffness, damping) of its direct form; its default gives 2 mm when spinning.
+SOURCE_SPRING = {"compliance": 1e-9, "damping_time": 2.0}  # spring of every axis of every joint
+# The stiffest of MuJoCo's equality constraints that remain finite under all three loads, found by
+# trials of (stiffness, damping) in its direct form. The default gives 2 mm in the spinning case.
 MUJOCO_STIFFEST = 'solref="-7000 -60" solimp="0.9999 0.9999 1e-6"'
 
 
@@ -87,7 +87,7 @@ class DenseBeam:
             d_rate = v_a + np.cross(w_a, arm_a) - v_b - np.cross(w_b, arm_b)
             d_bend = twice(w_a, arm_a) - twice(w_b, arm_b)
             e = A.T
-            u, w = e[[1, 2, 0]], B.T[[2, 0, 1]]  # square to each other when nothing is off
+            u, w = e[[1, 2, 0]], B.T[[2, 0, 1]]  # orthogonal without errors
             rows = np.zeros((6, len(self.x), 6))
             if a is not None:
                 rows[:3, a, :3], rows[:3, a, 3:] = e, np.cross(arm_a - d, e)
@@ -104,10 +104,11 @@ class DenseBeam:
     def system(self):
         """Return the matrix and the right side of eq. 15, whose unknowns are v+ and lambda.
 
-        The rows hold in the middle of the step, half a step from both velocities: half a step's
-        bend is taken off the new one. The old one's, and what the errors bend until there, cancel,
-        but for the damper. AGX's damper acts at the new velocity. Here a part `weight` of the
-        damper does, and the rest at the old one, by the inverse masses of the rows.
+        The rows hold in the middle of the step, half a step from the old and the new velocity. The
+        curvature d2g/dt2 over half a step is subtracted for the new velocity. The curvature for the
+        old velocity, and the curvature of the errors up to there, cancel except for the damper.
+        AGX's damper acts at the new velocity. Here a fraction `weight` of the damper acts at the
+        new velocity, and the rest at the old velocity, by the inverse masses of the rows.
         """
         G, g, bends = self.rows()
         h, tau, count = self.time_step, self.damping_time, len(self.mass)
@@ -234,5 +235,5 @@ def twice(omega: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the dot products of rows."""
+    """Return the dot products of rows of two arrays."""
     return (a * b).sum(axis=1)

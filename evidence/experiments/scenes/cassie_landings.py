@@ -21,15 +21,15 @@ from evidence.experiments.scenes.standing import mujoco_spec
 from hrpsim import Model, World, load_model
 
 SAMPLE = 0.5e-3  # [s]
-AFTER = 40  # samples from the impact to where velocities are compared: 20 ms
-BEFORE = 8  # samples in which no foot touches yet
-APPROACH = 2e-3  # how far a foot comes down in these, or else it does not land [m]
-ACHILLES = 0.5012  # length of the rod from each thigh to its heel spring [m]
+AFTER = 40  # number of samples from the impact to the comparison of velocities: 20 ms
+BEFORE = 8  # number of samples in which no foot has contact
+APPROACH = 2e-3  # least descent of a foot in these samples, otherwise the foot does not land [m]
+ACHILLES = 0.5012  # length of the rod between each thigh and heel spring [m]
 ROD_ENDS = {  # on the heel spring, on the thigh [m]
     "left": ((0.11877, -0.01, 0.0), (0.0, 0.0, 0.045)),
     "right": ((0.11877, -0.01, 0.0), (0.0, 0.0, -0.045)),
 }
-FOOT = ((-0.0457, 0.112, 0.0), (0.088, 0.0, 0.0))  # where a foot touches, in its link [m]
+FOOT = ((-0.0457, 0.112, 0.0), (0.088, 0.0, 0.0))  # contact points in the foot's frame [m]
 SPRINGS = {"knee_joint": 1500.0, "ankle_spring_joint": 1250.0}  # [Nm/rad]
 ROTORS = {  # inertia [kg m^2] and gear ratio of the motors
     "hip_roll": (61e-6, 25.0),
@@ -48,12 +48,7 @@ RESULTS = ("joints", "base", "turning")
 
 @dataclass(frozen=True)
 class Landing:
-    """One landing in hrpsim's order of numbers.
-
-    q (n, 23) and v (n, 22) of the model, torques (n, 10) of MOTORS [Nm]. `impact` is the sample
-    at which the first foot has stopped. `ground` is the height of the foot at that sample [m],
-    because the height of the ground is not measured.
-    """
+    """The data of one landing, in hrpsim's order of coordinates."""
 
     q: np.ndarray
     v: np.ndarray
@@ -73,7 +68,7 @@ def cassie_text(path: Path) -> str:
             etree.SubElement(
                 inertial, "inertia", {f"i{k}": "0" for k in "xx yy zz xy xz yz".split()}
             )
-    for point in root.iter("sphere"):  # contact points: spheres without a radius
+    for point in root.iter("sphere"):  # the contact points are spheres without a radius
         point.set("radius", "1e-6")
     for limit in root.iter("limit"):
         for bound in ("effort", "velocity"):
@@ -94,7 +89,7 @@ def cassie_text(path: Path) -> str:
 
 
 def cassie_model(path: Path) -> Model:
-    """Return the model of cassie_v2.urdf on a free base."""
+    """Return the model of Cassie from cassie_v2.urdf, on a free base."""
     return load_model(cassie_text(path), base="free")
 
 
@@ -152,7 +147,7 @@ def _rod_rate(model: Model, q: np.ndarray, v: np.ndarray, side: str) -> float:
 
 def point_motion(model: Model, q, v, link: str, point) -> tuple[np.ndarray, np.ndarray]:
     """Return position [m] and velocity [m/s] in the world of a point of a link."""
-    small = 1e-6  # central differences: exact to 1e-10 of a velocity
+    small = 1e-6  # central differences, with an error of 1e-10 of a velocity
     ends = []
     for sign in (1.0, -1.0):
         p, R = hrpsim.link_pose(model, moved(q, v, sign * small), link)
@@ -178,7 +173,7 @@ class Cassie:
     damping of all joints. `locked` springs do not move. Without `ground` the robot falls on.
     """
 
-    def __init__(  # many parameters: keywords, those that are fitted
+    def __init__(  # many parameters: keywords of the fitted quantities
         self,
         model: Model,
         friction: float = 0.8,
@@ -228,7 +223,7 @@ class MujocoCassie:
     The rods are tendons of constant length, stiff by a time constant of two time steps.
     """
 
-    def __init__(  # many parameters: keywords, those that are fitted
+    def __init__(  # many parameters: keywords of the fitted quantities
         self,
         mujoco,
         model: Model,
@@ -241,7 +236,7 @@ class MujocoCassie:
         substeps: int = 2,
     ) -> None:
         self.mujoco, self.names, self.substeps = mujoco, model.joint_names, substeps
-        point_masses = {"balanceinertia": "true", "boundinertia": "1e-9"}  # MuJoCo takes none
+        point_masses = {"balanceinertia": "true", "boundinertia": "1e-9"}  # MuJoCo refuses these
         spec = mujoco_spec(mujoco, model, SAMPLE / substeps, **point_masses)
         spec.option.impratio = impedance_ratio
         for geom in spec.geoms:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10's concave solids: a girder that hangs on the pads, a heart gripped at notch and tip.
+"""The concave solids of E10: a girder that hangs on the pads, a heart gripped at notch and tip.
 
 A girder as a closed triangle mesh: an upright H, concave on both sides.
 
@@ -23,38 +23,32 @@ from evidence.experiments.framework.targets import at_most, equal_to, near
 from hrpsim import Box
 from hrpsim.model.shapes.geometry import Mesh
 
-WEB = 0.040  # width between the slots [m]
-FLANGE = 0.056  # width above and below them [m]
-SLOT, HEIGHT = 0.056, 0.076  # of a slot, of all [m]
+WEB = 0.040  # width of the girder between the slots [m]
+FLANGE = 0.056  # width above and below the slots [m]
+SLOT, HEIGHT = 0.056, 0.076  # height of a slot, height of the girder [m]
 _CAPS = [
     *[(0, 1, 2), (0, 2, 3), (0, 3, 10), (0, 10, 11)],
     *[(10, 3, 4), (10, 4, 9)],
     *[(7, 8, 9), (7, 9, 4), (7, 4, 5), (7, 5, 6)],
 ]
-MASS = 0.3  # of each of them [kg]
-SLIPPERY = 0.05  # friction with which the pads cannot carry the girder
+MASS = 0.3  # mass of each object [kg]
+SLIPPERY = 0.05  # friction at which the pads cannot carry the girder
 GIRDER_GRIP = 6.0  # [N]
 GIRDER_LENGTH = 0.040  # [m]
 PAD_HEIGHT = 0.050  # [m]
-PLAY = 0.5 * (SLOT - PAD_HEIGHT)  # how far the girder sinks until its flange lies on the pads
-FRICTION_SHARE = 2.0 * SLIPPERY * GIRDER_GRIP / (MASS * scene.GRAVITY)  # most, of its weight
-UNIT, THICKNESS = 3.5e-3, 0.050  # of the heart [m]
+PLAY = 0.5 * (SLOT - PAD_HEIGHT)  # [m], descent of the girder until the flange rests on the pads
+FRICTION_SHARE = 2.0 * SLIPPERY * GIRDER_GRIP / (MASS * scene.GRAVITY)  # largest, over the weight
+UNIT, THICKNESS = 3.5e-3, 0.050  # unit and thickness of the heart [m]
 HEART_GRIP = scene.SAFETY * MASS * scene.GRAVITY / (2.0 * scene.FRICTION)  # [N]
 _LOWEST, _LIFTED = 0.03, 0.12  # heights of the pads [m]
-_LEFT_ALONE = 1.0  # how long what stays on the table is waited for [s]
-_LEVEL = 0.9  # least vertical part of the unit normal of a contact that carries
-_SLANTED = 0.1  # least part along x of that of a contact with a wall of the notch
+_LEFT_ALONE = 1.0  # waiting time for objects on the table [s]
+_LEVEL = 0.9  # least vertical component of the unit normal of a supporting contact
+_SLANTED = 0.1  # least x component of the unit normal of a contact with a wall of the notch
 
 
 @dataclass
 class Hooked:
-    """The result for a solid that was gripped, lifted and held.
-
-    lifted: rise of the solid [m]. below: height of the pads' middle over the solid's middle [m].
-    lift_slip: slip in the claws on the way up [m]. carried: force of the pads under level faces
-    [N]. walls: number of sides of the left pad on which slanted faces press.
-    posture: configurations of crane and load at the end.
-    """
+    """The result of gripping, lifting and holding a solid."""
 
     lifted: float
     below: float
@@ -110,7 +104,7 @@ def girder_load() -> Load:
 
 
 def block_load() -> Load:
-    """Return the box of the girder's outline."""
+    """Return a box with the outer dimensions of the girder."""
     lengths = (GIRDER_LENGTH, FLANGE, HEIGHT)
     return Load("box", Box(lengths), MASS, (0.0, 0.0, 0.5 * HEIGHT))
 
@@ -181,7 +175,7 @@ def heart(unit: float, thickness: float, count: int = 48) -> Mesh:
     ring = ring - centre
     top = np.column_stack([ring, np.full(count, 0.5 * thickness)])
     bottom = top - (0.0, 0.0, thickness)
-    # The middle sees the whole outline, so that both faces are fans about it.
+    # The middle has a view of the whole outline, so both faces are fans about the middle.
     middles = np.array([[0.0, 0.0, 0.5 * thickness], [0.0, 0.0, -0.5 * thickness]])
     a = np.arange(count)
     b = (a + 1) % count

@@ -27,15 +27,15 @@ from hrpsim import Box, World, load_model
 
 MASS, GRAVITY = 5.0, 9.8
 LENGTHS = (2.0, 2.0, 6.0)
-CENTRE, NEXT = 2.0, 4.0  # from an axis to the centre of its box, and to the next axis [m]
+CENTRE, NEXT = 2.0, 4.0  # from an axis to the centre of its box and to the next axis [m]
 SPIN = MASS * (LENGTHS[1] ** 2 + LENGTHS[2] ** 2) / 12.0
-INERTIA = SPIN + MASS * CENTRE**2  # about the axis: 110/3
+INERTIA = SPIN + MASS * CENTRE**2  # moment of inertia about the axis: 110/3 [kg m^2]
 PRINTED_INERTIA = 100.0 / 3.0
 START = np.array([math.pi / 4, 0.0])
 FRICTION = 0.3  # [Nm]
-HALF_WIDTH = 1.0  # from the centre of a hinge to each of its springs [m]; the thesis does not say
-DAMPING_TIME = 0.1  # of the springs [s]
-SPRING_STEP = 1.0 / 50  # in which they give w [s]
+HALF_WIDTH = 1.0  # from the centre of a hinge to each of its springs [m], not given in the thesis
+DAMPING_TIME = 0.1  # damping over stiffness of the springs [s]
+SPRING_STEP = 1.0 / 50  # time step at which their extension is w [s]
 
 
 class Lagrange:
@@ -93,7 +93,7 @@ class Lagrange:
         raise ArithmeticError(f"no consistent friction at {state}")
 
     def angles(self, times: np.ndarray) -> np.ndarray:
-        """Return the angles (len(times), n) [rad] by DOP853 at 1e-12, stop by stop."""
+        """Return the angles (len(times), n) [rad] by DOP853 at 1e-12, from stop to stop."""
         n, now, end = self.count, 0.0, float(times[-1])
         state = np.concatenate([self.start, np.zeros(n)])
         found = np.zeros((len(times), n))
@@ -116,7 +116,7 @@ class Lagrange:
                     standing.add(k)
 
     def _stop_of(self, joint: int, signs):
-        """Return what falls to zero where a moving joint stops, or a held one slips."""
+        """Return the function with a zero at which a moving joint stops, or a stuck joint slips."""
         if signs[joint]:
             return lambda _, y: signs[joint] * y[self.count + joint]
         return lambda _, y: self.friction - abs(self._forces(y, signs)[1][joint])
@@ -168,12 +168,12 @@ class Tree:
         self.robot = self.world.add_robot(model, q=np.array(start))
 
     def look(self) -> np.ndarray:
-        """Return the angles [rad]."""
+        """Return the present angles [rad]."""
         return np.array(self.robot.joint_positions)
 
 
 class Boxes:
-    """The pendulum as free boxes. `_join` hangs one box on another."""
+    """The pendulum as free boxes. `_join` connects two boxes."""
 
     def __init__(
         self, time_step, integrator="semi_implicit", start=START, friction=FRICTION
@@ -198,7 +198,7 @@ class Boxes:
         raise NotImplementedError
 
     def look(self) -> np.ndarray:
-        """Return the angles [rad], each below half a turn."""
+        """Return the present angles [rad], each below half a turn."""
         total = np.array([2.0 * math.atan2(b.orientation[0], b.orientation[3]) for b in self.boxes])
         relative = np.diff(total, prepend=0.0)
         return (relative + math.pi) % (2.0 * math.pi) - math.pi

@@ -18,12 +18,12 @@ from scipy.integrate import solve_ivp
 from hrpsim import Box, World, load_model
 from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
 
-CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.5  # Grashof: the crank can turn all round [m]
+CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.5  # [m], Grashof: the crank can rotate completely
 LENGTHS = np.array([CRANK, COUPLER, ROCKER])
 MASSES = np.array([1.0, 1.5, 1.2])  # [kg]
 WIDTH = 0.04  # [m]
 SPINS = MASSES * (LENGTHS**2 + WIDTH**2) / 12.0  # moments of inertia about the centres [kg m^2]
-START = math.radians(60.0)  # the crank's angle, at rest
+START = math.radians(60.0)  # initial angle of the crank at rest [rad]
 CLOSURE = ("x", "z")
 NAMES = ("crank", "coupler", "rocker")
 
@@ -116,7 +116,7 @@ def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def exact_motion(duration: float):
-    """Return theta(t) [rad], a function of times (n,) [s], from rest at START to `duration`.
+    """Return a function that gives theta [rad] at times (n,) [s], from rest at START.
 
     Hamilton's equations, DOP853 at a tolerance of 1e-12.
     """
@@ -171,7 +171,7 @@ class Tree:
         self.world.connect((self.robot, "coupler"), (self.robot, "rocker"), axes=CLOSURE, point=end)
 
     def look(self) -> np.ndarray:
-        """Return angles and angular rates (2, 3) of the bars in the plane."""
+        """Return present angles and angular rates (2, 3) of the bars in the plane."""
         state = np.array([self.robot.joint_positions, self.robot.joint_velocities])
         state[:, 1] += state[:, 0]
         return state
@@ -212,7 +212,7 @@ class Bars:
         self._turns = angles.copy()
 
     def look(self) -> np.ndarray:
-        """Return angles, unwrapped if called often enough, and rates (2, 3)."""
+        """Return present angles and rates (2, 3). Frequent calls keep the angles unwrapped."""
         new = np.array([-2.0 * math.atan2(b.orientation[1], b.orientation[3]) for b in self.bars])
         self._turns += np.remainder(new - self._turns + math.pi, 2.0 * math.pi) - math.pi
         return np.array([self._turns, [-b.angular_velocity[1] for b in self.bars]])
@@ -247,7 +247,7 @@ def mujoco_linkage(mujoco, time_step: float, integrator: str = "Euler", stiff: b
     model.opt.timestep = time_step
     model.opt.gravity[:] = 0.0, 0.0, -GRAVITY
     model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
-    model.eq_data[0, 3:6] = ROCKER, 0.0, 0.0  # MuJoCo takes it from the neutral pose, not closed
+    model.eq_data[0, 3:6] = ROCKER, 0.0, 0.0  # MuJoCo takes it from the open neutral posture
     data = mujoco.MjData(model)
     data.qpos[:] = start[0], start[1] - start[0], start[2]
     mujoco.mj_forward(model, data)

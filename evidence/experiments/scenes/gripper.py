@@ -19,27 +19,27 @@ from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.world.objects.body import rotation_matrix
 
 TIME_STEP = 1e-3
-EDGE, MASS = 0.06, 1.0  # of the held box [m], [kg]
+EDGE, MASS = 0.06, 1.0  # edge and mass of the held box [m], [kg]
 PAD_FRICTION, FLOOR_FRICTION = 0.6, 0.5
-PAD_COMPLIANCE = 1e-6  # of each contact point of a pad: 4 N/um for the pad, hard rubber [m/N]
+PAD_COMPLIANCE = 1e-6  # of each contact point [m/N], hard rubber: 4 N/um for the pad
 GRIP = 25.0  # force of each pad [N]
-OPEN = 0.01  # between a pad and the box at first [m]
+OPEN = 0.01  # initial gap between a pad and the box [m]
 CLOSING = 0.02  # [m/s]
 PAD = (0.04, 0.01, 0.04)  # [m]
-HAND, CARRIAGE, FINGER = 2.0, 0.5, 0.3  # masses; the carriage is part of the hand [kg]
+HAND, CARRIAGE, FINGER = 2.0, 0.5, 0.3  # masses, the carriage belongs to the hand [kg]
 SHAKE, FREQUENCY = 0.5 * GRAVITY, 2.0  # amplitude [m/s^2], [Hz]
 LIFT, DRAG = 0.25, 0.05  # [m]
 OBJECTS = 30
 DENSITY = 600.0  # [kg/m^3]
-HEAP = 0.38  # from the box to the middle of each heap, along y [m]
-RIM = (0.7, 0.65, 0.1)  # half the lengths of the floor's rim, and its height [m]
-MOTOR_LIMIT = 500.0  # of the hand's two motors [N]
+HEAP = 0.38  # distance along y from the box to the middle of each heap [m]
+RIM = (0.7, 0.65, 0.1)  # half lengths of the floor's rim, and height of the rim [m]
+MOTOR_LIMIT = 500.0  # force limit of the hand's two motors [N]
 SLIDERS = ("sideways", "lift")
 FINGERS = ("left_finger", "right_finger")
 
 
-CLOSED = 0.8  # from when on the hand holds the box [s]
-DRAGGED, LIFTED, SHAKEN = (1.0, 1.5), (1.6, 2.4), 2.5  # begin and end; begin of shaking [s]
+CLOSED = 0.8  # time from which the hand holds the box [s]
+DRAGGED, LIFTED, SHAKEN = (1.0, 1.5), (1.6, 2.4), 2.5  # begin and end, begin of shaking [s]
 
 
 def hand_speeds(time: float) -> tuple[float, float]:
@@ -62,7 +62,7 @@ def margin() -> float:
 
     Both pads together, in the cone, against the largest acceleration of the hand with gravity.
     """
-    lift = 10.0 / math.sqrt(3.0) * LIFT / (LIFTED[1] - LIFTED[0]) ** 2  # a quintic's largest
+    lift = 10.0 / math.sqrt(3.0) * LIFT / (LIFTED[1] - LIFTED[0]) ** 2  # largest of a quintic
     needed = MASS * max(math.hypot(GRAVITY, SHAKE), GRAVITY + lift)
     return 2.0 * PAD_FRICTION * GRIP / needed
 
@@ -107,7 +107,7 @@ def _joint(name, parent, child, axis, origin, mimics: str = "") -> str:
 
 @dataclass(frozen=True)
 class Thing:
-    """An object on the floor: shape, mass [kg] and initial pose [m, quaternion xyzw]."""
+    """The description of an object on the floor: shape, mass [kg], initial pose [m, xyzw]."""
 
     shape: object
     mass: float
@@ -207,7 +207,7 @@ class Scene:
         self.robot.drive(list(SLIDERS), hand_speeds(self.time + TIME_STEP), MOTOR_LIMIT)
 
     def step(self) -> None:
-        """Do one step."""
+        """Make one step."""
         self.world.step()
 
     def corners(self) -> np.ndarray:
@@ -250,7 +250,7 @@ class MujocoScene:
         self.data.ctrl[:2] += np.multiply(hand_speeds(self.time + TIME_STEP), TIME_STEP)
 
     def step(self) -> None:
-        """Do one step."""
+        """Make one step."""
         self.mujoco.mj_step(self.model, self.data)
 
     def corners(self) -> np.ndarray:

@@ -29,7 +29,7 @@ _OF_RECORDINGS = ("zero.", "gain.")
 
 
 def adjusted(one: Recording, values: Values) -> Recording:
-    """Return a recording with other zeros of encoders and gains of torques."""
+    """Return a recording with changed zeros of encoders and gains of torques."""
     assert one.positions is not None
     zeros = [values.get(f"zero.{one.name}.{joint}", 0.0) for joint in one.joints]
     changes: dict[str, Any] = {"positions": one.positions + np.array(zeros)}
@@ -52,7 +52,7 @@ def window_numbers(recordings: Sequence[Recording], length: float) -> np.ndarray
 
 
 class HrpsimChain:
-    """A robot of a world file. window [s]: length of the windows."""
+    """Simulates a robot of a world file. window [s]: length of the windows."""
 
     def __init__(self, world: Path, robot: str, window: float) -> None:
         self._scenario = WorldScenario(world, duration=1.0)

@@ -14,7 +14,7 @@ FRICTION = 0.5
 MASS = 1.0
 SIZE = (0.4, 0.4, 0.1)
 
-# how our worlds solve it: arguments of `table`
+# solver settings of hrpsim's worlds: arguments of `table`
 MODELS = {
     "rk4": {"integrator": "rk4"},
     "semi_implicit": {"integrator": "semi_implicit"},

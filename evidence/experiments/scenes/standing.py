@@ -20,8 +20,8 @@ from hrpsim.world.objects.robot import Robot
 HALF_SITTING = {2: -0.4538, 3: 0.8727, 4: -0.4189}  # leg joints [rad]
 WAIST_HEIGHT = 0.6487
 FRICTION = 0.8
-GRIDS = {8: (1, 1), 16: (2, 1), 32: (2, 2), 64: (4, 2), 128: (4, 4)}  # boxes of a sole
-_FILLED = 0.9  # how much of its cell of the sole a box takes, along each side
+GRIDS = {8: (1, 1), 16: (2, 1), 32: (2, 2), 64: (4, 2), 128: (4, 4)}  # rows, columns of boxes
+_FILLED = 0.9  # ratio of a box's edges to its cell of the sole
 BUSH_SETS = ("openhrp", "jaxon", "hrp2_soft", "hrp2_stiff")
 PUSH_TIME = 0.1  # [s]
 
@@ -31,7 +31,7 @@ class Push:
     """A force on the waist for 0.1 s."""
 
     impulse: float  # [Ns]
-    heading: float  # where the force points, from x [rad]
+    heading: float  # direction of the force, from x [rad]
     begin: float  # [s]
 
 
@@ -42,10 +42,10 @@ class Conditions:
     bush: bool = True
     bush_set: str = BUSH_SETS[0]
     friction: float = FRICTION
-    mass_factor: float = 1.0  # of every link
-    slope: float = 0.0  # of the whole floor, rising towards slope_heading [rad]
+    mass_factor: float = 1.0  # factor on the mass of every link
+    slope: float = 0.0  # slope of the floor, which rises towards slope_heading [rad]
     slope_heading: float = 0.0  # [rad]
-    plate: float = 0.0  # height of a plate that lies where x > plate_edge [m]
+    plate: float = 0.0  # height of a plate at x > plate_edge [m]
     plate_edge: float = 0.5  # [m]
     push: Push | None = None
     time_step: float = 1e-3  # [s]
@@ -199,7 +199,10 @@ def _with_mass(model: Model, factor: float) -> Model:
 
 
 def pushing(robot: Robot, push: Push | None) -> Callable[[float], None]:
-    """Return a function of the time that applies the push, to be called before each period."""
+    """Return a function apply(time) that applies the push.
+
+    Call the function before each period.
+    """
     if push is None:
         return lambda time: None
     force = push.impulse / PUSH_TIME * np.array([math.cos(push.heading), math.sin(push.heading), 0])

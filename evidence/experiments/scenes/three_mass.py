@@ -24,7 +24,7 @@ from evidence.experiments.scenes.standing import half_sitting
 from hrpsim import Joint, Model, link_pose
 from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
 
-LEGS = tuple(  # hinges from the floor up: bushes, ankles, knees, hips
+LEGS = tuple(  # hinges from the floor upwards: bushes, ankles, knees, hips
     (f"LLEG_{name}", f"RLEG_{name}") for name in ("BUSH_PITCH", "JOINT4", "JOINT3", "JOINT2")
 )
 WAIST = ("CHEST_JOINT1",)
@@ -67,7 +67,7 @@ class Chain(NamedTuple):
     stiffness: np.ndarray  # [Nm/rad]
     damping: np.ndarray  # [Nms/rad]
     rotor: np.ndarray  # [kg m^2]
-    least: np.ndarray  # rotor and the link next above the hinge, about its axis [kg m^2]
+    least: np.ndarray  # rotor and next link above the hinge, about the hinge's axis [kg m^2]
 
 
 class Sway:
@@ -77,7 +77,7 @@ class Sway:
         n = len(chain.mass)
         self.chain = chain
         self.inertia, self.gravity = np.diag(chain.spin), np.zeros((n, n))
-        self.lift = np.zeros(n)  # of the pitches' accelerations, in the moment about the floor
+        self.lift = np.zeros(n)  # coefficients of pitch accelerations in the floor's moment
         for i, mass in enumerate(chain.mass):
             arms = np.zeros((n, 2))
             arms[: i + 1] = np.diff(np.vstack([chain.hinge[: i + 1], chain.centre[i]]), axis=0)
@@ -100,7 +100,7 @@ class Sway:
         return np.linalg.eigvals(self.system()).astype(complex)
 
     def stepped_poles(self, time_step: float) -> np.ndarray:
-        """Return what the poles (2n,) [1/s] become in semi-implicit steps of `time_step` [s].
+        """Return the equivalent poles (2n,) [1/s] of semi-implicit steps of `time_step` [s].
 
         A step drifts to the middle, phi_m = phi + dt/2 v, where gravity acts. A spring acts at the
         mean of both ends, phi_m + dt/4 (v' - v), a damper at v + s (v' - v), s as `_late_share`:

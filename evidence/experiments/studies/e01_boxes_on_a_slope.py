@@ -43,12 +43,12 @@ FENCES = (  # centre and edge lengths, x downhill, z off the slope [m]
 REST = 1e-6  # [J]
 DEEPEST = 1e-3  # [m]
 _DEEPEST = "deepest corner below the slope"
-EVERY = 10  # steps between samples
+EVERY = 10  # number of steps between samples
 SIDES = [[-1, -1], [1, -1], [1, 1], [-1, 1]]
 
 
 class Boxes(NamedTuple):
-    """The state of boxes at one time, or at first: everything in world axes, SI units."""
+    """The state of boxes at one time, in world axes and SI units."""
 
     lengths: np.ndarray  # (n, 3)
     positions: np.ndarray  # (n, 3)
@@ -203,7 +203,7 @@ def our_drop(start: Boxes, model: str, duration: float):
 
 
 def mujoco_drop(mujoco, start: Boxes, duration: float):
-    """Return (drop, MjData) of MuJoCo's."""
+    """Drop the boxes in MuJoCo. Return (drop, MjData)."""
     model, data = mujoco_pile(mujoco, start)
     return Drop(
         duration, lambda n: mujoco.mj_step(model, data, nstep=n), lambda: mujoco_boxes(data, start)
@@ -211,7 +211,7 @@ def mujoco_drop(mujoco, start: Boxes, duration: float):
 
 
 def run(options: Options) -> Result:
-    """Drop the boxes with each integrator, and MuJoCo's."""
+    """Drop the boxes with each integrator, and in MuJoCo."""
     count, duration = (25, 2.0) if options.quick else (100, 4.0)
     mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     start = dropped(count)
@@ -265,7 +265,7 @@ def _add_rows(result: Result, name: str, duration: float, ours: Drop, other: Dro
 
 
 def draw(result: Result, figure) -> None:
-    """The final heap in side view on the left, kinetic energy over time on the right."""
+    """Draw the final heap from the side on the left, kinetic energy over time on the right."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     drops = result.data["drops"]
     name, first = next(iter(drops.items()))
@@ -285,7 +285,7 @@ def _draw_heap(axes, boxes: Boxes) -> None:
         shade = 0.35 + 0.5 * (boxes.positions[k, 1] + 0.8) / 1.6
         for axis in range(3):
             others = [i for i in range(3) if i != axis]
-            sign = -1.0 if R[1, axis] > 0.0 else 1.0  # the face that looks at the viewer
+            sign = -1.0 if R[1, axis] > 0.0 else 1.0  # the visible face
             corners = np.zeros((4, 3))
             corners[:, axis] = sign
             corners[:, others] = SIDES

@@ -16,10 +16,10 @@ from evidence.experiments.scenes import four_bar
 TIME_STEP = 1e-3
 HALVINGS = (2 * TIME_STEP, TIME_STEP, TIME_STEP / 2)
 LARGEST_GAP = 1e-10  # [m]
-LARGEST_DRIFT = 1e-3  # of the largest kinetic energy
-LARGEST_ANGLE = {"rk4": 1e-6, "semi_implicit": 1e-3}  # of the crank at TIME_STEP [rad]
+LARGEST_DRIFT = 1e-3  # relative to the largest kinetic energy
+LARGEST_ANGLE = {"rk4": 1e-6, "semi_implicit": 1e-3}  # error of the crank at TIME_STEP [rad]
 LEAST_ORDER = {"rk4": 3.5, "semi_implicit": 1.9}
-ORDER_AFTER = 1.0  # later, errors of several orders in dt cancel in part [s]
+ORDER_AFTER = 1.0  # time after which errors of several orders in dt partly cancel [s]
 PEER_METHOD = {"rk4": "RK4", "semi_implicit": "Euler"}
 
 
@@ -101,7 +101,7 @@ def our_motions(kind, duration: float, steps: tuple[float, ...]) -> dict:
 
 
 def run(options: Options) -> Result:
-    """Simulate the linkage: as a tree, as three free bodies, and MuJoCo's."""
+    """Simulate the linkage as a tree, as three free bodies, and in MuJoCo."""
     duration = 1.0 if options.quick else 10.0
     exact = four_bar.exact_motion(duration)
     mujoco, result = against_mujoco("connect equality, default solref; RK4 or Euler")
@@ -187,7 +187,7 @@ def _notes(duration: float, exact) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """The linkage on the first swing, the loop's error, and the energy."""
+    """Draw the linkage on the first swing, the loop's error, and the energy."""
     left, middle, right = figure.subplots(1, 3, gridspec_kw={"width_ratios": (1.3, 1.0, 1.0)})
     _draw_linkage(left, result.data["exact"])
     motions = result.data["motions"]

@@ -21,8 +21,8 @@ from hrpsim.world.fall import FallWatch, clearance
 
 SENSORS = ("lfsensor", "rfsensor")
 SOLES = ("LLEG_SOLE", "RLEG_SOLE")
-HALF_WIDTH = 0.07  # of a sole [m]
-CASES = (  # bushes (None: none), integrator
+HALF_WIDTH = 0.07  # half width of a sole [m]
+CASES = (  # bushes (None: without), integrator
     ("openhrp", "semi_implicit"),
     ("openhrp", "rk4"),
     ("jaxon", "semi_implicit"),
@@ -30,12 +30,12 @@ CASES = (  # bushes (None: none), integrator
     ("hrp2_stiff", "semi_implicit"),
     (None, "semi_implicit"),
 )
-WEIGHED = CASES[:2]  # of which the sum of the feet is compared with the momentum
+WEIGHED = CASES[:2]  # cases in which the sum of the feet is compared with the momentum
 CUTOFF = 100.0  # [Hz]
 NEAR_CHANGE = 0.05  # [s] before and after a planned change of contact
-LARGEST_CHATTER = 0.01  # rms, share of the weight, or of the weight times HALF_WIDTH
-LOADED = 0.02  # share of the weight from which on a foot is taken to stand
-MOMENTUM_ERROR = 1e-3  # rms, share of the weight
+LARGEST_CHATTER = 0.01  # rms, relative to the weight, or to the weight times HALF_WIDTH
+LOADED = 0.02  # load of a supporting foot, as a fraction of the weight
+MOMENTUM_ERROR = 1e-3  # rms, relative to the weight
 MEAN_ERROR = 1e-4
 QUICK_STEPS = 3
 
@@ -94,7 +94,7 @@ def fast_part(signal: np.ndarray, time_step: float) -> np.ndarray:
 
 
 def weight_of(model: Model) -> float:
-    """Return m g [N]."""
+    """Return the weight m g of the robot [N]."""
     return model.mass * GRAVITY
 
 
@@ -197,7 +197,7 @@ def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """Vertical force and roll moment of the left foot: the run, and some steps enlarged."""
+    """Draw force and roll moment of the left foot: the whole run, and some steps enlarged."""
     changes, runs = result.data["changes"], result.data["runs"]
     axes = figure.subplots(2, 2, sharex="col", gridspec_kw={"width_ratios": (1.6, 1.0)})
     shown = list(runs.items())[:2]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E4: a humanoid on bushed feet, tilted and let go, sways as an estimate of three masses says."""
+"""E4: a humanoid on bushed feet, tilted and let go, sways as three masses predict."""
 
 import math
 from itertools import pairwise
@@ -19,25 +19,25 @@ from hrpsim import Model
 from hrpsim.common.errors import WorldError
 
 TIME_STEP = 1e-3
-RK4_STEPS = {"hrp2_stiff": 0.5e-3}  # whose dampers are too stiff for 1 ms
-RK4_REACH = 2.785  # times 1 / dt: the fastest decay that the method follows
+RK4_STEPS = {"hrp2_stiff": 0.5e-3}  # their dampers are too stiff for 1 ms
+RK4_REACH = 2.785  # times 1 / dt: the fastest decay at which the method is stable
 TOLERANCE = 0.05
-STEPPED = 1e-3  # how much of the damping ratio steps of TIME_STEP may change
-PRESSURE = 0.03  # how far the tilt moves the bushes' centre of pressure [m]; the heels are at 0.10
+STEPPED = 1e-3  # largest relative change of the damping ratio by steps of TIME_STEP
+PRESSURE = 0.03  # shift of the bushes' centre of pressure by the tilt [m], the heels are at 0.10
 PERIODS = 4.5
-SETTLED = 0.25  # when the faster modes have died away [s]
-SMALLEST = 0.02  # of the first swing: smaller ones are not measured
-EVERY = 20  # steps between readings of the contact points
+SETTLED = 0.25  # time at which the faster modes have decayed [s]
+SMALLEST = 0.02  # smallest measured oscillation, relative to the first
+EVERY = 20  # number of steps between readings of the contact points
 FLAT = 1e-5  # [m]
 PEER_CONTACT = 2e-3  # the stiffest contact that mujoco has at this step
-PEER_REST = 20.0  # so long mujoco's robot stands before it is tilted [s]
+PEER_REST = 20.0  # time of standing before the tilt in mujoco [s]
 
 
 class Swing(NamedTuple):
     """Measurements after the release."""
 
     time: np.ndarray  # (count,) [s]
-    moment: np.ndarray  # pitch moment of the left foot, less that at rest (count,) [Nm]
+    moment: np.ndarray  # pitch moment of the left foot minus its value at rest (count,) [Nm]
     mode: Mode
     opened: float | None = None  # largest gap under the soles [m]
 
@@ -48,7 +48,7 @@ def standing_on(bush_set: str) -> Model:
 
 
 def tilt_of(model: Model) -> float:
-    """Return the pitch [rad] that the bushes answer with a moment of PRESSURE times the weight."""
+    """Return the pitch [rad] at which the bushes exert a moment of PRESSURE times the weight."""
     stiffness = model.system.stiffness[model.joint("LLEG_BUSH_PITCH").v_index]
     return PRESSURE * model.mass * three_mass.GRAVITY / (2.0 * stiffness)
 
@@ -260,7 +260,7 @@ def _notes(mujoco) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """The left foot's pitch moment against time, with the three masses' curve."""
+    """Draw the left foot's pitch moment against time, with the curve of three masses."""
     swings = result.data["swings"]
     axes = figure.subplots(2, 2, squeeze=False).ravel() if len(swings) > 1 else [figure.subplots()]
     for ax, (bush_set, both) in zip(axes, swings.items(), strict=True):

@@ -23,11 +23,11 @@ IMPULSES = (10.0, 20.0, 30.0, 40.0, 50.0)  # [Ns]
 QUARTER = 0.5 * math.pi
 SIDES = {"behind": 0.0, "the right": QUARTER, "the front": math.pi, "the left": -QUARTER}
 RISES = {"ahead": 0.0, "to the left": QUARTER, "behind": math.pi, "to the right": 1.5 * math.pi}
-PUSH_STEP = 4  # in the middle of this single support
+PUSH_STEP = 4  # number of the single support with the push in the middle
 STEPS = 19
 DURATION = 20.0  # [s]
 SOURCE_FALLS_IN_STEP = 2  # the paper's robot on bushes without a stabiliser (003, section 6)
-# Gains of other published robots, for comparison: every joint alike [Nm/rad, Nms/rad].
+# Gains of other published robots, for comparison, the same for every joint [Nm/rad, Nms/rad].
 OTHER_GAINS = {
     "OpenHRP3's SamplePD, 8000/100": (8000.0, 100.0),
     "hrpsys's SampleRobot, 12000/400": (12000.0, 400.0),
@@ -132,7 +132,7 @@ def _add_plain(result: Result, pattern: WalkingPattern, name: str, gains) -> Non
 
 
 def draw(result: Result, figure) -> None:
-    """Inclination and ZMP of the three runs, and a film strip of the fall."""
+    """Draw inclination and ZMP of the three runs, and a film strip of the fall."""
     figure.set_size_inches(9.0, 10.0)
     top, middle, bottom = figure.subplots(3, 1, gridspec_kw={"height_ratios": (1.0, 1.6, 1.5)})
     pattern, trials = result.data["pattern"], result.data["trials"]
@@ -196,7 +196,7 @@ def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005
 
 
 def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
-    """Add rows for information: what happens in each case."""
+    """Add rows with the outcome of each case, without a target."""
     usual = Conditions()
     cases = {
         "friction 0.3": Conditions(friction=0.3),

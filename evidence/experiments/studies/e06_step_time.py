@@ -32,15 +32,16 @@ PHASES = ("kinematics", "collision", "ABA", "blocks", "rows", "solve", "sensors"
 _KINEMATICS, _COLLISION, _ABA, _BLOCKS, _ROWS, _SOLVE, _SENSORS, _INTEGRATE = range(len(PHASES))
 SWEEPS = 120  # the paper's limit
 TOLERANCE = 1e-3
-# Measured on the development machine, in other runs than ours: microseconds at 8, 16, 32, 64 points
+# Measured on the development machine, at another time than hrpsim: microseconds at 8, 16, 32, 64
+# points
 CHOREONOID_CONVERGED = {8: 23, 16: 43, 32: 107, 64: 334}
 OPENHRP3_FORCED = {8: 118, 16: 340, 32: 1055, 64: 4138}
-AIM_8, AIM_GROWTH, AIM_FORCED_64 = 0.5, 3.5, 1.0  # the first and last relative to MuJoCo's step
+AIM_8, AIM_GROWTH, AIM_FORCED_64 = 0.5, 3.5, 1.0  # the first and last are relative to MuJoCo's step
 MUJOCO_SOLVERS = ("Newton", "CG", "PGS")
 
 
 def force_sweeps(world, sweeps: int) -> None:
-    """Make every step of `world` do exactly so many sweeps, converged or not.
+    """Make every step of `world` do exactly `sweeps` sweeps, converged or not.
 
     World stops early, so this sets the settings that only the compiled step reads.
     """
@@ -79,7 +80,7 @@ def timed(step, steps: int) -> float:
 
 
 def measure(cases: dict, rounds: int) -> dict:
-    """Return the times (rounds,) [us] of each case, taken in turn so that ratios are fair."""
+    """Return the times (rounds,) [us] of each case. The cases take turns, to make ratios fair."""
     turn = {name: max(int(2e4 / timed(step, 20)), 20) for name, step in cases.items()}  # 20 ms
     times = {name: np.zeros(rounds) for name in cases}
     for k in range(rounds):
@@ -106,7 +107,7 @@ def run(options: Options) -> Result:
     result.data = {"times": times, "phases": phases}
     _add_times(result, counts, times)
     _add_aims(result, times)
-    for points in (8, 64):  # the figure has the phases at the other numbers of points too
+    for points in (8, 64):  # the figure also shows the phases at the other numbers of points
         for name, cost in phases[points].items():
             result.add(f"{points} points, converged: {name}", "us", cost)
     result.notes += _notes(worlds)
@@ -176,7 +177,7 @@ def _notes(worlds: dict) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """Times over contact points on the left, the parts of a step on the right."""
+    """Draw times over contact points on the left, the phases of a step on the right."""
     left, right = figure.subplots(1, 2)
     times, phases = result.data["times"], result.data["phases"]
     styles = {"converged": ("hrpsim, converged", "C0o-"), "forced": ("hrpsim, 120 sweeps", "C0o--")}

@@ -15,14 +15,14 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.targets import at_most, near
 from evidence.experiments.scenes import sliding_box as scene
 
-# v0 [m/s], steps a second: the thesis's, which stop at the end of a step, and one in its middle
+# v0 [m/s], steps per second: the thesis's cases stop at the end of a step, the last within a step
 CASES = ((9.8, 50), (19.6, 50), (29.4, 50), (19.6, 100), (19.6, 200), (9.849, 50))
 QUICK_CASES = (CASES[0], CASES[-1])
 DECELERATION = scene.FRICTION * scene.GRAVITY
 TOLERANCE = 1e-3
 STYLES = {"rk4": "-", "semi_implicit": "--", "penalty": "-.", "mujoco": ":"}
-STEPS_TOLERANCE = 1e-6  # what a box may be off where its steps say [m]
-SLIDING_TOLERANCE = 1e-9  # of the law that a sinking box slides by [m]
+STEPS_TOLERANCE = 1e-6  # tolerance for a box's stopping distance, computed from its steps [m]
+SLIDING_TOLERANCE = 1e-9  # tolerance of the sliding law of a sinking box [m]
 
 
 def stop_distance(speed: float) -> float:

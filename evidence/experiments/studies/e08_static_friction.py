@@ -11,17 +11,17 @@ from evidence.experiments.framework.targets import below, equal_to, near
 from evidence.experiments.scenes import sliding_box as scene
 
 THRESHOLD = scene.FRICTION * scene.MASS * scene.GRAVITY
-# The force F of which a back corner's share, F / 4, is mu times what it bears, (m g - F h / l) / 4
-# for a box of height h and length l pushed at its centre.
+# The force F at which a back corner's share F / 4 is mu times its load (m g - F h / l) / 4, for a
+# box of height h and length l pushed at its centre.
 CORNERS = THRESHOLD / (1.0 + scene.FRICTION * scene.SIZE[2] / scene.SIZE[0])
-YIELDING = 1e-2  # of the threshold: what penalty contacts may be off by
-# Table 8.1 of the thesis; the same at every dt
+YIELDING = 1e-2  # allowed relative error of the threshold with penalty contacts
+# Table 8.1 of the thesis, the same at every dt
 FORCES = dict.fromkeys((2.45, 3.43, 3.675, 3.92), "static")
 FORCES |= dict.fromkeys((4.41, 4.9, 9.8), "dynamic")
-RATES = (50, 100, 200, 400)  # steps a second
+RATES = (50, 100, 200, 400)  # steps per second
 RAMP, END, MOVED = 2.0, 15.0, 0.1  # [s], [s], [m]
 FRICTION_MODELS = {"cone": "elliptic", "pyramid": "pyramidal", "slip_direction": None}  # MuJoCo's
-# 0, 10, ..., 170 and 185, ..., 355 degrees: multiples of 90 and of 45 are both among them.
+# 0, 10, ..., 170 and 185, ..., 355 degrees, which include multiples of 90 and of 45.
 HEADINGS = np.radians([10.0 * k + (5.0 if k >= 18 else 0.0) for k in range(36)])
 FEW_HEADINGS = HEADINGS[[0, 3, 9, 13, 22, 31]]
 
@@ -59,7 +59,7 @@ class OurPush:
         self.world.step(count)
 
     def positions(self) -> np.ndarray:
-        """Return where the boxes are (n, 2) [m]."""
+        """Return the positions of the boxes (n, 2) [m]."""
         return np.array([box.position[:2] for box in self.boxes])
 
 
@@ -86,12 +86,12 @@ class MujocoPush:
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def positions(self) -> np.ndarray:
-        """Return where the box is (1, 2) [m]."""
+        """Return the position of the box (1, 2) [m]."""
         return self.data.qpos[None, :2]
 
 
 def thresholds(moved, count: int, width: float) -> np.ndarray:
-    """Bisect the held forces (count,) [N] at which `moved(forces)` reaches 0.1 m."""
+    """Find by bisection the constant forces (count,) [N] at which `moved(forces)` reaches 0.1 m."""
     low, high = np.full(count, 0.5 * THRESHOLD), np.full(count, 2.0 * THRESHOLD)
     while (high - low).max() > width:
         middle = 0.5 * (low + high)
@@ -101,7 +101,7 @@ def thresholds(moved, count: int, width: float) -> np.ndarray:
 
 
 def _verdict(pushes: dict, force: float) -> str:
-    """Return "static" or "dynamic" where every dt agrees, else what each one says."""
+    """Return "static" or "dynamic" if the result is the same for all dt, otherwise all results."""
     says = ["dynamic" if moved([force])[0] >= MOVED else "static" for moved in pushes.values()]
     return says[0] if len(set(says)) == 1 else " / ".join(says)
 
@@ -180,7 +180,7 @@ def _path(engine: OurPush | MujocoPush, force: float) -> np.ndarray:
 
 
 def run(options: Options) -> Result:
-    """Push at every dt of the thesis, find the thresholds, look for creep and for favourites."""
+    """Push at every dt of the thesis. Find thresholds, creep, and preferred directions."""
     mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     rates = (50, 400) if options.quick else RATES
     ours = {(rate, name): OurPush(rate, name) for name in scene.MODELS for rate in rates}
@@ -219,7 +219,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Creep at 3.92 N on the left (the thesis's Fig. 8.6), thresholds by heading on the right."""
+    """Draw creep at 3.92 N on the left (the thesis's Fig. 8.6), thresholds on the right."""
     left = figure.add_subplot(1, 2, 1)
     for engine, color in {"hrpsim": "C0", "hrpsim penalty": "C2", "mujoco": "C1"}.items():
         for k, (rate, path) in enumerate(result.data["paths"].get(engine, {}).items()):

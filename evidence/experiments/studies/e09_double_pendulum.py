@@ -15,13 +15,13 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.targets import at_least, at_most
 from evidence.experiments.scenes import double_pendulum as pendulum
 
-RATES = (50, 100, 200)  # steps a second
-# How much a reversal of dry friction is off depends on where in its step it is: an order is seen
-# over many steps only.
+RATES = (50, 100, 200)  # steps per second
+# The error from a reversal of dry friction depends on the time of the reversal within the step. The
+# order is therefore visible only over many steps.
 FINER_RATES = (400, 800, 1600)
 LEAST_ORDER = {"rk4": 3.8, "semi_implicit": 1.95, "hinged": 1.95, "sprung": 0.9}  # without friction
-FRICTION_ORDER = 0.9  # of all: a step in which friction reverses is of first order
-LARGEST_ERROR = {"rk4": 1e-6, "semi_implicit": 5e-5, "hinged": 5e-5}  # without, at 200 / s [rad]
+FRICTION_ORDER = 0.9  # of all methods, because a step with a reversal of friction has first order
+LARGEST_ERROR = {"rk4": 1e-6, "semi_implicit": 5e-5, "hinged": 5e-5}  # no friction, 200 / s [rad]
 EXTENSIONS = (0.4, 0.2, 0.1, 0.05)  # w at dt 1/50 s [m]
 SMALLEST = EXTENSIONS[-1]
 DURATION = 5.0  # [s]
@@ -91,7 +91,7 @@ def _is_followed_further(kind: str, friction: float) -> bool:
 
 
 def _bound(kind: str, friction: float, rate: int):
-    """Return what an error is held to: first order in dt with friction, and on springs."""
+    """Return the target of an error, which is of first order in dt with friction or springs."""
     if kind == "sprung":
         return at_most(0.05 * 50 / rate)
     return at_most(2e-3 * 50 / rate if friction else LARGEST_ERROR[kind])
@@ -128,7 +128,7 @@ def _sticking_rows(result: Result) -> None:
 
 
 def run(options: Options) -> Result:
-    """Swing every model, and the Lagrange equations themselves with the printed inertia."""
+    """Simulate every model. Integrate Lagrange's equations with both inertias for comparison."""
     result = Result(data={"paths": {}})
     duration = 3.0 if options.quick else DURATION
     _convergence_rows(result, duration)
@@ -159,7 +159,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
+    """Draw angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
     left, right = figure.subplots(1, 2)
     seen, truth = result.data["truth"]
     paths = result.data["paths"]

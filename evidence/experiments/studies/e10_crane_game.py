@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10: the crane holds box, girder and heart, carries, and drops what is moved abruptly."""
+"""E10: the crane holds box, girder and heart, carries, and drops objects at abrupt motions."""
 
 import time
 
@@ -19,20 +19,20 @@ from hrpsim import link_pose
 from hrpsim.world.objects.body import rotation_matrix
 
 _MOMENTS = ("gripped", "held for {:.0f} s", "over the goal", "released", "after an abrupt move")
-_SPACING = 0.36  # between moments [m]
-_ROPE = 0.3  # taller parts are not drawn [m]
-_RIGHT = np.array([0.6, 0.8, 0.0])  # of the moments' view
+_SPACING = 0.36  # distance between the drawn moments [m]
+_ROPE = 0.3  # height above which parts are not drawn [m]
+_RIGHT = np.array([0.6, 0.8, 0.0])  # right direction of the view
 _COLOURS = {"box": "#e38b4f", "girder": "#5689b9", "heart": "#c2436b"}
 _STYLES = ("-", "--", ":")
 _GOAL_COLOUR, _PAD_COLOUR, _EDGE = "#8fbf8f", "#33333a", "#2b2f38"
-_PAD = (0.020, 0.012)  # of a claw, seen from above [m]
-_FLOOR = 1e-13  # slips below what numbers of this size resolve are drawn there [m]
-RATES = (50, 100, 1000)  # steps a second
+_PAD = (0.020, 0.012)  # edges of a claw seen from above [m]
+_FLOOR = 1e-13  # drawn value of slips below the resolution of floating-point numbers [m]
+RATES = (50, 100, 1000)  # steps per second
 STUCK = 60.0  # [s]
-BRAKE = 6.0  # how fast the hand slows down after a jerk: less than gravity [m/s^2]
+BRAKE = 6.0  # deceleration of the hand after a jerk, less than gravity [m/s^2]
 JERK = 0.1  # duration of jerks [s]
-SLIDE = 1.5  # times the critical acceleration: the box slides, and is held again
-ABRUPT = 3.0 * scene.GRAVITY  # upwards, for ABRUPT_FOR: the box slides out of the claws [m/s^2]
+SLIDE = 1.5  # times the critical acceleration: the box slides and is held again
+ABRUPT = 3.0 * scene.GRAVITY  # upward acceleration, at which the box slides out [m/s^2]
 ABRUPT_FOR = 0.06  # [s]
 BISECTIONS = 7
 AXES = {"up": (2, scene.critical_lift()), "along the pads": (0, scene.critical_shift())}
@@ -40,7 +40,7 @@ _CARRY = 0.14  # height of the pads on the way to the goal [m]
 
 
 def draw(result: Result, figure) -> None:
-    """Five moments of the box above. Below the girder, the heart, and the slips of all three."""
+    """Draw moments of the box above. Draw the girder, the heart, and all slips below."""
     figure.set_size_inches(9.0, 6.6)
     grid = figure.add_gridspec(2, 3, height_ratios=(1.25, 1.0), width_ratios=(1.0, 1.0, 2.2))
     parts = Parts(result.data["model"])
@@ -138,7 +138,7 @@ def jerked(time_step: float, axis: int, acceleration: float, duration: float = J
 
 
 def threshold(time_step: float, axis: int, critical: float) -> float:
-    """Return the acceleration [m/s^2] from which on a jerk makes the box slip, by bisection."""
+    """Return the least acceleration [m/s^2] of a jerk at which the box slips, by bisection."""
     low, high = 0.8 * critical, 1.2 * critical
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)

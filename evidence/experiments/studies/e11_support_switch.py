@@ -25,8 +25,8 @@ from hrpsim.engine.dynamics.functions import DOWNWARD_GRAVITY
 
 PERIOD, SAMPLES = 0.01, 200
 LEFT, RIGHT = "l_sole", "r_sole"
-LIFT = 0.05  # of the free foot [m]
-# Where the motion rests in between: time [s], ZMP (-1 the right foot, 1 the left one), lifts.
+LIFT = 0.05  # height of the free foot [m]
+# Postures at rest in between: time [s], ZMP (-1 right foot, 1 left foot), lifts.
 SCRIPT = (
     (0.0, -1.0, LIFT, 0.0),
     (0.6, -1.0, 0.0, 0.0),
@@ -34,7 +34,7 @@ SCRIPT = (
     (1.4, 1.0, 0.0, 0.0),
     (2.0, 1.0, 0.0, LIFT),
 )
-LARGEST_RATIO = 1.25  # of our time to Pinocchio's, which finds the torques alone
+LARGEST_RATIO = 1.25  # ratio of hrpsim's time to Pinocchio's, which computes only the torques
 SOURCE_TIME = 0.18  # [s], Celeron 300A
 REPEATS = 200
 
@@ -159,7 +159,7 @@ class _Oracle:
         self._states = list(zip(found.q, found.v, found.dv))
 
     def run(self) -> None:
-        """Inverse dynamics of all samples, without forces on the feet."""
+        """Compute inverse dynamics of all samples, without forces on the feet."""
         rnea, model, data = self._pinocchio.rnea, self._model, self._data
         for q, v, dv in self._states:
             rnea(model, data, q, v, dv)
@@ -179,7 +179,7 @@ class _Oracle:
 
 
 def draw(result: Result, figure) -> None:
-    """Snapshots above, centre of mass and ZMP against time below."""
+    """Draw snapshots above, centre of mass and ZMP against time below."""
     analysed = result.data["analysed"]
     top, bottom = figure.subfigures(2, 1, height_ratios=(1.1, 1.0))
     shown = np.linspace(0, SAMPLES - 1, 7).astype(int)

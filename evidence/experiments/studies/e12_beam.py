@@ -18,8 +18,8 @@ from hrpsim.common.errors import WorldError
 SECONDS = 2.0
 BOUNDS = {"at rest": 1.3e-14, "spinning": 5.0e-4, "cantilever": 1.3e-14}  # AGX; mujoco; AGX [m]
 LARGEST_SAG = 9e-6  # dart's [m]
-LARGEST_RATIO = 2.5  # of our time, direct, to that of mujoco's Newton in the same turns
-LARGEST_SWEEPS_RATIO = 6.0  # of that of 100 000 sweeps at most to that of mujoco's PGS
+LARGEST_RATIO = 2.5  # ratio of hrpsim's direct solver to mujoco's Newton in the same turns
+LARGEST_SWEEPS_RATIO = 6.0  # ratio of at most 100 000 sweeps to mujoco's PGS
 LARGEST_EXPONENT = 1.05
 LARGEST_DIFFERENCE = 1e-8
 COUNTS = (39, 100, 400, 1600)
@@ -67,12 +67,12 @@ def mujoco_ride(mujoco, load: str, solver: str = "Newton", iterations: int = 100
 
 
 def bend_name(load: str) -> str:
-    """Return what `beam.bend` measures under a load."""
+    """Return the name of the quantity that `beam.bend` measures under a load."""
     return "tip sag" if load == "cantilever" else "farthest from straight"
 
 
 def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
-    """Rigid joints, solved directly: shape and time, in turn with MuJoCo's Newton."""
+    """Add rows for rigid joints, solved directly: shape and time, next to MuJoCo's Newton."""
     ours, times, others, rides = OurBeam(load), [], [], result.data["rides"]
     for _ in range(rounds):
         rides["direct", load] = ride = ours.ride()
@@ -108,7 +108,7 @@ def add_shape(
 
 
 def add_projected(result: Result) -> None:
-    """The spinning beam with positions corrected after every step."""
+    """Add rows for the spinning beam with positions corrected after every step."""
     ride = OurBeam("spinning", position_projection=True).ride()
     result.data["rides"]["projected", "spinning"] = ride
     case = "spinning, direct, position_projection: "
@@ -165,7 +165,7 @@ def add_compliant(result: Result, steps: int) -> None:
 
 
 def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
-    """The source's springs, solved iteratively with up to `sweeps` sweeps."""
+    """Add rows for the source's springs, solved iteratively with up to `sweeps` sweeps."""
     many, rides = sweeps == MANY_SWEEPS, result.data["rides"]
     spring = beam.SOURCE_SPRING
     beam_of_ours = OurBeam(load, solver="iterative", spring=spring, sweep_limit=sweeps)
@@ -185,7 +185,7 @@ def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
 
 
 def add_rigid_iterative(result: Result) -> None:
-    """Rigid joints, stabilised within two steps, with the default sweeps: too few for a beam."""
+    """Add rows for rigid joints, solved by the default sweeps, which do not suffice for a beam."""
     try:
         ours = OurBeam("cantilever", solver="iterative").ride().error
     except WorldError:
@@ -194,7 +194,7 @@ def add_rigid_iterative(result: Result) -> None:
 
 
 def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
-    """Time of a direct step of longer cantilevers, in turn, and the exponent of a power law.
+    """Add the time of a direct step of longer cantilevers, and the exponent of a power law.
 
     The exponent is the median over rounds. A change of the processor's speed spoils a median less.
     """
@@ -215,7 +215,7 @@ def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
 
 
 def run(options: Options) -> Result:
-    """All loads and solvers. `quick` leaves out 100 000 sweeps and the longest beam."""
+    """Run all loads and solvers. `quick` leaves out 100 000 sweeps and the longest beam."""
     mujoco, result = against_mujoco("welds as stiff as stay finite, Newton or PGS, sparse")
     result.data["rides"] = {}
     for load in beam.LOADS:
@@ -242,7 +242,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Shapes of the cantilever on the left, error over time needed on the right."""
+    """Draw shapes of the cantilever on the left, error over the needed time on the right."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     rides = result.data["rides"]
     shapes = ("direct", "direct, compliant", "120 sweeps", f"{MANY_SWEEPS} sweeps")

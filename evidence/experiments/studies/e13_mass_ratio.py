@@ -21,15 +21,15 @@ from hrpsim.common.constants import STANDARD_GRAVITY as GRAVITY
 from hrpsim.world.objects.body import rotation_matrix
 
 LINKS = 10
-LENGTH = 0.1  # of a link [m]
+LENGTH = 0.1  # length of a link [m]
 WIDTH = 0.03
-MASS = 1.0  # of a link [kg]
-RADIUS = 0.3  # of the ball [m]
+MASS = 1.0  # mass of a link [kg]
+RADIUS = 0.3  # radius of the ball [m]
 LARGEST_GAP = 1e-9  # [m]
-LARGEST_DRIFT = 0.01  # of the weight times a metre
-FINE = 1e-4  # resolves the links' vibration under 1e6 N, 1e4 rad/s [s]
+LARGEST_DRIFT = 0.01  # relative to the weight times one metre
+FINE = 1e-4  # time step that resolves the links' vibration under 1e6 N, 1e4 rad/s [s]
 COARSE = 1.0 / 60.0
-SLOW = {"damping_time": 2.0}  # as in E12: what is corrected fast, the iteration cannot follow
+SLOW = {"damping_time": 2.0}  # as in E12: the iteration cannot follow fast corrections
 ANGLE = math.radians(30.0)
 
 
@@ -177,11 +177,11 @@ def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motio
 
     def step(count: int) -> bool:
         mujoco.mj_step(model, data, nstep=count)
-        mujoco.mj_forward(model, data)  # positions and energy of this state, not the one before
+        mujoco.mj_forward(model, data)  # updates positions and energy
         return not any(data.warning[k].number for k in bad)
 
     usual = mujoco.get_mju_user_warning()
-    mujoco.set_mju_user_warning(lambda message: None)  # they are counted; no log file
+    mujoco.set_mju_user_warning(lambda message: None)  # warnings are counted, without a log file
     try:
         return Motion(
             case, step, lambda: data.xipos[1:, [0, 2]].copy(), lambda: float(data.energy.sum())
@@ -191,7 +191,7 @@ def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motio
 
 
 def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> None:
-    """Gap, drop and energy of the direct solver."""
+    """Add rows with gap, drop and energy of the direct solver."""
     step = "1/60 s" if case.time_step == COARSE else f"{case.time_step:g} s"
     how = ", position_projection" if case.projected else ""
     add, lowest = result.of(f"{case.name}, dt {step}{how}: "), 0.0
@@ -204,7 +204,7 @@ def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> N
 
 
 def add_iterative(result: Result, case: Case) -> None:
-    """The same chain, solved iteratively: few and many sweeps, slow and usual correction."""
+    """Add rows for the iterative solver: few and many sweeps, slow and usual correction."""
     for sweeps in (120, 10_000):
         motion = our_motion(case, "iterative", SLOW, sweep_limit=sweeps)
         result.data["motions"][f"iterative, {sweeps} sweeps", case.name] = motion
@@ -217,7 +217,10 @@ def add_iterative(result: Result, case: Case) -> None:
 
 
 def run(options: Options) -> Result:
-    """Every case with the direct solver, two also iteratively. `quick` leaves out the finest."""
+    """Run every case with the direct solver, and two cases also iteratively.
+
+    `quick` leaves out the finest.
+    """
     mujoco, result = against_mujoco("a tree of ball joints, implicitfast")
     result.data["motions"] = motions = {}
     cases = (HANGING, BOOM, HEAVIER, SWINGING, SWINGING_COARSELY)
@@ -239,7 +242,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Chains at some moments on the left, the largest gap over time on the right."""
+    """Draw chains at some times on the left, the largest gap over time on the right."""
     left, right = figure.subplots(1, 2)
     for k, (key, motion) in enumerate(result.data["motions"].items()):
         name = ", ".join(key[:2])

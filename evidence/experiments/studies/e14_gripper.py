@@ -17,10 +17,10 @@ from hrpsim.world.objects.body import rotation_matrix
 
 LARGEST_SLIP = 1e-5  # [m]
 SHAKING = 10.0  # [s]
-TURN = 50  # steps of each scene in turn
+TURN = 50  # number of steps of each scene in turn
 KINDS = ("hybrid", "direct", "iterative")
-TURNED = 0.02  # how far off the pads' plane the box is put down, when it is [rad]
-_RIGHT = np.array([0.0, 1.0, 0.0])  # to the right of the picture: seen along x
+TURNED = 0.02  # angle of a box that is put down, out of the pads' plane [rad]
+_RIGHT = np.array([0.0, 1.0, 0.0])  # right direction of the picture, seen along x
 TUMBLING = (0.2, gripper.CLOSED)  # [s]
 
 
@@ -49,7 +49,7 @@ class Run:
             self.done = k + 1
 
     def look(self, k: int) -> None:
-        """Note the largest displacement of a corner of the box since the grip."""
+        """Store the largest displacement of a corner of the box since the grip."""
         if self.time[k] < self.held_from:
             return
         corners = self.scene.corners()
@@ -73,9 +73,9 @@ class Run:
 
 
 class OurRun(Run):
-    """A run of ours that also notes the coupled system's `residual` [m/s] and what did not end.
+    """A run in hrpsim that also stores the coupled system's `residual` [m/s].
 
-    `standing` marks steps in which the gripped box is on the floor.
+    `unfinished` counts the steps in which the direct solver did not come to an end.
     """
 
     def __init__(self, scene: gripper.Scene, steps: int, held_from: float = gripper.CLOSED) -> None:
@@ -85,7 +85,7 @@ class OurRun(Run):
         self.unfinished = 0
 
     def look(self, k: int) -> None:
-        """Note slip, residual and whether the solvers came to an end."""
+        """Store slip, residual, and whether the solvers came to an end."""
         super().look(k)
         stats = self.scene.world.stats
         self.residual[k], self.met[k] = stats.residual, stats.converged
@@ -107,7 +107,7 @@ def run(options: Options) -> Result:
     for turn, compliance in ((0.0, 0.0), (TURNED, gripper.PAD_COMPLIANCE), (TURNED, 0.0)):
         scene = gripper.Scene(count=0, turn=turn, compliance=compliance)
         others[turn, compliance] = OurRun(scene, steps, gripper.DRAGGED[1])
-    gripper.Scene(count=0).step()  # compiles, if it must
+    gripper.Scene(count=0).step()  # compiles if necessary
     for _ in range(0, steps, TURN):
         for each in (*runs.values(), *others.values(), alone):
             each.advance()
@@ -146,7 +146,7 @@ def _add_other_slips(result: Result, others: dict) -> None:
 
 
 def _add_grip(result: Result, ours: OurRun) -> None:
-    """What holds the box: half of the motor's force on each pad, and how safe that is."""
+    """Add rows of the grip: half of the motor's force on each pad, and the safety factor."""
     target = near(gripper.GRIP, relative=1e-6)
     for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
         result.add(f"hybrid: {link} presses, at the end", "N", force, target, analytic=gripper.GRIP)
@@ -198,7 +198,7 @@ def _notes(runs: dict) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """The scene at the end seen along x, and how the box moved in the grip."""
+    """Draw the final scene seen along x, and the motion of the box in the grip."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (1.3, 1.0)})
     runs = result.data["runs"]
     _draw_scene(left, runs["hybrid"].scene)

@@ -32,9 +32,9 @@ from hrpsim.common.constants import STANDARD_GRAVITY
 FRAME_RATE = 148.0  # [1/s]
 WIDTH = 0.1048  # [m]
 MASS = 0.37  # [kg]
-# What the authors identified; the table is at 0 for the lowest face at rest.
+# Values identified by the authors. The table is at 0, the height of the lowest face at rest.
 IDENTIFIED = {"friction": 0.18, "restitution": 0.125, "inertia": 0.00081, "height": 0.0}
-SUBSTEPS = {"hrpsim": 4, "mujoco": 7}  # a frame; MuJoCo's contacts need steps of 1 ms
+SUBSTEPS = {"hrpsim": 4, "mujoco": 7}  # steps per frame, MuJoCo's contacts need steps of 1 ms
 RESULTS = ("position", "rotation", "face")
 _CORNERS = WIDTH / 2 * np.array(np.meshgrid(*[(-1.0, 1.0)] * 3)).reshape(3, 8).T
 SOURCE = "cube_tosses.npz, from github.com/DAIRLab/contact-nets"
@@ -193,7 +193,7 @@ def lowest_corner(poses: np.ndarray) -> np.ndarray:
 
 
 def flight(toss: np.ndarray) -> int:
-    """Return how many frames pass before the lowest corner is 4 mm above the table."""
+    """Return the number of frames before the lowest corner is 4 mm above the table."""
     return int(np.argmax(lowest_corner(toss) < 0.004))
 
 
@@ -225,7 +225,7 @@ def cubes(mujoco=None) -> dict[str, Callable[..., Any]]:
 
 
 def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
-    """Return the cubes with the fitted parameters, the bounds and the first values."""
+    """Return the contestants: each cube with its parameters, bounds and first values."""
 
     def simulated(make, values, trials):
         chosen = [tosses[trial] for trial in trials]
@@ -240,7 +240,10 @@ def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
 
 
 def run(options: Options) -> Result:
-    """Evaluate each contestant on held-out tosses, and report what the data decide."""
+    """Evaluate each contestant on held-out tosses.
+
+    Report the ranges of parameters that fit equally well.
+    """
     (path,) = measurements(options.data, ("cube_tosses.npz",), SOURCE)
     tosses = read_tosses(path)[: 32 if options.quick else None]
     mujoco, result = against_mujoco("elliptic cone, solref and impratio fitted")
@@ -305,7 +308,7 @@ def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:
 
 
 def draw(result: Result, figure) -> None:
-    """Errors by time since the first contact on the left, what the data decide on the right."""
+    """Draw errors by time since the first contact on the left, profiles on the right."""
     left, right = figure.subplots(1, 2)
     for name, growth in result.data["growth"].items():
         left.plot(np.arange(len(growth)) / FRAME_RATE, growth, label=name)

@@ -167,7 +167,7 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
 
 
 def draw(result: Result, figure) -> None:
-    """Errors as shares of the change at the impact on the left, what the data decide right."""
+    """Draw errors as fractions of the change at the impact, and profiles of parameters."""
     left, right = figure.subplots(1, 2, width_ratios=(1.1, 1.0))
     scale = result.data["plain"]["nothing changes"].mean(0)
     shown = {k: e for k, e in result.data["plain"].items() if not np.isnan(e).all()}

@@ -42,7 +42,7 @@ WINDOW, STEP = 0.3, 1e-3  # [s]
 M1, M2, R1, R2, I1, I2, L1 = 0.55938, 0.60435, 0.3, 0.18378, 0.053471, 0.023924, 0.3
 FRICTION, DAMPING, ROTOR = (0.093 * pi / 2, 0.078 * pi / 2), 0.001, 36 * 7.6593e-5
 SCALES = np.array([0.02, 0.02, 0.2, 0.2])  # [rad, rad/s]
-PUBLISHED = (27.1, 0.222)  # [mrad, rad/s] of windows of other recordings
+PUBLISHED = (27.1, 0.222)  # for windows of other recordings [mrad, rad/s]
 _J = "robots.pendulum.joints."
 _FRICTION = {
     **{f"{_J}{joint}.friction": Parameter(0.0, 0.6) for joint in JOINTS},
@@ -61,7 +61,7 @@ MODELS: dict[str, Mapping[str, Parameter]] = {
 }
 CHOSEN = "friction, zeros, gains"
 _QUICK = ("friction", CHOSEN)
-_FOLDS = ((0, 1), (1, 0))  # of the halves of the first two thirds: fitted, predicted
+_FOLDS = ((0, 1), (1, 0))  # halves of the first two thirds: fitted, predicted
 KINDS = (("position", "mrad", 1e3, slice(0, 2)), ("velocity", "rad/s", 1.0, slice(2, 4)))
 
 
@@ -107,7 +107,7 @@ def mjcf() -> str:
 
 
 def read_recordings(path: Path) -> list[Recording]:
-    """Return the recordings of double_pendulum.npz. A torque holds until the next sample."""
+    """Return the recordings of double_pendulum.npz. A torque is constant until the next sample."""
     with np.load(path) as stored:
         return [
             Recording(
@@ -124,7 +124,7 @@ def read_recordings(path: Path) -> list[Recording]:
 
 
 def followers(folder: Path, mujoco=None) -> list[Follower]:
-    """Return hrpsim, and MuJoCo if given. Files of the world are written to `folder`."""
+    """Return the followers of hrpsim and, if given, MuJoCo. World files are written to `folder`."""
     (folder / "pendulum.urdf").write_text(urdf())
     world = folder / "pendulum.yaml"
     robot = "{name: pendulum, urdf: pendulum.urdf, base: fixed, gains: {'*': [0, 0]}}"
@@ -154,7 +154,7 @@ def start_of(parameters: Mapping[str, Parameter]) -> Values:
 
 
 def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -> Fitted:
-    """Fit a model of MODELS."""
+    """Return the fit of one of the MODELS."""
     parameters = MODELS[model]
     windows = window_numbers(recordings, WINDOW)
     return fit(follower, recordings, parameters, start_of(parameters), windows)
@@ -240,7 +240,7 @@ def _held_out_rows(
 
 
 def draw(result: Result, figure) -> None:
-    """Errors by sample of the last third on the left, by model on the right."""
+    """Draw errors by sample of the last third on the left, by model on the right."""
     left, right = figure.subplots(1, 2)
     for name in ("published values", "friction", CHOSEN):
         errors = np.sort(np.abs(result.data[name][:, :2]).ravel())

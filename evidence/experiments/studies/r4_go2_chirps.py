@@ -46,9 +46,9 @@ KP, KD = 20.0, 1.5  # of the robot's servos [Nm/rad, Nms/rad]
 KINDS = ("hip", "thigh", "calf")
 JOINTS = tuple(f"{leg}_{kind}_joint" for leg in ("FL", "FR", "RL", "RR") for kind in KINDS)
 SCALES = np.full(len(JOINTS), 0.01)  # [rad]
-# On the last 7.8 of 23.5 s: the MJCF as it is, hrpsim.fit and scipy over MuJoCo, by joint type.
+# For the last 7.8 of 23.5 s: unchanged MJCF, hrpsim.fit, and scipy with MuJoCo, by joint type.
 PUBLISHED = "MJCF 14.59, fitted by joint type 10.48 in hrpsim and 10.65 in MuJoCo"
-GOAL, GOAL_OF_MJCF = 10.0, 14.59  # [mrad], of that part
+GOAL, GOAL_OF_MJCF = 10.0, 14.59  # [mrad], of the same part
 _J = "robots.go2.joints."
 _BOUNDS = {
     "friction": Parameter(0.0, 3.0),
@@ -58,7 +58,7 @@ _BOUNDS = {
 }
 _DESCRIBED = {"friction": 0.2, "damping": 0.6, "rotor_inertia": 0.01, "kp": KP}
 _EACH, _TYPE = "of each joint", "by type"
-# Which properties are fitted, for each joint or for the four joints of a type.
+# Fitted properties, for each joint or for the four joints of a type.
 MODELS: dict[str, dict[str, str]] = {
     "by type": {"friction": _TYPE, "damping": _TYPE, "rotor_inertia": _TYPE},
     "by type, gains": dict.fromkeys(_BOUNDS, _TYPE),
@@ -111,7 +111,7 @@ def read_recording(path: Path) -> Recording:
 
 
 def followers(folder: Path, model: Path, mujoco=None) -> list[Follower]:
-    """Return hrpsim, and MuJoCo if given. Files of the world are written to `folder`."""
+    """Return the followers of hrpsim and, if given, MuJoCo. World files are written to `folder`."""
     held = held_model(model)
     (folder / "go2.xml").write_text(etree.tostring(held, encoding="unicode"))
     world = folder / "go2.yaml"
@@ -156,10 +156,10 @@ def of_models(one: Follower) -> Follower:
 
 
 def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -> Fitted:
-    """Fit a model of MODELS."""
+    """Return the fit of one of the MODELS."""
     parameters = parameters_of(model)
     start = {name: _DESCRIBED[name.rpartition(".")[2]] for name in parameters}
-    legs = np.repeat(np.arange(len(JOINTS) // 3), 3)  # which a held base separates
+    legs = np.repeat(np.arange(len(JOINTS) // 3), 3)  # legs are independent with a fixed base
     clusters = window_numbers(recordings, WINDOW)[:, None] * 4 + legs
     return fit(follower, recordings, parameters, start, clusters)
 
@@ -243,7 +243,7 @@ def _held_out_rows(
 
 
 def draw(result: Result, figure) -> None:
-    """Errors of each joint on the left, the distribution on the right."""
+    """Draw errors of each joint on the left, the distribution of errors on the right."""
     left, right = figure.subplots(1, 2)
     for label, errors in result.data.items():
         sizes = 1e3 * np.sqrt(np.mean(errors**2, axis=0))

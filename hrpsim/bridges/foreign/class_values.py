@@ -33,12 +33,12 @@ _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
 
 
 class _NotRead(Exception):
-    """An expression that is not a literal."""
+    """Raised for an expression that is not a literal."""
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """The value of an attribute, or None and `is_read` False for other expressions."""
+    """The value of an attribute. For an expression that is not a literal, `is_read` is False."""
 
     value: Any
     where: str  # "file:line"
@@ -47,7 +47,7 @@ class Attribute:
 
 @dataclass(frozen=True)
 class _Place:
-    """A class in a file."""
+    """A class definition and the name of its file."""
 
     file: str
     node: ast.ClassDef
@@ -58,7 +58,7 @@ class _Place:
         return f"{self.file}:{self.node.lineno}"
 
 
-# Attributes by their dotted names within a class, such as "control.stiffness".
+# Attributes by dotted names within a class, such as "control.stiffness".
 Attributes = dict[str, Attribute]
 
 
@@ -66,9 +66,9 @@ class PythonClasses:
     """The classes of a file.
 
     Args:
-        path: of the file.
-        others: files in which bases are looked for, in this order.
-        outside: texts of files that stand for bases which no file has, by name.
+        path: path of the file.
+        others: files that are searched for base classes, in this order.
+        outside: source text for base classes that no file has, by name.
 
     Raises:
         ControllerError: the file cannot be read, or is no Python.
@@ -81,7 +81,7 @@ class PythonClasses:
         self._outside = dict(outside or {})
         self._own = _classes_of(str(path), _read(path))
         self._elsewhere: dict[str, _Place] = {}
-        self._known: dict[_Place, Attributes | None] = {}  # None: being read
+        self._known: dict[_Place, Attributes | None] = {}  # None: in progress
 
     @property
     def names(self) -> list[str]:
@@ -120,7 +120,7 @@ class PythonClasses:
         return found
 
     def _of_base(self, names: list[str], where: str) -> Attributes:
-        """Return the attributes of a base, such as ["Base", "control"]."""
+        """Return the attributes of a base class, given as ["Base", "control"]."""
         if names == ["object"]:
             return {}
         whole = self._of_class(self._top(names[0], where))
@@ -161,7 +161,7 @@ def _classes_of(label: str, text: str) -> dict[str, ast.ClassDef]:
 
 
 def _dotted(node: ast.expr) -> list[str]:
-    """Return the names of a base, such as ["Base", "control"]. Other expressions give [""]."""
+    """Return the names in a dotted base class, such as ["Base", "control"], or [""] otherwise."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Attribute):

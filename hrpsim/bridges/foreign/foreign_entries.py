@@ -17,12 +17,12 @@ _ROOT = "{LEGGED_GYM_ROOT_DIR}/"
 
 
 class ForeignEntries:
-    """The entries at one place of a file.
+    """The entries of one mapping in a file.
 
     Args:
-        text: of the file.
-        keys: to the place.
-        below: entries that count where the file has none, such as those of a base file.
+        text: content of the file.
+        keys: keys that lead to the mapping.
+        below: defaults for missing entries, for example the entries of a base file.
     """
 
     def __init__(
@@ -55,10 +55,13 @@ class ForeignEntries:
 
 
 def located(path: Path, named: str) -> Path:
-    """Return the place of a file that a file of legged_gym or unitree_rl_gym names.
+    """Return the path of a file named in a file of legged_gym or unitree_rl_gym.
+
+    A name may begin with the root folder of the project.
 
     Raises:
-        ControllerError: the name begins at the root, and no folder above `path` has the file.
+        ControllerError: the name begins with the root folder, and no folder above `path` has the
+            file.
     """
     if not named.startswith(_ROOT):
         return path.parent / Path(named).expanduser()

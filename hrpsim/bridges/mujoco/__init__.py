@@ -58,14 +58,14 @@ _MODULES = ("egl", "glfw", "osmesa", "gl_context", "renderer", "rendering", "usd
 
 
 def __getattr__(name: str) -> Any:
-    """Return a name of the facade, or a constant or function of the mujoco package."""
+    """Return a name of the facade, or else a constant or function of the mujoco package."""
     if name == "__all__":
         return _names()
     if name == "__version__":
         return package().__version__
     if name.startswith("__"):
         raise AttributeError(name)
-    found = globals()[name] = _find(name)  # found at once from now on
+    found = globals()[name] = _find(name)  # later accesses find it directly
     return found
 
 
@@ -113,7 +113,7 @@ def stand_in() -> None:
     Call the function before such a package is imported. Packages that were imported before keep
     MuJoCo.
     """
-    for folder in package().__path__:  # where `import mujoco.egl` finds the contexts of pictures
+    for folder in package().__path__:  # so that `import mujoco.egl` finds the rendering contexts
         if folder not in __path__:
             __path__.append(folder)
     sys.modules["mujoco"] = sys.modules[FACADE]

@@ -35,13 +35,13 @@ def acting_actuators(m) -> list[int]:
 
 
 def joint_like(m, read: MjcfModel) -> list[int]:
-    """Return the actuators that a joint or tendon of hrpsim can have. One part has one actuator.
+    """Return the actuators that hrpsim can simulate at a joint or tendon, at most one for each.
 
-    A position servo may have a velocity servo beside it, which is the servo's damping.
+    A position servo may have a velocity servo at the same joint, which acts as damping.
 
     Args:
         m: a mujoco.MjModel.
-        read: the same, as the reader has it.
+        read: the same model, read by the reader of MJCF.
     """
     found: dict[_Part, list[int]] = {}
     for k in acting_actuators(m):
@@ -82,7 +82,10 @@ def _is_affine(m, k: int) -> bool:
 
 
 def _is_damper(m, servo: int, k: int) -> bool:
-    """Return whether actuator k is a velocity servo of gear 1 beside an undamped position servo."""
+    """Return whether actuator k is a velocity servo of gear 1 that damps the position servo.
+
+    servo: an undamped position servo at the same joint.
+    """
     kp, no_kd = _plain_gains(m, servo)
     no_kp, kd = _plain_gains(m, k)
     is_pair = min(kp, kd) > 0.0 and no_kp == no_kd == 0.0
@@ -125,7 +128,10 @@ def tendon_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[
 
 
 def _driven_joints(m, k: int) -> _Part:
-    """Return (joint, coefficient) of the joints of an actuator, by a fixed tendon or without."""
+    """Return (joint, coefficient) of each joint that an actuator drives.
+
+    The actuator acts on a joint or on a fixed tendon. Other transmissions give ().
+    """
     sorts = package()
     number, kind = int(m.actuator_trnid[k][0]), int(m.actuator_trntype[k])
     if kind in (sorts.mjtTrn.mjTRN_JOINT, sorts.mjtTrn.mjTRN_JOINTINPARENT):
@@ -143,7 +149,7 @@ def _kind(m, k: int) -> str:
 
 
 def _inputs(m, k: int, gear: float) -> list[_Input]:
-    """Return the inputs of an actuator as commands."""
+    """Return for each input of an actuator: entry of ctrl, field, scale, offset and bounds."""
     kind = _kind(m, k)
     spec = _entry(m, "actuator_ctrlspec", k, 0)
     inputs, *_ = servo_of(kind, spec, m.actuator_gainprm[k], m.actuator_biasprm[k])
@@ -184,7 +190,7 @@ def _bounds(m, at: int) -> tuple[float, float]:
 
 
 def _entry(m, field: str, k: int, default: int) -> int:
-    """Return an entry of a field that MuJoCo has since 4.0."""
+    """Return entry k of a field that MuJoCo has since 4.0, or `default` for older versions."""
     return int(getattr(m, field)[k]) if hasattr(m, field) else default
 
 

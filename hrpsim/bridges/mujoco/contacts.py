@@ -13,7 +13,7 @@ import numpy as np
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.world.world import World
 
-_UNSEEN = ("mjGEOM_PLANE", "mjGEOM_HFIELD", "mjGEOM_SDF")  # no shapes of links
+_UNSEEN = ("mjGEOM_PLANE", "mjGEOM_HFIELD", "mjGEOM_SDF")  # shapes that links cannot have
 
 
 class MjContact(NamedTuple):
@@ -59,7 +59,7 @@ class ContactGeoms:
             ],
             dtype=int,
         )
-        self._body_of_geom = np.append(m.geom_bodyid, 0)  # the world's of -1
+        self._body_of_geom = np.append(m.geom_bodyid, 0)  # the world's body for -1
         self._root = m.body_rootid
 
     def contacts(self, world: World) -> Contacts:
@@ -92,7 +92,7 @@ class ContactGeoms:
             force, torque = native.xfrc_applied[body, :3], native.xfrc_applied[body, 3:]
             wrenches[body, :3] += torque + np.cross(native.xipos[body] - centres[body], force)
             wrenches[body, 3:] += force
-        wrenches[0] = 0.0  # the world's own, as in MuJoCo
+        wrenches[0] = 0.0  # zero for the world, as in MuJoCo
         return wrenches
 
 

@@ -28,7 +28,7 @@ from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.file.mjcf_world import update_properties, world_of_mjcf
 from hrpsim.world.world import World
 
-# Methods of MjData that return the fields of an object of a name or number.
+# Methods of MjData that return the fields of an object by name or number.
 _OBJECTS = frozenset(
     (
         *("actuator", "body", "cam", "camera", "geom", "jnt", "joint", "light", "sensor", "site"),
@@ -60,24 +60,24 @@ class MjData(metaclass=NamesOf):
     """
 
     def __init__(self, model: MjModel, new_state: bool = False) -> None:
-        self._now = vars(self)  # to write to without __setattr__
+        self._now = vars(self)  # for writing without __setattr__
         self._now["model"] = model_for_data(model)
         native = package().MjData(self.model.native)
         self._native, self._after = native, new_state
         self._contact: Contacts | None = Contacts()
         self._sensing, self._touch = sensing(self.model.native), touch_sensors(self.model.native)
         self._refused: dict[str, np.ndarray] = {}
-        self._lent: list[tuple[int, np.ndarray]] = []  # fields that were read, what they need
-        self._least = fields.STATE  # computed in each step in any case
-        # the references to an array that the script does not have
+        self._lent: list[tuple[int, np.ndarray]] = []  # fields read by the script, and their needs
+        self._least = fields.STATE  # computed in each step
+        # references to an array without references of the script
         self._alone = _references([(fields.POSES, native.xpos)])[0]
-        self._current = fields.STATE  # computed for the present state, or the one before
-        self._is_behind = False  # whether that is the state before the last step
+        self._current = fields.STATE  # computed for the present state, or for the state before
+        self._is_behind = False  # whether it is for the state before the last step
         self._before_time = native.time
-        # after rk4: whether sensordata is of the state before, None if there is no such state
+        # whether sensordata is of the state before, None without such a state
         self._is_sensed_before: bool | None = None
         self._is_constrained = False  # whether mj_makeConstraint was called for this state
-        self._is_stale = False  # whether results are not those of the present state
+        self._is_stale = False  # whether results are of an earlier state
         for name in (*_STATES, *_RESULTS):
             self._now[name] = getattr(native, name)
         self._make_world()
@@ -94,7 +94,7 @@ class MjData(metaclass=NamesOf):
         if name in _OBJECTS:
             find = getattr(self._native, name)
             return lambda *which, **named: NamedObject(find(*which, **named), self)
-        if is_stand_in() and fields.is_refused_of_data(name):  # packages list all fields
+        if is_stand_in() and fields.is_refused_of_data(name):  # some packages list all fields
             array = self._refused_array(name)
             if array is not None:
                 return array
@@ -103,7 +103,7 @@ class MjData(metaclass=NamesOf):
         return self._field(name)
 
     def _field(self, name: str) -> Any:
-        """Return a field that hrpsim has, computed for the state to which the field belongs."""
+        """Return a field, computed for the state to which the field belongs."""
         if self._is_stale and name in _OF_RESULTS:
             self._try()
         if name in fields.OWN:
@@ -130,7 +130,7 @@ class MjData(metaclass=NamesOf):
         return self._refused.get(name)
 
     def _refuse(self, name: str) -> None:
-        """Raise for a field that the facade does not have."""
+        """Raise an error for a field that the facade does not have."""
         if name in fields.NEEDS:
             return
         if fields.is_refused_of_data(name) or hasattr(self._native, name):
@@ -164,7 +164,7 @@ class MjData(metaclass=NamesOf):
         return len(self.contact)
 
     def _own(self, name: str) -> Any:
-        """Return a field that is computed from other fields at each reading."""
+        """Return a field that is computed anew at each reading, such as `energy`."""
         native, m = self.for_mujoco(), self.model.native
         if name == "energy":
             if m.opt.enableflags & package().mjtEnableBit.mjENBL_ENERGY:
@@ -193,7 +193,10 @@ class MjData(metaclass=NamesOf):
         return self.__copy__()
 
     def _make_world(self) -> None:
-        """Make the world of the present model. Only the first world warns of what is missing."""
+        """Make the world of the present model.
+
+        Only the first world warns of elements that are not simulated.
+        """
         model, native = self.model, self._native
         read, taken, unlisted = read_model(model, native.eq_active)
         is_first = "_mapping" not in vars(self)
@@ -213,24 +216,24 @@ class MjData(metaclass=NamesOf):
         self._watch, self._active = Watch(model), native.eq_active.tobytes()
 
     def _follow_changes(self) -> None:
-        """Follow the model if a script has changed the model since the last step."""
+        """Apply the changes that a script has made to the model since the last step."""
         if self._watch.is_changed() or (self._active and self._is_other_active()):
             self._follow()
 
     def _follow(self) -> None:
-        """Follow a changed model: some fields by the present world, others by a new world."""
+        """Apply changes of the model: some fields in the present world, others by a new world."""
         changed = self._watch.changed()
         if changed or self._is_other_active():
             try:
                 self._follow_fields(changed)
             except HrpsimError:
-                self._watch.forget()  # the next step raises too
+                self._watch.forget()  # the next step raises the error again
                 raise
 
     def _follow_fields(self, changed: list[str]) -> None:
         followed = {name for name in changed if name not in ("opt.gravity", "opt.magnetic")}
         needs_world = self._is_other_active() or not followed <= fields.OF_BODIES_AND_JOINTS
-        needs_world |= bool(self.model.native.body_gravcomp.any())  # forces by the first masses
+        needs_world |= bool(self.model.native.body_gravcomp.any())  # by the first masses
         if needs_world or self._mapping.needs_copy(self.model.native):
             self._make_world()
             return
@@ -243,17 +246,17 @@ class MjData(metaclass=NamesOf):
             self.world.gravity = np.zeros(3) if opt.disableflags & off else opt.gravity
 
     def _constrain(self) -> None:
-        """Let MuJoCo list the constraints of the present state."""
+        """Compute MuJoCo's list of constraints for the present state."""
         self._put()
         package().mj_makeConstraint(self.model.native, self.for_mujoco())
         self._now["_is_constrained"] = True
 
     def _is_other_active(self) -> bool:
-        """Return whether other equalities act than when the world was made."""
+        """Return whether the active equalities have changed since the world was made."""
         return self._active != self._native.eq_active.tobytes()
 
     def _put(self) -> None:
-        """Set the world to qpos and qvel after a change by the script."""
+        """Bring the world up to date after the script has changed the model, qpos or qvel."""
         if self._watch.is_changed() or self._is_other_active():
             self._follow()
         if self._mapping.is_changed():
@@ -261,7 +264,10 @@ class MjData(metaclass=NamesOf):
         self._arrive()
 
     def _arrive(self) -> None:
-        """Mark computed fields as out of date. Compute the fields that the script holds again."""
+        """Mark computed fields as out of date.
+
+        Recompute the fields that the script still refers to.
+        """
         now = self._now
         now["_current"], now["_is_behind"] = fields.STATE, False
         now["_is_sensed_before"] = None
@@ -269,9 +275,9 @@ class MjData(metaclass=NamesOf):
             self._forward(need)
 
     def _need(self) -> int:
-        """Return how much to compute for the fields that the script holds: STATE to DYNAMICS.
+        """Return the level (STATE to DYNAMICS) of the fields that the script refers to.
 
-        Fields that the script no longer holds are removed from the list.
+        Fields without references are removed from the list.
         """
         need, sensors = self._least, fields.SENSORS
         if self._lent:
@@ -285,14 +291,14 @@ class MjData(metaclass=NamesOf):
         return need
 
     def _lend(self, need: int, value: Any) -> Any:
-        """Return a field of MuJoCo's, computed."""
+        """Compute a field of MuJoCo up to a level. Record that the script refers to the array."""
         self._compute(need)
         if need and isinstance(value, np.ndarray) and all(value is not a for _, a in self._lent):
             self._lent.append((need, value))
         return value
 
     def _compute(self, need: int) -> None:
-        """Compute fields of the present state, or the one before, whatever qpos and qvel are."""
+        """Compute fields of the present or the previous state, regardless of qpos and qvel."""
         if need == fields.SENSORS and self._is_sensed_before is not None:
             if not self._is_sensed_before:
                 self._sense_before()
@@ -317,9 +323,10 @@ class MjData(metaclass=NamesOf):
         self.qpos[:], self.qvel[:] = written
 
     def _sense_before(self) -> None:
-        """Compute sensordata for the state before the last step. Compute held poses again.
+        """Compute sensordata for the state before the last step, then other fields in use again.
 
-        MuJoCo's rk4 leaves the sensors of the first stage, and the poses of the last.
+        After a step with rk4, MuJoCo's sensors are of the first stage, and its poses of the last
+        stage.
         """
         with self._at(self._mapping.before):
             self._native.time = self._before_time
@@ -334,7 +341,7 @@ class MjData(metaclass=NamesOf):
             compute(self.model.native, self._native)
 
     def _forward(self, need: int) -> None:
-        """Compute fields of the state that qpos and qvel have."""
+        """Compute fields for the present qpos and qvel, up to the level `need`."""
         native, model = self._native, self.model.native
         native.time = self._before_time if self._is_behind else self.time
         if need == fields.SENSORS:
@@ -371,31 +378,31 @@ class MjData(metaclass=NamesOf):
             self._leave_poses(need)
 
     def _feel(self) -> None:
-        """Read touch sensors from the contacts of the step."""
+        """Write the touch sensors from the contacts of the step."""
         self._compute(fields.POSES)
         touch_forces(self.model.native, self._native, self._touch, self.contact)
 
     def _leave_poses(self, need: int) -> None:
-        """Let sensors be of the state before the step, other fields of the present state."""
+        """Mark sensors as of the state before the step, other fields as of the present state."""
         is_sensed = need in (fields.SENSORS, fields.VELOCITIES, fields.DYNAMICS)
         self._now.update(_current=fields.STATE, _is_behind=False, _is_sensed_before=is_sensed)
         if need > fields.SENSORS:
             self._forward(need)
 
     def _refresh(self) -> None:
-        """Let results be read without a trial step."""
+        """Make the stored results readable without a trial step."""
         self._now["_is_stale"] = False
         for name in _RESULTS:
             self._now[name] = getattr(self._native, name)
 
     def _grow_stale(self) -> None:
-        """Let a trial step compute results at the next reading."""
+        """Discard the results. The next reading computes them by a trial step."""
         self._now["_is_stale"] = True
         for name in _RESULTS:
             self._now.pop(name, None)
 
     def _try(self) -> None:
-        """Compute the results of the present state and controls by a step that is taken back."""
+        """Compute the results of the present state and controls by a step that is undone."""
         self._refresh()
         with self.trial():
             self._mapping.step()
@@ -405,7 +412,7 @@ class MjData(metaclass=NamesOf):
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Take back what happens to the state within the context. Results stay."""
+        """Restore the state at the end of the context. Results stay."""
         mapping, native = self._mapping, self._native
         arrays = (native.qpos, native.qvel, native.act, *mapping.known, *mapping.before)
         saved, checkpoint = [array.copy() for array in arrays], Checkpoint(self.world)
@@ -436,7 +443,7 @@ class NamedObject:
         if field in ("id", "name"):
             return value
         field = _FIELDS_OF_OBJECTS.get((type(self._view).__name__, name), field)
-        getattr(data, field)  # computes or refuses
+        getattr(data, field)  # computes the field or raises an error
         return data._lend(fields.LEVELS.get(field, fields.STATE), value)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -454,7 +461,7 @@ class NamedObject:
 
 
 def _fields_of_objects() -> dict[tuple[str, str], str]:
-    """Return the fields of views whose names are shorter than those in MjData."""
+    """Return MjData's name of each field whose name in an object's view is shorter."""
     kinds = {"Actuator": "actuator_", "Camera": "cam_", "Geom": "geom_", "Light": "light_"}
     kinds |= {"Site": "site_", "Tendon": "ten_"}
     names = {*fields.NEEDS}
@@ -470,5 +477,5 @@ _FIELDS_OF_OBJECTS = _fields_of_objects()
 
 
 def _references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
-    """Return the number of references to each array. Each view of an array holds a reference."""
+    """Return the number of references to each array. A view counts as a reference to its array."""
     return [sys.getrefcount(array) + getweakrefcount(array) for _, array in lent]

@@ -17,10 +17,10 @@ from hrpsim.engine.spatial.rotation import rotated
 INVALID, CHANGED, PUSHED = 1, 2, 3  # results of `read_controls`
 
 COORDINATE = np.dtype([("qpos", "i8"), ("q", "i8"), ("qvel", "i8"), ("v", "i8")])
-# a body that moves freely: hrpsim/model/readers/mjcf/sensors.py
+# a free body: hrpsim/model/readers/mjcf/sensors.py
 BASE = np.dtype(
     [
-        *COORDINATE.descr,  # the first of each
+        *COORDINATE.descr,  # the first coordinate of each
         ("axes", "f8", (3, 3)),
         ("anchor", "f8", (3,)),  # [m]
         ("origin", "f8", (3,)),  # [m]
@@ -40,9 +40,9 @@ ACTUATOR = np.dtype(
         ("high", "f8"),
     ]
 )
-# an entry of sensordata or actuator_force: what a joint's actuators deliver, over a gear ratio
+# an entry of sensordata or actuator_force: effort of a joint's actuators over a gear ratio
 DELIVERED = np.dtype([("index", "i8"), ("qvel", "i8"), ("gear", "f8")])
-# three entries of sensordata: `sign` times those of a sensor's reading from `part` on
+# three entries of sensordata: `sign` times three values of a sensor's reading, starting at `part`
 READING = np.dtype([("index", "i8"), ("sensor", "i8"), ("part", "i8"), ("sign", "f8")])
 
 
@@ -66,19 +66,19 @@ class Exchange(NamedTuple):
     qfrc_actuator: np.ndarray
     actuator_force: np.ndarray
     sensordata: np.ndarray
-    known_qpos: np.ndarray  # of the world's state
+    known_qpos: np.ndarray  # qpos of the world's state
     known_qvel: np.ndarray
-    before_qpos: np.ndarray  # of the state before the last step
+    before_qpos: np.ndarray  # qpos of the state before the last step
     before_qvel: np.ndarray
-    joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 where MuJoCo has none
+    joint_qvel: np.ndarray  # (n,) indices of the joints in qvel, -1 without a joint in MuJoCo
     bounded: np.ndarray  # (n,) 1 for a joint with an effort limit
     coordinates: np.ndarray  # COORDINATE
     bases: np.ndarray  # BASE
     actuators: np.ndarray  # ACTUATOR
     bodies: np.ndarray  # numbers of the robot's bodies
     readings: np.ndarray  # READING
-    actuator_forces: np.ndarray  # DELIVERED, in actuator_force
-    force_sensors: np.ndarray  # DELIVERED, in sensordata
+    actuator_forces: np.ndarray  # DELIVERED, entries of actuator_force
+    force_sensors: np.ndarray  # DELIVERED, entries of sensordata
     commands: np.ndarray  # (3, n) positions, velocities, efforts, work
 
 
@@ -105,7 +105,7 @@ def read_controls(s: Exchange) -> int:
 
 @inlined_kernel
 def _add_inputs(s: Exchange) -> bool:
-    """Add the inputs of all actuators to the commands. Returns False if one is not finite."""
+    """Add the inputs of all actuators to the commands. Return False for a non-finite input."""
     commands = s.commands
     for k in range(s.actuators.shape[0]):
         a = s.actuators[k]
@@ -121,7 +121,7 @@ def _add_inputs(s: Exchange) -> bool:
 def _add_forces(s: Exchange) -> int:
     """Add applied forces to the efforts of joints without a limit.
 
-    Returns 0, PUSHED if a joint with a limit has a force, or INVALID for one that is not finite.
+    Returns 0, PUSHED if a joint with a limit has a force, or INVALID for a non-finite force.
     """
     result = 0
     for k in range(s.joint_qvel.shape[0]):
@@ -220,7 +220,7 @@ def _write_position(s: Exchange, at: Index, position: float) -> None:
 
 @inlined_kernel
 def _write_rate(s: Exchange, at: Index, rate: float) -> None:
-    """Write a velocity, and the mean acceleration since the one before."""
+    """Write a velocity, and the mean acceleration over the step."""
     s.qacc[at] = (rate - s.qvel[at]) / s.settings[0].time_step
     s.qvel[at] = rate
     s.before_qvel[at] = s.known_qvel[at]
@@ -229,7 +229,9 @@ def _write_rate(s: Exchange, at: Index, rate: float) -> None:
 
 @inlined_kernel
 def _write_base(s: Exchange, base: Base) -> None:
-    """Write a free body's pose and velocity in MuJoCo's coordinates. The anchor moves by its axes.
+    """Write a free body's pose and velocity in MuJoCo's coordinates.
+
+    The velocity of the anchor is along the anchor's axes.
 
     The anchor's velocity is the velocity u of the origin plus omega x (R anchor). The rates
     of the rotation are in the body frame.

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What becomes of each field of MuJoCo's structures: simulated, computed, or refused.
+"""Tables of the fields of MuJoCo's structures: simulated, computed, or refused.
 
-Code, test and the page docs/reference/mujoco_fields.md read these tables. A field that no table has
-is an error of the test, so that a field of a new version of MuJoCo does not pass in silence.
+The facade, its test and the page docs/reference/mujoco_fields.md read these tables. The test fails
+for a field that no table has, for example a field of a new version of MuJoCo.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum
 
 
 class Use(Enum):
-    """Effects of reading and of writing a field."""
+    """The effect of writing a field of a model."""
 
     FOLLOWED = "simulated: a changed value acts from the next step on"
     ACCURACY = "accepted with a warning: how closely MuJoCo's own algorithms work"
@@ -23,7 +23,7 @@ class Use(Enum):
     REFUSED = "read only: hrpsim does not simulate the field; writing raises"
 
 
-# Fields of MjModel that hrpsim follows, by the beginning of their names.
+# Fields of MjModel that hrpsim follows, by the begin of their names.
 _FOLLOWED = {
     "body_": "pos quat ipos iquat mass inertia gravcomp",
     "jnt_": "pos axis range limited stiffness stiffnesspoly actfrclimited actfrcrange",
@@ -36,7 +36,7 @@ _FOLLOWED = {
     "actuator_": "gear gainprm biasprm dynprm ctrlrange ctrllimited forcerange forcelimited"
     " actrange actlimited actearly armature damping dampingpoly cranklength lengthrange",
 }
-# Followed fields that need no new world.
+# Followed fields that do not need a new world.
 OF_BODIES_AND_JOINTS = frozenset(
     "body_mass body_inertia body_ipos body_iquat dof_damping dof_armature dof_frictionloss"
     " jnt_stiffness".split()
@@ -56,14 +56,14 @@ _SHOWN = (
     *("key_.*", "numeric_.*", "text_.*", "tuple_.*", ".*_user", ".*_rgba", ".*_group", ".*_matid"),
     *(".*_pathadr", "tendon_width", "site_size", "geom_castshadow", "flex_flatskin", "eq_active0"),
 )
-# Values that decide the motion in MuJoCo and not in hrpsim.
+# Values that affect the motion in MuJoCo but not in hrpsim.
 _REFUSED = (
     *(".*_sol(ref|imp|mix).*", ".*_margin", ".*_gap", ".*_adhesion", ".*_surfacevel"),
     *(".*_springyield", "jnt_actgravcomp", "pair_dim", "flex.*", "plugin.*", ".*_plugin"),
     *("tendon_(range|limited|frictionloss|armature|actfrclimited|actfrcrange)", ".*_delay"),
     *("sensor_(noise|cutoff|interval)", ".*_history", "tree_sleep_policy"),
 )
-# Sizes, addresses, numbers of other elements, kinds, and what MuJoCo derives from the rest.
+# Sizes, addresses, numbers of other elements, kinds, and values that MuJoCo derives from the rest.
 _FIXED = (
     *("n[a-zA-Z_0-9]+", ".*adr", ".*num", ".*id", ".*(type|kind)", "[BDM]_(col|row).*", "D_diag"),
     *("map[DM]2[DM]", "efm.*", "bvh_.*", "oct_.*", "mesh_.*", "hfield_n.*", "flg_.*", "signature"),
@@ -81,7 +81,7 @@ OPTION = {
     " sleep_tolerance",
     Use.REFUSED: "cone impratio o_friction o_margin o_solimp o_solref",
 }
-# Bits of disableflags and enableflags; all others are refused.
+# Bits of disableflags and enableflags. All other bits are refused.
 FLAGS_FOLLOWED = "CONSTRAINT EQUALITY FRICTIONLOSS LIMIT CONTACT SPRING DAMPER GRAVITY CLAMPCTRL"
 FLAGS_FOLLOWED += " ACTUATION ENERGY"
 FLAGS_OF_ACCURACY = "WARMSTART REFSAFE MIDPHASE NATIVECCD ISLAND EULERDAMP AUTORESET MULTICCD"
@@ -89,7 +89,7 @@ FLAGS_OF_ACCURACY += " DIAGEXACT SPECULATIVE"
 
 
 class Need(Enum):
-    """How the value of a field of MjData is made when it is read."""
+    """The source of the value of a field of MjData."""
 
     STATE = "the state and the inputs: read and written at each step"
     RESULT = "computed by hrpsim at each step: means over the step"
@@ -101,8 +101,8 @@ class Need(Enum):
     SHOWN = "MuJoCo's own, which the step does not change"
 
 
-# What fields of MjData need computed. What needs more includes what needs less, but for sensors,
-# which poses alone do not include.
+# Computations that fields of MjData need. Later ones include earlier ones, but poses do not include
+# sensors.
 STATE, SENSORS, POSES, VELOCITIES, DYNAMICS = range(5)
 _LEVELS = {Need.SENSORS: SENSORS, Need.POSES: POSES, Need.VELOCITIES: VELOCITIES}
 _LEVELS |= {Need.DYNAMICS: DYNAMICS}
@@ -124,12 +124,13 @@ DATA = {
 NEEDS = {name: need for need, names in DATA.items() for name in names.split()}
 LEVELS = {name: _LEVELS.get(need, STATE) for name, need in NEEDS.items()}
 OWN = frozenset(DATA[Need.OWN].split())
-# Fields that mj_makeConstraint lets be read until the next step: MuJoCo's constraints of the state.
+# Fields that are readable after mj_makeConstraint until the next step: MuJoCo's constraints of the
+# state.
 CONSTRAINED = frozenset(
     "ne nf nl nefc efc_type efc_id efc_J efc_J_rownnz efc_J_rowadr efc_J_rowsuper efc_J_colind"
     " efc_pos efc_margin efc_frictionloss efc_diagApprox efc_diagA".split()
 )
-# Fields of MjData that are refused. Groups are beginnings of names.
+# Fields of MjData that are refused. Groups are given by the begin of the names.
 DATA_REFUSED = (
     *("efc_.*", "iefc_.*", "efm_.*", "island_.*", "map_.*", "flex.*", "bvh_.*", "plugin.*"),
     *("solver.*", "maxuse_.*", "tree_.*", ".*_awake.*", "n(e|f|l|A|J|Y|efc|idof|isl.*|plugin)"),
@@ -138,10 +139,10 @@ DATA_REFUSED = (
     *("parena", "pbase", "pstack", "threadpool"),
 )
 
-# Fields of MjStatistic and MjVisual, which are for pictures and for MuJoCo's own solver.
+# Fields of MjStatistic and MjVisual for rendering and for MuJoCo's solver.
 SHOWN = "center extent meaninertia meanmass meansize global_ headlight map quality rgba scale"
 
-# The first that fits a name of MjModel holds, after the followed fields.
+# The first entry that fits a name of MjModel applies, after the followed fields.
 PATTERNS = ((Use.REFUSED, _REFUSED), (Use.SHOWN, _SHOWN), (Use.FIXED, _FIXED))
 
 
@@ -166,7 +167,7 @@ def use_in_option(name: str) -> Use | None:
 
 
 def is_refused_of_data(name: str) -> bool:
-    """Return whether a field of MjData is one that the facade refuses to read and to write."""
+    """Return whether the facade refuses to read and to write a field of MjData."""
     return _fits(name, DATA_REFUSED)
 
 

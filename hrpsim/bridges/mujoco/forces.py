@@ -12,8 +12,8 @@ import numpy as np
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.common.errors import StateError
 
-_SLIDE = 2  # mjJNT_SLIDE; a hinge is 3
-_NEAR = 1e-6  # of a limit [rad or m]
+_SLIDE = 2  # mjJNT_SLIDE, a hinge is 3
+_NEAR = 1e-6  # largest distance from an active limit [rad or m]
 
 
 def smooth_forces(m: Any, data: Any) -> np.ndarray:

@@ -62,8 +62,8 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 def mj_forward(m: MjModel, d: MjData) -> None:
     """Update all fields to qpos and qvel.
 
-    Accelerations, contacts and forces are computed at the next reading, by a step that is taken
-    back.
+    Accelerations, contacts and forces are computed at the next reading, by a trial step that is
+    undone.
     """
     d._put()
     _call_control(m, d)
@@ -71,7 +71,7 @@ def mj_forward(m: MjModel, d: MjData) -> None:
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Update all fields to qpos and qvel, nothing skipped."""
+    """Update all fields to qpos and qvel. Nothing is skipped."""
     mj_forward(m, d)
 
 
@@ -103,7 +103,7 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
 def mj_setConst(m: MjModel, d: MjData) -> None:
     """Update the fields of the model that MuJoCo derives from others."""
     package().mj_setConst(m.native, package().MjData(m.native))
-    vars(m.options)["changes"] += 1  # the next step looks at what was derived
+    vars(m.options)["changes"] += 1  # the next step checks the derived values
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
@@ -208,7 +208,7 @@ def mjd_transitionFD(  # MuJoCo's parameters
     for out, matrix in zip((A, B, C, D), found, strict=True):
         if out is not None:
             out[:] = matrix
-    d._put()  # what was computed is of other states
+    d._put()  # the computed values are of other states
     d._grow_stale()
 
 

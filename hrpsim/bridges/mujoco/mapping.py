@@ -68,7 +68,7 @@ class RobotMapping:
         tree, names = source.tree, robot.joint_names
         by_name = {joint.name: joint for joint in robot.model.joints}
         self._bases: list[FreeBase] = []
-        self._joints: dict[int, tuple[int, int]] = {}  # index in qvel to joint, body
+        self._joints: dict[int, tuple[int, int]] = {}  # joint and body, by index in qvel
         for body, name in tree.free.items():
             free = by_name[name] if name else robot.model.free_joints[0]
             motion = FreeMotion(m, body)
@@ -101,7 +101,10 @@ class RobotMapping:
         }
 
     def kernels_for(self, scene: Scene, **shared: np.ndarray) -> _Kernels:
-        """Return `read_controls` and `write_results` for a scene. shared: fields of Exchange."""
+        """Return `read_controls` and `write_results` for a scene.
+
+        shared: fields of Exchange that all robots have in common.
+        """
         robot, actuators = self.robot, self.robot.access.actuators.whole
         first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
         arrays = Reference(
@@ -194,7 +197,7 @@ class RobotMapping:
 
 
 class Mapping:
-    """State, commands and readings of all robots of a world."""
+    """Maps state, commands and readings between MuJoCo and all robots of a world."""
 
     def __init__(
         self, robots: list[RobotMapping], m, data, world: World, others: OtherForces
@@ -202,19 +205,19 @@ class Mapping:
         self._robots, self._data, self._world, self._others = robots, data, world, others
         self._scene: Scene | None = None
         self._kernels: list[_Kernels] = []
-        self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the world's state
+        self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the state of the world
         self.before = np.array(data.qpos), np.array(data.qvel)  # the state before the last step
         self._frames = {
             int(m.body_mocapid[body]): world.frames[m.body(body).name or f"body{body}"]
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
-        self._placed = np.full((m.nmocap, 7), np.nan)  # where they were put last
+        self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
         self._unread = _unread(m, robots, others)
-        self.is_sensor_read = np.isin(  # (nsensordata,) hrpsim's own
+        self.is_sensor_read = np.isin(  # (nsensordata,) whether hrpsim computes the entry
             np.arange(m.nsensordata),
             [*others.sensors_read, *(at for one in robots for at in one.sensors_read)],
         )
-        self.unread = [  # sensors of which hrpsim has no reading
+        self.unread = [  # sensors without a reading in hrpsim
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
             if int(m.sensor_adr[k]) in self._unread
@@ -277,7 +280,10 @@ class Mapping:
             self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
-        """Handle the result of `read_controls`: a changed state, invalid numbers, or a push."""
+        """Handle the result of `read_controls`: a changed state, invalid numbers, or a push.
+
+        k: number of the robot.
+        """
         if found == exchange.CHANGED:
             self.put_state()
             self._refer()
@@ -328,7 +334,7 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
 
 
 def _readings(m, robot: Robot) -> list[tuple]:
-    """Return READING values of MuJoCo's sensors at sites with a sensor of hrpsim.
+    """Return the values of READING records, for MuJoCo's sensors at sites with a sensor of hrpsim.
 
     MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
     """

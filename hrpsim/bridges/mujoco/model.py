@@ -20,7 +20,7 @@ from hrpsim.common.errors import HrpsimError, ModelWarning
 from hrpsim.model.readers.mjcf.read import MjcfSource
 
 _OWN = ("native", "path", "assets", "options", "read_only")
-# Methods of MjModel that return one element, and the beginnings of the fields of such an element.
+# Methods of MjModel that return one element, with the begin of the names of its fields.
 _ELEMENTS = {
     **{"actuator": ("actuator_",), "body": ("body_",), "cam": ("cam_",), "camera": ("cam_",)},
     **{"eq": ("eq_",), "equality": ("eq_",), "exclude": ("exclude_",), "geom": ("geom_",)},
@@ -101,7 +101,7 @@ class MjModel(metaclass=NamesOf):
         self.path = path
         self.assets = assets
         self.options = Option(native.opt)
-        self.read_only: dict[str, Any] = {}  # views of fields, as MuJoCo has one array of a field
+        self.read_only: dict[str, Any] = {}  # views of fields, one for each field as in MuJoCo
 
     def for_mujoco(self) -> Any:
         """Return the mujoco.MjModel."""
@@ -178,7 +178,7 @@ class MjModel(metaclass=NamesOf):
         if name in _OWN or name == "opt":
             super().__setattr__(name, value)
             return
-        old = getattr(self.native, name)  # AttributeError for a name that MuJoCo does not have
+        old = getattr(self.native, name)  # AttributeError for names unknown to MuJoCo
         if not _is_written(name):
             refuse_change(f"MjModel.{name}", old, value)
             return
@@ -225,7 +225,10 @@ class Element:
 
 
 def model_for_data(model: Any) -> MjModel:
-    """Return a model of the facade, also of a mujoco.MjModel, as MjSpec.compile() returns one."""
+    """Return the facade's model of a model.
+
+    A mujoco.MjModel, as from MjSpec.compile(), is wrapped.
+    """
     if isinstance(model, MjModel):
         return model
     if isinstance(model, package().MjModel):

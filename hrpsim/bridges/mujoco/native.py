@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The mujoco package itself, functions of our models and data, and refusals by name."""
+"""Access to the mujoco package: functions for the facade's models and data, refused names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from hrpsim.common.errors import HrpsimError
 
 FACADE = "hrpsim.bridges.mujoco"
-# Functions of the state alone, which MuJoCo computes from what the facade keeps up to date.
+# Functions of the state alone. MuJoCo computes them from the data that the facade updates.
 FUNCTIONS = frozenset(
     (
         *("mj_jac", "mj_jacBody", "mj_jacBodyCom", "mj_jacDot", "mj_jacGeom", "mj_jacPointAxis"),
@@ -35,11 +35,11 @@ _PICTURES = ("mjv_", "mjr_")
 
 
 class MissingNameError(HrpsimError, AttributeError):
-    """A name of MuJoCo that the facade does not have."""
+    """Raised for a name of MuJoCo that the facade does not have."""
 
 
 def missing(name: str, cure: str) -> MissingNameError:
-    """Return the error of a missing name."""
+    """Return the error for a name that the facade does not have. cure: what to use instead."""
     return MissingNameError(f"{name} is not in {FACADE}: {cure}")
 
 
@@ -61,17 +61,17 @@ def package() -> Any:
 
 
 def is_passed_on(name: str) -> bool:
-    """Return whether a name is MuJoCo's own function, called with our models and data."""
+    """Return whether the facade passes a function on to MuJoCo, with MuJoCo's model and data."""
     return name in FUNCTIONS or name.startswith(_PICTURES)
 
 
 def native_of(value: Any) -> Any:
-    """Return MuJoCo's object of a model or data of the facade, other values unchanged."""
+    """Return MuJoCo's object behind a model or data of the facade. Other values are unchanged."""
     return value.for_mujoco() if hasattr(value, "for_mujoco") else value
 
 
 def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of MuJoCo that also takes the facade's models and data."""
+    """Return a function of MuJoCo that also accepts the facade's models and data."""
 
     @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
     def call(*arguments, **named):
@@ -84,7 +84,7 @@ def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def with_natives(name: str) -> type:
-    """Return a class of MuJoCo whose methods also take the facade's models and data."""
+    """Return a class of MuJoCo whose methods also accept the facade's models and data."""
     return type(name, (getattr(package(), name),), _taking_natives(getattr(package(), name)))
 
 
@@ -129,7 +129,7 @@ class RefusedArray(np.ndarray):
     """An array that hrpsim does not compute. Everything but shape and type raises."""
 
     def __getattribute__(self, name: str) -> Any:
-        """Return shape and type."""
+        """Return the attributes `shape` and `dtype`. All other attributes raise an error."""
         if name in _OF_SHAPE:
             return super().__getattribute__(name)
         raise missing(_REFUSED_ARRAY, _ASK)
@@ -155,7 +155,7 @@ def refused_like(array: np.ndarray) -> np.ndarray:
     """Return an array of the same shape and type that raises when used."""
     empty = np.zeros_like(array)
     if empty.dtype.kind == "f":
-        empty[...] = np.nan  # numpy.asarray asks no method of a class of arrays
+        empty[...] = np.nan  # numpy.asarray does not call methods of an array class
     return empty.view(RefusedArray)
 
 
@@ -166,7 +166,7 @@ def refuse_change(field: str, old: Any, new: Any) -> None:
 
 
 class NamesOf(type):
-    """A class that stands for a class of MuJoCo, and lists the names of the class."""
+    """Metaclass of the facade's classes. `dir` also lists the names of MuJoCo's class."""
 
     def __dir__(cls) -> list[str]:
         """Return the names of this class and of MuJoCo's."""

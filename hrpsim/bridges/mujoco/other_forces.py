@@ -9,7 +9,7 @@ A second MuJoCo model has only these forces:
 - springs and dampers of tendons and of free bodies, and polynomial springs and dampers
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
-hrpsim applies them as generalised forces, held over each step.
+hrpsim applies these forces as generalised forces, constant over each step.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ _PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
 class OtherForces:
     """Computes the forces (nv,) [N or Nm] of a mujoco.MjModel that hrpsim's world does not have.
 
-    The world has the actuators `taken`, and springs and dampers of the joints with `dofs`.
-    `numbers` are the actuators computed here. `total` (nv,) is what acts with qfrc_applied.
+    The world simulates the actuators `taken`, and springs and dampers of the joints with `dofs`.
+    `numbers` are the actuators computed here. `total` (nv,) is the sum of these forces and
+    qfrc_applied.
     """
 
     def __init__(self, m: Any, taken: list[int], dofs: list[int]) -> None:
         self.taken, self.dofs = taken, dofs
-        alone = np.setdiff1d(np.arange(m.nv), dofs)  # of free bodies
+        alone = np.setdiff1d(np.arange(m.nv), dofs)  # dofs of free bodies
         springs = np.isin(m.jnt_dofadr, alone)
         self.numbers = [k for k in acting_actuators(m) if k not in taken]
         own = (m.dof_damping[alone], m.jnt_stiffness[springs], m.opt.density, m.opt.viscosity)
@@ -95,9 +96,10 @@ class OtherForces:
 
 
 def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
-    """Return index in sensordata, dof or actuator, and whether it is a dof, of sensors of forces.
+    """Return the sensors of actuator forces at joints, and of the actuators `numbers`.
 
-    All joints are included, because other actuators may act on a joint.
+    Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
+    the number is of a dof. All joints are included, because other actuators may act on a joint.
     """
     sorts, found = package().mjtSensor, []
     for k in range(m.nsensor):

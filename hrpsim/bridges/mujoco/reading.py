@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Give a mujoco.MjModel to the reader of MJCF, as the bridge wants the model read."""
+"""Prepare a mujoco.MjModel for the reader of MJCF."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.bridges.mujoco.native import package
 from hrpsim.model.readers.mjcf.compile_child import contents
 from hrpsim.model.readers.mjcf.read import MjcfModel, MjcfSource
 
-# Notes of the reader on what the bridge has, or leaves to MuJoCo.
+# Notes of the reader about features that the bridge has, or leaves to MuJoCo.
 _HAD = (
     *("sensor ", "keyframe ", "actuator on a site", "actuator, a motor", "actuator, a servo"),
     *("actuator, a velocity", "actuator ctrlrange", "joint damping, poly", "joint stiffness, poly"),
@@ -29,13 +29,15 @@ _OF_TENDONS = ("limited", "frictionloss", "armature", "actfrclimited")
 
 
 def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int], tuple[str, ...]]:
-    """Return a model for the reader, the model's actuators, and beginnings of notes to leave out.
+    """Return a model for the reader, the actuators that hrpsim simulates, and prefixes of notes.
+
+    Notes with these prefixes are left out of the warning.
 
     The bridge bounds ctrl itself, and computes the forces of all other actuators.
 
     Args:
         model: the model.
-        active: which equalities act (neq,).
+        active: whether each equality is active (neq,).
     """
     native, sorts = model.native, package()
     head, arrays = contents(sorts, np, native)
@@ -43,7 +45,7 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
     if not _are_off(native):
         arrays["eq_active0"] = active.copy()
     if not getattr(native, "flg_gravcomp", getattr(native, "ngravcomp", True)):
-        # As in MuJoCo, it acts from mj_setConst on if the model was compiled without any.
+        # As in MuJoCo, it takes effect at mj_setConst if the model was compiled without any.
         arrays["body_gravcomp"] = np.zeros_like(arrays["body_gravcomp"])
     read = MjcfModel(str(model.path), head, arrays, MjcfSource("", None))
     taken = joint_like(native, read)
@@ -56,7 +58,7 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
 
 
 def _are_off(native: Any) -> bool:
-    """Return whether a flag disables equalities."""
+    """Return whether an option disables equalities."""
     bits = package().mjtDisableBit
     off = bits.mjDSBL_EQUALITY | bits.mjDSBL_CONSTRAINT
     return bool(native.opt.disableflags & off)

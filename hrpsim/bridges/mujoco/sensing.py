@@ -11,7 +11,7 @@ from typing import Any
 from hrpsim.bridges.mujoco.fields import DYNAMICS, POSES, VELOCITIES
 from hrpsim.bridges.mujoco.native import package
 
-# Sensors that are read from qpos and qvel alone, and those of points and frames of bodies.
+# Sensors that depend only on qpos and qvel, and sensors of points and frames of bodies.
 _OF_JOINTS = ("JOINTPOS", "JOINTVEL", "BALLQUAT", "BALLANGVEL", "CLOCK")
 _OF_POSES = ("MAGNETOMETER", "FRAMEPOS", "FRAMEQUAT", "FRAMEXAXIS", "FRAMEYAXIS", "FRAMEZAXIS")
 _OF_POSES += ("SUBTREECOM",)
@@ -54,7 +54,7 @@ def forward(model: Any, data: Any, current: int, need: int) -> None:
         mujoco.mj_transmission(model, data)
     if current < VELOCITIES <= need:
         mujoco.mj_sensorPos(model, data)
-        mujoco.mj_fwdVelocity(model, data)  # with passive forces and qfrc_bias
+        mujoco.mj_fwdVelocity(model, data)  # also computes passive forces and qfrc_bias
         mujoco.mj_subtreeVel(model, data)
         mujoco.mj_sensorVel(model, data)
     if current < DYNAMICS <= need:

@@ -33,7 +33,7 @@ def transition_matrices(m: MjModel, d: Any, eps: float, centered: bool) -> tuple
 
 
 def _outcome(d: Any, step: np.ndarray) -> list[np.ndarray]:
-    """Return qpos, qvel, act and sensordata of one step, from the state and controls moved."""
+    """Return qpos, qvel, act and sensordata after one step from a displaced state and controls."""
     m, nv = d.model.native, d.model.nv
     native, ctrl = d._native, d.ctrl.copy()
     with d.trial():

@@ -20,7 +20,10 @@ _USER_GEOMS = 1000
 
 
 class Handle:
-    """The handle of `launch_passive`. Camera, options and user geoms are accepted but not shown."""
+    """The handle of `launch_passive`.
+
+    Settings of camera, options and user geoms are accepted and have no effect.
+    """
 
     def __init__(self, model: Any, data: Any) -> None:
         from hrpsim.viewer.session import Motion, Session
@@ -30,7 +33,7 @@ class Handle:
         world: World = data.world
         still = Session(world, Motion(world.time_step, lambda: None, rewinds=False))
         self._viewer = Viewer(world, session=still)
-        self._next = 0.0  # when the next picture is due [s, wall]
+        self._next = 0.0  # time of the next picture [s, wall]
         self.cam, self.opt = package().MjvCamera(), package().MjvOption()
         self.perturb = package().MjvPerturb()
         self.user_scn = package().MjvScene(native_of(model), _USER_GEOMS)
@@ -54,13 +57,13 @@ class Handle:
         now = time.monotonic()
         if now >= self._next:
             self._next = now + _FRAME
-            if self._data.world is not self._world:  # remade, as the script changed the model
+            if self._data.world is not self._world:  # new, as the script changed the model
                 for name, robot in self._data.world.robots.items():
                     self._world.robots[name].q = robot.q
             self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which nothing is shown, because there is only one thread."""
+        """Return a context in which nothing is drawn. All calls are in one thread."""
         return contextlib.nullcontext()
 
     def close(self) -> None:

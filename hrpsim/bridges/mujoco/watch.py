@@ -1,11 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Notice writes to a model, by comparing the model's memory with the last known values.
-
-Scripts hold arrays that are MuJoCo's own memory, so a write is not seen at once. The
-followed fields lie in few blocks of memory, which one compiled call compares.
-"""
+"""Detect writes to a model, by comparing the model's memory with the last known values."""
 
 from __future__ import annotations
 
@@ -28,7 +24,7 @@ _NOTHING = np.empty(0, dtype=np.int64)
 
 
 class Blocks(NamedTuple):
-    """Words of a model's memory, and the words that were there."""
+    """Views of a model's memory as words of 8 bytes, each with a copy of the known values."""
 
     now_0: np.ndarray
     now_1: np.ndarray
@@ -49,7 +45,7 @@ _COUNT = len(Blocks._fields) // 2
 
 @kernel
 def differs(s: Blocks) -> bool:
-    """Return whether any word is not the known one."""
+    """Return whether any word differs from the known word."""
     return (
         _differing(s.now_0, s.known_0)
         | _differing(s.now_1, s.known_1)
@@ -62,7 +58,7 @@ def differs(s: Blocks) -> bool:
 
 @inlined_kernel
 def _differing(now: Indices, known: Indices) -> int:
-    """Return the bits in which words differ. There is no early end, so that lanes are used."""
+    """Return the bits in which words differ. Without an early exit the loop can be vectorised."""
     bits = 0
     for k in range(now.shape[0]):
         bits |= now[k] ^ known[k]
@@ -88,16 +84,17 @@ class Watch:
         return self._model.options.changes != self._changes or self._differs()
 
     def forget(self) -> None:
-        """Let all fields be changed, because the present values could not be followed."""
+        """Treat all fields as changed, because the present values could not be applied."""
         self._is_forgotten, self._changes = True, -1
 
     def changed(self) -> list[str]:
         """Return the names of the followed fields and options that differ.
 
-        The present values become the known ones, also of fields that are not followed.
+        The present values of all fields then become the known values.
 
         Raises:
-            HrpsimError: for a value that hrpsim does not simulate. The known values stay.
+            HrpsimError: for a value that hrpsim does not simulate. The known values do not change
+                then.
         """
         native = self._model.native
         found = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
@@ -138,7 +135,7 @@ def _watched(native: Any) -> dict[str, np.ndarray]:
 
 
 def _options_of(native: Any) -> dict[str, float]:
-    """Return the followed scalars among the options, and what mj_setConst decides."""
+    """Return the followed scalar options, and the flag that mj_setConst sets."""
     names = fields.OPTION[fields.Use.FOLLOWED].split()
     values = {name: getattr(native.opt, name) for name in names}
     values["flg_gravcomp"] = getattr(native, "flg_gravcomp", 0)
@@ -146,9 +143,9 @@ def _options_of(native: Any) -> dict[str, float]:
 
 
 def _blocks(watched: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """Return words of memory that have all arrays, in as many blocks as `Blocks` has.
+    """Return blocks of memory that contain all arrays, as many as `Blocks` has.
 
-    The options are one block. The others lie within the one buffer of a model.
+    The options are one block. All other arrays lie within one buffer of the model.
     """
     spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
     for name, array in watched.items():

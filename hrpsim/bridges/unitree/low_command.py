@@ -13,7 +13,7 @@ from hrpsim.bridges.unitree.checksum import checksum
 from hrpsim.bridges.unitree.motors import Motors
 from hrpsim.common.errors import WorldError
 
-# Targets that switch a term off. PosStopF and VelStopF of unitree_ros2.
+# Targets that turn a term off. PosStopF and VelStopF of unitree_ros2.
 POSITION_STOP, VELOCITY_STOP = np.float32(2.146e9), np.float32(16000.0)
 _ENABLED = 1  # lowest bit of `mode`
 _TERMS = ("q", "dq", "tau", "kp", "kd")

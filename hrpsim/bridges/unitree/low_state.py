@@ -25,7 +25,7 @@ _TICKS = 1 << 32
 
 
 class MotorReadings(NamedTuple):
-    """Readings (n,) of the n motors."""
+    """Measurements (n,) of the n motors."""
 
     positions: np.ndarray  # [rad]
     velocities: np.ndarray  # [rad/s]
@@ -35,13 +35,13 @@ class MotorReadings(NamedTuple):
 class ImuValues(NamedTuple):
     """Readings of the IMU in the IMU's frame."""
 
-    orientation: np.ndarray  # in the world, quaternion x y z w (4,)
+    orientation: np.ndarray  # orientation in the world, quaternion x y z w (4,)
     angular_velocity: np.ndarray  # (3,) [rad/s]
     acceleration: np.ndarray  # specific force (3,) [m/s^2]
 
 
 class LowStates:
-    """Makes the LowStates of one robot."""
+    """Makes the LowState messages of one robot."""
 
     def __init__(self, motors: Motors) -> None:
         self._motors = motors

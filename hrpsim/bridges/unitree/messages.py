@@ -14,7 +14,7 @@ from hrpsim.bridges.unitree.wire_layout import Field, Layout
 
 
 class Messages(NamedTuple):
-    """The messages of one package."""
+    """The layouts of the messages of one package."""
 
     package: str
     command: Layout
@@ -134,8 +134,8 @@ HG = Messages(
     ),
 )
 
-# Published for both robots, and without a checksum. The type of unitree_sdk2 has ten points of a
-# path at the end, which the type of unitree_ros2 has not: one message cannot serve both.
+# Published for both robots, without a checksum. The type of unitree_sdk2 has ten points of a path
+# at the end, and the type of unitree_ros2 does not. One message cannot fit both.
 SPORT_MODE_STATE = Layout(
     "unitree_go/SportModeState",
     [

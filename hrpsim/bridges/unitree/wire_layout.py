@@ -17,7 +17,7 @@ import numpy as np
 from hrpsim.common.errors import WorldError
 
 ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR, little-endian
-_LITTLE_ENDIAN = (1, 7)  # plain CDR of versions 1 and 2; equal without numbers of 8 bytes
+_LITTLE_ENDIAN = (1, 7)  # plain CDR of versions 1 and 2, equal without numbers of 8 bytes
 _HEADER_LENGTH = len(ENCAPSULATION)
 
 
@@ -25,12 +25,12 @@ class Field(NamedTuple):
     """A field of a message: a number or a structure, or an array of these."""
 
     name: str
-    kind: str | Sequence[Field]  # numpy's name of a number, or the fields of a structure
+    kind: str | Sequence[Field]  # numpy's name of a number type, or the fields of a structure
     count: int = 1  # 1 is not an array
 
 
 class Layout:
-    """The two forms of one message.
+    """The layout of one message in memory and on the wire.
 
     Args:
         name: type of the message, for errors.

@@ -21,7 +21,7 @@ BAG_REMEDY = "pip install 'hrpsim[record,plot]'"
 
 
 def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> dict[str, str]:
-    """Parse a repeated option of the form NAME:=VALUE, with `sign` in place of `:=`."""
+    """Parse the texts of a repeated option NAME:=VALUE. `sign` replaces `:=`."""
     found = {}
     for text in texts:
         name, separator, value = text.partition(sign)

@@ -49,7 +49,7 @@ def _print_runs(reports: list[dict[str, Any]], as_json: bool) -> None:
 
 
 def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:
-    """Return the worst cells. Raises HrpsimError if no outcome says which cells are the worst."""
+    """Return the worst cells. Raises HrpsimError without an outcome that ranks the cells."""
     from hrpsim.sweeps.sweep import worst_cells
 
     by = options.by or ("largest_tilt" if "largest_tilt" in found else None)
@@ -62,7 +62,7 @@ def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:
 
 
 def _started(study, found, cell: int):
-    """Return the run of a cell at the start, and the motion."""
+    """Return the run of a cell before its first tick, and the motion for the viewer."""
     from hrpsim.sweeps.boundary import BoundaryScenario
     from hrpsim.sweeps.sweep import cell_of
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario

@@ -19,7 +19,7 @@ _FORM = "LINK,IMPULSE,HEADING,TIME"
 
 
 class GivenPush(NamedTuple):
-    """A push as given: link, impulse [Ns], heading from x [rad], and time of the walk [s]."""
+    """A push of the command line: link, impulse [Ns], heading [rad], and time in the walk [s]."""
 
     link: str
     impulse: float

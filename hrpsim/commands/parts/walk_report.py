@@ -21,7 +21,7 @@ from hrpsim.world.objects.robot import Robot
 
 _FRAMES = 9
 _BEFORE_TOUCH_DOWN = 0.2  # [s]
-_RIGHT = np.array([1.0, 0.6, 0.0])  # in the pictures, in the plan's world: it walks there
+_RIGHT = np.array([1.0, 0.6, 0.0])  # direction to the right in the pictures, in the planned world
 _AWAY, _ABOVE = 3.9, 0.7  # of the camera from the base, in heights of the base
 _MOMENT, _NARROW = (300, 600), 0.42  # size of a picture [pixels], its field of view [rad]
 _AHEAD, _ASIDE = "#6a3d9a", "#2a8a5c"
@@ -181,7 +181,7 @@ def draw_walk(trial: Trial, model: Model, sequence: MotionSequence, picture: Pat
 
 
 def draw_moments(trial: Trial, robot: Robot, sequence: MotionSequence, picture: Path) -> Path:
-    """Draw moments of a walk, from the side, to the PNG file `picture` and return `picture`.
+    """Draw the robot at some times of a walk, from the side, to the PNG file `picture`.
 
     The moments are late in the swings of evenly chosen steps, and at the end. For a walk without
     steps, or a walk that ends in a fall, the moments are at equal intervals. The robot is left at

@@ -91,10 +91,10 @@ def ready(
     parameters: Mapping[str, Any],
     report: Callable[[list[Finding]], None],
 ) -> Robot:
-    """Return the robot at rest in a world. Plan the walk in the same way as the controller.
+    """Return the robot at rest in a world, after checks. The walk is planned as by the controller.
 
-    `report` is called once, also before an error is raised. The last of its findings says whether
-    the robot can walk.
+    `report` is called once, also before an error is raised. The last finding states whether the
+    robot can walk.
     """
     from hrpsim.commands.parts.walk_report import pace_text
     from hrpsim.control.biped.prepare import Finding

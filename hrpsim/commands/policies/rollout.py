@@ -4,7 +4,7 @@
 """`hrpsim rollout`: runs a policy in many worlds, and reports falls, tracking, energy and forces.
 
 The worlds differ in the start, and in what a study varies: friction, masses, pushes, noise, delays,
-commands. Several worlds ask the network together. A seed fixes all results.
+commands. Several worlds evaluate the network in one batch. A seed fixes all results.
 """
 
 import argparse

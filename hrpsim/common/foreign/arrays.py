@@ -37,7 +37,7 @@ def read_npy(path: Path, error: type[HrpsimError], limit: str, kinds: str = "iuf
         kinds: allowed kinds of entries, as numpy's `dtype.kind`.
 
     Raises:
-        error: the file is not an array, has other entries, or is shorter than the header says.
+        error: the file is not an array, has other entries, or is shorter than its header states.
     """
     with open_file(path, error, limit) as file:
         refuse_pointer(path, file.read(100), error)

@@ -38,7 +38,7 @@ class _Child:
 
     def __init__(self) -> None:
         self.owner = os.getpid()
-        self.is_closed = False  # whether the process has closed its output, because it ends
+        self.is_closed = False  # whether the process has closed its output, because it is ending
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             [sys.executable, str(_PROGRAM)],
@@ -57,7 +57,7 @@ class _Child:
         self.process.stdin.flush()
 
     def receive(self, until: float) -> bytes | None:
-        """Return one message. None: the child has ended, or says too much, or time is over."""
+        """Return one message. None if the child has ended, is late, or sends too much."""
         head = self._read(LENGTH.size, until)
         if len(head) < LENGTH.size:
             return None
@@ -79,7 +79,7 @@ class _Child:
 
     def end(self) -> int:
         """End the process if still running. Return the exit status."""
-        if self.owner != os.getpid():  # the process from which this one was forked owns the child
+        if self.owner != os.getpid():  # a forked process does not own the child
             return 0
         if self.is_closed:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -143,7 +143,7 @@ def call_bounded(
         answer = _answer(request, label, allowed, error)
     kind, content = pickle.loads(answer)
     if kind == NO_MEMORY:
-        end_child()  # its memory may be in pieces
+        end_child()  # its memory may be damaged
         raise error(
             f"{label}: decoding needs over {limits.DECODER_MEMORY} bytes (DECODER_MEMORY): export a"
             " smaller file"
@@ -154,7 +154,7 @@ def call_bounded(
 
 
 def _ask(child: _Child, request: bytes) -> bytes | None:
-    """Return the answer of a child to a request, or None, as `receive` does."""
+    """Send a request to a child, and return the reply or None, as `receive` does."""
     try:
         with contextlib.suppress(BrokenPipeError):
             child.send(request)
@@ -165,7 +165,10 @@ def _ask(child: _Child, request: bytes) -> bytes | None:
 
 
 def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]) -> bytes:
-    """Return the child's answer. A child that has ended since the last call is replaced."""
+    """Return the child's reply to a request.
+
+    A child that has ended since the last call is replaced.
+    """
     global _child
     status = 0
     if _child is not None and _child.process.poll() is not None:

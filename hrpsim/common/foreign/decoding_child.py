@@ -53,7 +53,7 @@ def _exactly(calls: BinaryIO, size: int) -> bytes:
 
 
 def _served(request: bytes) -> tuple[bytes, bool]:
-    """Return the answer to a call, and whether this process can serve another."""
+    """Return the reply to a call, and whether this process can serve another call."""
     try:
         name, given, known, allowed, more = pickle.loads(request)
         module, _, function = name.partition(":")
@@ -78,7 +78,7 @@ def _served(request: bytes) -> tuple[bytes, bool]:
 
 
 def _bound_memory(more: int | None) -> None:
-    """Allow so many bytes beyond the present address space. None: as many as before."""
+    """Limit the address space to `more` bytes beyond its present size. None removes the limit."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     most = hard
     if more is not None:

@@ -16,8 +16,8 @@ from typing import BinaryIO, NoReturn
 from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError
 
-_POINTER = b"version https://git-lfs.github.com/spec/"  # how Git LFS's pointers begin
-_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: it may be a pipe by now
+_POINTER = b"version https://git-lfs.github.com/spec/"  # first bytes of Git LFS's pointers
+_READING = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # O_NONBLOCK: the file may be a pipe
 _PART = 1 << 20  # bytes that are read at once
 _KINDS = {
     stat.S_IFDIR: "Is a directory",
@@ -29,7 +29,7 @@ _KINDS = {
 
 
 def refuse_pointer(path: Path, head: bytes | bytearray, error: type[HrpsimError]) -> None:
-    """Raise `error` for a file that begins as what Git LFS has in place of one."""
+    """Raise `error` if a file is only a pointer of Git LFS to a file that was not downloaded."""
     if head.startswith(_POINTER):
         raise error(f"{path}: is a pointer of Git LFS, not the file itself: git lfs pull gets it")
 
@@ -76,9 +76,9 @@ def read_bytes(path: Path, error: type[HrpsimError], limit: str, what: str = "fi
     """
     size, data = getattr(limits, limit), bytearray()
     with open_file(path, error, limit, what) as file:
-        while part := file.read(_PART):  # a read of `size` bytes would reserve as many
+        while part := file.read(_PART):  # a read of `size` bytes would allocate as many
             data += part
-            if len(data) > size:  # files of /proc do not say their size
+            if len(data) > size:  # files of /proc have no size
                 raise too_large(path, limit, error)
     refuse_pointer(path, data, error)
     return bytes(data)

@@ -25,11 +25,12 @@ def number_table(
     """Return the numbers (rows, columns) of lines.
 
     Args:
-        lines: rows, one a line. Empty lines are passed over.
+        lines: rows, one on each line. Empty lines are skipped.
         label: name of the file in errors.
         error: class of the error.
         delimiter: between numbers. None: white space.
-        comments: begin of the rest of a line that is passed over. None: no such begin.
+        comments: text that begins a comment, which reaches to the end of the line. None: no
+            comments.
 
     Raises:
         error: a word is not a number, or rows differ in length.

@@ -17,10 +17,10 @@ from lxml import etree
 from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError
 
-# What public files have and loses nothing: prefixes without a namespace, as of old Gazebo elements,
-# "--" in comments, versions of XML that do not exist.
+# Errors of public files without loss of content: prefixes without a namespace, as in old Gazebo
+# elements, "--" in comments, and XML versions that do not exist.
 _HARMLESS = {"NS_ERR_UNDEFINED_NAMESPACE", "ERR_HYPHEN_IN_COMMENT", "ERR_UNKNOWN_VERSION"}
-_MARKS = (  # the longer first: that of UTF-32 begins as that of UTF-16
+_MARKS = (  # the longer marks first: UTF-32's starts like UTF-16's
     (b"\xff\xfe\0\0", "utf-32"),
     (b"\0\0\xfe\xff", "utf-32"),
     (b"\xef\xbb\xbf", "utf-8-sig"),
@@ -74,7 +74,7 @@ def xml_root(
         label: name of the document in errors.
         error: class of the error.
         has_lines: whether the lines of the text are lines of the file named by `label`.
-        recover: pass over syntax errors.
+        recover: skip syntax errors.
         huge: allow texts of more than 10 MB within one element.
 
     Raises:
@@ -103,7 +103,7 @@ def xml_root(
 
 
 def _parsed(text: bytes, recover: bool, huge: bool) -> etree._Element | None:
-    """Return the root element. Syntax errors of `_HARMLESS` kinds are passed over."""
+    """Return the root element. With `recover`, syntax errors of `_HARMLESS` kinds are skipped."""
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -116,7 +116,7 @@ def _parsed(text: bytes, recover: bool, huge: bool) -> etree._Element | None:
     try:
         return etree.fromstring(text, parser)
     except etree.XMLSyntaxError:
-        # The parser's own log: that of the exception has errors of earlier texts, too.
+        # The parser's log: the exception's log also has errors of earlier texts.
         if not recover and {entry.type_name for entry in parser.error_log} <= _HARMLESS:
             return _parsed(text, True, huge)
         raise

@@ -32,7 +32,7 @@ _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits bef
 if yaml.__with_libyaml__:
 
     class _Base(Composer, yaml.CSafeLoader):
-        """libyaml's events, composed in Python."""
+        """Composes the events of libyaml to nodes, in Python."""
 
         __init__ = yaml.CSafeLoader.__init__
 
@@ -47,7 +47,7 @@ class YamlText(NamedTuple):
     data: Any
     root: yaml.Node | None
     anchors: Mapping[str, yaml.Node]
-    repeats: tuple[str, ...] = ()  # "line 7: mass", keys that are given again in a mapping
+    repeats: tuple[str, ...] = ()  # "line 7: mass", keys repeated in a mapping
 
     def location(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
@@ -87,7 +87,7 @@ def read_yaml(path: Path, error: type[HrpsimError], what: str = "file") -> YamlT
 
 
 def _problem_of(cause: yaml.MarkedYAMLError) -> str:
-    """Return the place and the text of an error of PyYAML, ":line:column: problem"."""
+    """Return location and text of an error of PyYAML as ":line:column: problem"."""
     mark = cause.problem_mark or cause.context_mark
     at = f":{mark.line + 1}:{mark.column + 1}" if mark else ""
     problem = f"not YAML: {cause.problem or cause.context}"
@@ -160,7 +160,7 @@ class _Loader(_Base):
             self._count += 1
             if self._count > limits.YAML_NODES:
                 raise _refusal(event, f"more than {limits.YAML_NODES} values (YAML_NODES)")
-            self.anchors.pop(event.anchor, None)  # a name may be given to another node later
+            self.anchors.pop(event.anchor, None)  # another node may get the same name later
             node = super().compose_node(parent, index)
             node.size = _size(node)
             if node.size > limits.YAML_EXPANDED:
@@ -172,7 +172,7 @@ class _Loader(_Base):
         return node
 
     def compose_mapping_node(self, anchor) -> yaml.MappingNode:
-        """Return a mapping whose keys are single values, each given once."""
+        """Return a mapping node. Keys must be single values and must not repeat."""
         node = super().compose_mapping_node(anchor)
         names = set()
         for key, _ in node.value:

@@ -21,13 +21,13 @@ from hrpsim.model.model import Model
 
 FEEDBACK = np.dtype(
     [
-        ("rates", "f8", (2,)),  # as of `dcm_natural_frequencies`
-        ("gains", "f8", (2, 2)),  # as of `zmp_gains`, for x and for y
+        ("rates", "f8", (2,)),  # natural frequencies, see `dcm_natural_frequencies`
+        ("gains", "f8", (2, 2)),  # see `zmp_gains`, for x and for y
         ("growth", "f8"),
-        ("limit", "f8"),  # of the integral [m]
-        ("integral", "f8", (2,)),  # added for constant errors [m]
-        ("dcm_error", "f8", (2,)),  # of the last tick [m]
-        ("goal", "f8", (2,)),  # the desired ZMP on an unbounded floor [m]
+        ("limit", "f8"),  # largest integral [m]
+        ("integral", "f8", (2,)),  # integral of the error [m]
+        ("dcm_error", "f8", (2,)),  # error of the DCM at the last tick [m]
+        ("goal", "f8", (2,)),  # desired ZMP before the limit to the support [m]
     ]
 )
 Feedback = NewType("Feedback", Record)
@@ -41,7 +41,7 @@ def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, floa
     """
     M = mass_matrix(model, q)[:6, :6]
     m = M[0, 0]
-    # About the base's origin, along its axes; the lever is read off the coupling block.
+    # About the base's origin, along the base's axes. The coupling block contains the lever.
     x, y, z = M[1, 5] / m, -M[0, 5] / m, M[0, 4] / m
     about_x = M[3, 3] - m * (y * y + z * z)
     about_y = M[4, 4] - m * (x * x + z * z)
@@ -115,7 +115,7 @@ def write_desired_zmp(
     if count > 0:
         zmp_out[0], zmp_out[1] = nearest_in(trajectory.corners[phase], count, goal[0], goal[1])
     for i in range(2):
-        # Beyond the edge of the support the integral would only wind up.
+        # Beyond the edge of the support the integral would only grow (windup).
         if (goal[i] - zmp_out[i]) * error[i] <= 0.0:
             grown = integral[i] + feedback.growth * error[i]
             integral[i] = min(max(grown, -feedback.limit), feedback.limit)

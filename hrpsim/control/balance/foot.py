@@ -28,15 +28,15 @@ from hrpsim.model.system import PRISMATIC, REVOLUTE
 FOOT = np.dtype(
     [
         ("ankle_body", "i8"),
-        ("bodies", "i8", (JOINT_COUNT,)),  # that the leg's joints move
-        ("joints", "i8", (JOINT_COUNT,)),  # indices of the leg's joints among those controlled
+        ("bodies", "i8", (JOINT_COUNT,)),  # bodies that the leg's joints move
+        ("joints", "i8", (JOINT_COUNT,)),  # indices of the leg's joints among the controlled joints
         ("sole_R", "f8", (3, 3)),
         ("pivot", "f8", (3,)),
         ("pivot_height", "f8"),
         ("sensor_R", "f8", (3, 3)),
         ("sensor_p", "f8", (3,)),
         ("slide_stiffness", "f8"),
-        ("lowest", "f8", (2,)),  # corners of the rectangle about the sole
+        ("lowest", "f8", (2,)),  # corners of the rectangle around the sole [m]
         ("highest", "f8", (2,)),
     ]
 )
@@ -53,11 +53,11 @@ class Foot:
     """
 
     leg: LegKinematics | NumericalLeg
-    sole: str  # link
-    ankle_body: int  # what the last of the leg's joints moves
-    sole_R: np.ndarray  # the sole in the frame of that body, springs at rest (3, 3)
-    ankle_turns: np.ndarray  # of the sole about its x and y, for a rate of 1 of the last two (2, 2)
-    pivot: np.ndarray  # in the frame of that body (3,) [m]
+    sole: str  # link of the sole
+    ankle_body: int  # body of the ankle's last joint
+    sole_R: np.ndarray  # rotation from sole to ankle body without deflection of the springs (3, 3)
+    ankle_turns: np.ndarray  # rates of the sole about x and y for unit rates of the ankle (2, 2)
+    pivot: np.ndarray  # in the frame of the ankle body (3,) [m]
     pivot_height: float  # above the sole's origin [m]
     outline: np.ndarray  # corners of the sole, counter-clockwise (k, 2) [m]
     sensor: Sensor  # force and torque between sole and ankle
@@ -144,7 +144,10 @@ def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str])
 
 
 def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
-    """Return how the ankle's joints turn the sole about x and y of the sole, springs at rest."""
+    """Return the turn of the sole about its x and y axes by unit angles of the ankle joints (2, 2).
+
+    The springs are at rest.
+    """
     axes = [model.system.placement_R[last].T[:, 2], np.array([0.0, 0.0, 1.0])]
     return np.stack([sole_R[:, :2].T @ axis for axis in axes], axis=-1)
 
@@ -162,13 +165,13 @@ def _force_sensor(model: Model, sole: str, bodies: list[int]) -> Sensor:
 
 ADMITTANCE = np.dtype(
     [
-        ("yields", "f8", (2,)),  # of the springs [rad/Nm]
+        ("yields", "f8", (2,)),  # compliance of the springs [rad/Nm]
         ("servo_yields", "f8", (2,)),
-        ("kept", "f8", (2,)),  # fraction of a deflection left after a period
+        ("kept", "f8", (2,)),  # fraction of a deflection that remains after a period
         ("growth", "f8"),
         ("fading", "f8"),
-        ("yielded", "f8", (2,)),  # by the springs so far [rad]
-        ("answer", "f8", (2,)),  # the integral [Nm]
+        ("yielded", "f8", (2,)),  # present deflection of the springs [rad]
+        ("answer", "f8", (2,)),  # integral of the admittance [Nm]
     ]
 )
 Admittance = NewType("Admittance", Record)
@@ -210,5 +213,5 @@ def answer_torque(
         answer[axis] *= admittance.fading
     rest = admittance.yields[axis] * (part * wanted + answer[axis])
     yielded[axis] = rest + (yielded[axis] - rest) * admittance.kept[axis]
-    # The sole yields the other way; the servos' deflection is compensated elsewhere.
+    # The sole deflects in the opposite direction. The servos' deflection is compensated elsewhere.
     return -yielded[axis] - admittance.servo_yields[axis] * answer[axis]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The stabiliser: keep a robot on its reference motion by the forces of its feet.
+"""The stabiliser, which keeps a robot on its reference motion by the forces on its feet.
 
 The module `stabilizing` has the computations of one period.
 """
@@ -34,9 +34,9 @@ from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.model.model import Model
 
-_ANKLE = 4  # the first of the ankle's two joints in a leg
+_ANKLE = 4  # index of the first ankle joint in a leg
 
-# Fresh estimation arrays, for the next stabiliser of the same model and reference.
+# New arrays of the estimation, for the next stabiliser of the same model and reference.
 _estimations: WeakKeyDictionary[
     WalkReference | RollingReference, tuple[weakref.ref[Model], Estimation]
 ] = WeakKeyDictionary()
@@ -45,17 +45,17 @@ _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin"
 
 @dataclass(frozen=True)
 class Gains:
-    """Settings of the stabiliser. config/walk_controller.yaml says how the values were chosen."""
+    """Settings of the stabiliser. config/walk_controller.yaml explains the choice of the values."""
 
-    dcm_rate: float  # errors of the divergent component decay at this rate [1/s]
-    servo_lag: float  # from the end of a control period until the floor's ZMP is there [s]
-    integral_rate: float  # constant errors of the divergent component vanish at this rate [1/s]
-    integral_limit: float  # most that the integral shifts the ZMP [m]
-    support_margin: float  # the desired ZMP keeps this far from the support's edge [m]
-    torque_time: float  # errors of the measured torques of the feet decay in this time [s]
-    force_time: float  # and to errors of the division of the load [s]
-    swing_time: float  # in the air these corrections decay in this time [s]
-    engage_time: float  # the stabiliser takes over in this time at the start [s]
+    dcm_rate: float  # decay rate of errors of the divergent component [1/s]
+    servo_lag: float  # delay from the end of a control period to the floor's ZMP [s]
+    integral_rate: float  # decay rate of constant errors of the divergent component [1/s]
+    integral_limit: float  # largest shift of the ZMP by the integral [m]
+    support_margin: float  # least distance of the desired ZMP from the support's edge [m]
+    torque_time: float  # decay time of errors of the feet's torques [s]
+    force_time: float  # decay time of errors of the load distribution [s]
+    swing_time: float  # decay time of these corrections in the air [s]
+    engage_time: float  # time in which the stabiliser is turned on at the start [s]
 
 
 GAIN_KINDS = {
@@ -65,7 +65,7 @@ GAIN_KINDS = {
 
 
 class Stabilizer:
-    """Turn measurements into joint positions, one control period ahead.
+    """Computes joint positions for the end of a control period from measurements.
 
     signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
     list).
@@ -122,7 +122,7 @@ class Stabilizer:
         self.reset()
 
     def reset(self) -> None:
-        """Start again."""
+        """Return to the state before the first call of `update`."""
         balance = self._balance
         forget(balance.estimation)
         balance.feedback["integral"] = balance.feedback["dcm_error"] = 0.0
@@ -143,7 +143,7 @@ class Stabilizer:
         for `state`.
         """
         estimation = self._balance.estimation
-        estimation.joint_positions[...] = state.joint_positions  # half the time of [:]
+        estimation.joint_positions[...] = state.joint_positions  # takes half the time of [:]
         estimation.joint_velocities[...] = state.joint_velocities
         for name, wrench in zip(self._force_names, self._wrenches):
             wrench[...] = state.wrenches[name]
@@ -155,7 +155,7 @@ class Stabilizer:
 
 
 def _estimation_of(model: Model, reference: WalkReference | RollingReference) -> Estimation:
-    """Return estimation arrays for one stabiliser to write to."""
+    """Return new estimation arrays for one stabiliser."""
     known = _estimations.get(reference)
     if known is None or known[0]() is not model:
         known = weakref.ref(model), new_estimation(model, reference.feet)

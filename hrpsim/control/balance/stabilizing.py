@@ -36,28 +36,28 @@ from hrpsim.engine.kinematics.chain_inverse import LINK
 
 SIGNALS = np.dtype(
     [
-        ("lean", "f8", (2,)),  # roll and pitch of the waist against the reference [rad]
-        ("zmp_reference", "f8", (2,)),  # this and the next ones in the reference's world [m]
+        ("lean", "f8", (2,)),  # roll and pitch of the waist, relative to the reference [rad]
+        ("zmp_reference", "f8", (2,)),  # this and the next fields in the reference's world [m]
         ("zmp_desired", "f8", (2,)),
         ("zmp_measured", "f8", (2,)),
         ("com", "f8", (3,)),
         ("com_reference", "f8", (3,)),
         ("dcm_error", "f8", (2,)),
-        ("share", "f8"),  # the left foot's desired part of the load
-        ("loads", "f8", (2,)),  # of left and right foot [N]
+        ("share", "f8"),  # desired fraction of the load on the left foot
+        ("loads", "f8", (2,)),  # vertical forces on the left and the right foot [N]
     ]
 )
-_LOWEST = 0.1  # the lowest height assumed for a centre of mass [m]
-_STANDS = 0.05  # of the weight: a sole that bears more than that stands
-_HIGHEST_STEP = 0.03  # largest correction of the feet's difference in height [m]
-_INDICES: dict[str, int | slice] = {  # of each signal among the numbers of a record
+_LOWEST = 0.1  # least assumed height of the centre of mass [m]
+_STANDS = 0.05  # fraction of the weight on a sole, above which the foot is loaded
+_HIGHEST_STEP = 0.03  # largest correction of the height difference of the feet [m]
+_INDICES: dict[str, int | slice] = {  # index of each signal among the numbers of a record
     name: slice(at // 8, (at + kind.itemsize) // 8) if kind.shape else at // 8
     for name, (kind, at, *_) in SIGNALS.fields.items()
 }
 
 
 class Signals(Mapping):
-    """The signals of one tick: a mapping from names to numbers, or to tuples of numbers.
+    """The signals of one control period: a mapping from names to numbers or tuples of numbers.
 
     Each value is read from a record of SIGNALS on access, because most values are never read.
     """
@@ -83,22 +83,22 @@ class Signals(Mapping):
 STABILIZER = np.dtype(
     [
         ("period", "f8"),  # [s]
-        ("margin", "f8"),  # of the pressure in each sole [m]
-        ("rising", "f8"),  # of the foot that bears too much in a period [m/N]
-        ("fading", "f8"),  # fraction of that left after a period in the air
-        ("engaging", "f8"),  # in a period
-        ("engaged", "f8"),  # so far, 0 to 1
-        ("difference", "f8"),  # the left foot's height over the right one's, commanded [m]
-        ("anchor", "f8", (3,)),  # the support in the reference's world [m]
-        ("com", "f8", (3,)),  # there [m]
-        ("zmp", "f8", (2,)),  # desired, there [m]
-        ("forces", "f8", (2, 3)),  # on the feet [N]
-        ("torques", "f8", (2, 2)),  # about their pivots [Nm]
-        ("lean", "f8", (3, 3)),  # of the waist from the reference
+        ("margin", "f8"),  # least distance of the pressure's centre from the sole's edge [m]
+        ("rising", "f8"),  # change of `difference` for each period and unit of load error [m/N]
+        ("fading", "f8"),  # fraction of `difference` that remains after a period in the air
+        ("engaging", "f8"),  # increase of `engaged` for each period
+        ("engaged", "f8"),  # present gain of the stabiliser, 0 to 1
+        ("difference", "f8"),  # commanded height of the left foot above the right foot [m]
+        ("anchor", "f8", (3,)),  # position of the support in the reference's world [m]
+        ("com", "f8", (3,)),  # in the reference's world [m]
+        ("zmp", "f8", (2,)),  # desired ZMP in the reference's world [m]
+        ("forces", "f8", (2, 3)),  # forces on the feet [N]
+        ("torques", "f8", (2, 2)),  # torques about the feet's pivots [Nm]
+        ("lean", "f8", (3, 3)),  # rotation of the waist from the reference
         ("waist_R", "f8", (3, 3)),
-        ("tilt", "f8", (3, 3)),  # of an ankle link against its springs
+        ("tilt", "f8", (3, 3)),  # rotation of an ankle link against its springs
         ("sole_R", "f8", (3, 3)),
-        ("target", LINK),  # of a sole in the waist's frame, springs at rest
+        ("target", LINK),  # pose of a sole in the waist's frame, without deflection of the springs
         ("angles", "f8", (JOINT_COUNT,)),
     ]
 )
@@ -114,8 +114,8 @@ class Balance(NamedTuple):
     feedback: np.ndarray  # (1,) FEEDBACK
     admittances: np.ndarray  # (2,) ADMITTANCE
     own: np.ndarray  # (1,) STABILIZER
-    joint_yields: np.ndarray  # of the servos (j,) [rad/Nm]
-    last_positions: np.ndarray  # commanded, without the servos' compensation (j,)
+    joint_yields: np.ndarray  # compliance of the servos (j,) [rad/Nm]
+    last_positions: np.ndarray  # commanded positions without the servos' compensation (j,)
     signals: np.ndarray  # (1,) SIGNALS
 
 
@@ -169,7 +169,10 @@ def stabilize(s: Balance, k: Index, command_out: Matrix) -> int:
 def _follow_loads(
     own: Stabilizer, loads: Vec2, least: float, share: float, stands: Flags, part: float
 ) -> None:
-    """Raise the foot that bears too much, lower the other one."""
+    """Shift the height difference of the feet: raise the overloaded foot, lower the other foot.
+
+    The difference fades while one foot is in the air.
+    """
     left, right = max(loads[0], 0.0), max(loads[1], 0.0)
     if left + right > least:
         own.difference += part * own.rising * (left - share * (left + right))
@@ -198,7 +201,7 @@ def _place_sole(s: Balance, side: int, k: Index, ahead: int, share: float, part:
     own, trajectory, foot = s.own[0], s.trajectory, s.estimation.feet[side]
     estimate, pivots, lean = s.estimation.estimate[0], s.trajectory.pivots[ahead], own.lean
     force, torque = own.forces[side], own.torques[side]
-    # The waist keeps its position relative to the midpoint of the pivots.
+    # The waist stays at the same position relative to the midpoint of the pivots.
     mx = share * pivots[0, 0] + (1.0 - share) * pivots[1, 0]
     my = share * pivots[0, 1] + (1.0 - share) * pivots[1, 1]
     mz = share * pivots[0, 2] + (1.0 - share) * pivots[1, 2]
@@ -225,7 +228,7 @@ def _place_sole(s: Balance, side: int, k: Index, ahead: int, share: float, part:
 
 @inlined_kernel
 def _effort_of_foot(s: Balance, side: int, body: Index) -> float:
-    """Return the effort of the joint of `body` against the desired force on a foot [Nm]."""
+    """Return the effort of the joint of `body` [Nm] that balances the desired wrench on a foot."""
     force, torque = s.own[0].forces[side], s.own[0].torques[side]
     at, S = s.estimation.estimate[0].pivots[side], s.estimation.kinematics[body].S
     moment_x = torque[0] + at[1] * force[2] - at[2] * force[1]
@@ -263,7 +266,7 @@ def write_small_turn(x: float, y: float, R_out: Mat3) -> None:
 
 @inlined_kernel
 def write_product(A: Mat3, B: Matrix, product_out: Mat3) -> None:
-    """Write A B (3, 3)."""
+    """Write the matrix product A B (3, 3)."""
     for a in range(3):
         for b in range(3):
             product_out[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
@@ -271,7 +274,7 @@ def write_product(A: Mat3, B: Matrix, product_out: Mat3) -> None:
 
 @inlined_kernel
 def write_transposed_product(A: Mat3, B: Mat3, product_out: Mat3) -> None:
-    """Write A^T B (3, 3)."""
+    """Write the matrix product A^T B (3, 3)."""
     for a in range(3):
         for b in range(3):
             product_out[a, b] = A[0, a] * B[0, b] + A[1, a] * B[1, b] + A[2, a] * B[2, b]
@@ -342,7 +345,7 @@ def divide_force(
 
 
 def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a copy of signals, independent of the controller's own."""
+    """Return a copy of signals that later control periods do not change."""
     if isinstance(signals, Signals):
         return signals
     return {name: np.array(value) for name, value in signals.items()}

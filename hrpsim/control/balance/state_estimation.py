@@ -26,30 +26,30 @@ from hrpsim.engine.spatial.vector import matrix_times, placed_point, point_veloc
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.system import FREE
 
-_LOADED = 0.05  # of the weight: least load of both feet together for support
+_LOADED = 0.05  # least load of both feet together for support, as a fraction of the weight
 
 MEASURED = np.dtype(
     [
-        ("wrenches", "f8", (2, 6)),  # of the feet's sensors, force first [N, Nm]
-        ("orientation", "f8", (4,)),  # of the IMU, x y z w
-        ("angular_velocity", "f8", (3,)),  # in its frame [rad/s]
+        ("wrenches", "f8", (2, 6)),  # wrenches of the feet's sensors, force first [N, Nm]
+        ("orientation", "f8", (4,)),  # orientation of the IMU, x y z w
+        ("angular_velocity", "f8", (3,)),  # in the IMU's frame [rad/s]
     ]
 )
 
-# Axes: z up, turned so that the soles that bear the load have the yaw they should have. The support
-# is the mean of the soles' positions on the floor, weighted by the loads they bear. Row or entry 0
-# is the left foot's, 1 the right one's.
+# Axes: z is up, and the yaw of the loaded soles equals their planned yaw. The support is the mean
+# of the soles' positions on the floor, weighted by their loads. Row or entry 0 is of the left foot,
+# 1 of the right foot.
 ESTIMATE = np.dtype(
     [
         ("waist_R", "f8", (3, 3)),
         ("waist_rate", "f8", (3,)),  # angular velocity of the waist [rad/s]
-        ("com", "f8", (3,)),  # centre of mass from the support [m]
+        ("com", "f8", (3,)),  # from the support to the centre of mass [m]
         ("com_velocity", "f8", (3,)),
-        ("weights", "f8", (2,)),  # parts of the load that the soles bear
+        ("weights", "f8", (2,)),  # fractions of the load on the soles
         ("loads", "f8", (2,)),  # vertical forces of the floor [N]
-        ("zmp", "f8", (2,)),  # from the support [m]
-        ("pivot_torques", "f8", (2, 2)),  # of the floor about each pivot, x and y of the sole [Nm]
-        ("pivots", "f8", (2, 3)),  # from the waist [m]
+        ("zmp", "f8", (2,)),  # from the support to the ZMP [m]
+        ("pivot_torques", "f8", (2, 2)),  # of the floor about the pivots, x and y of the sole [Nm]
+        ("pivots", "f8", (2, 3)),  # from the waist to the pivots [m]
         ("pressures", "f8", (2, 2)),  # centres of pressure in the soles' frames [m]
     ]
 )
@@ -57,14 +57,14 @@ Estimate = NewType("Estimate", Record)
 
 ESTIMATOR = np.dtype(
     [
-        ("waist", "i8"),  # body
+        ("waist", "i8"),  # body of the waist
         ("orientation_at", "i8"),  # index of the waist's quaternion in q
-        ("rate_at", "i8"),  # index of its angular velocity
-        ("imu_R", "f8", (3, 3)),  # the IMU in the waist's frame
-        ("waist_in_imu", "f8", (4,)),  # quaternion
-        ("weight", "f8"),  # of the robot [N]
-        ("turn", "f8"),  # from the IMU's yaw to that of the estimate's axes [rad]
-        ("is_aligned", "i8"),  # whether that was found before
+        ("rate_at", "i8"),  # index of the waist's angular velocity
+        ("imu_R", "f8", (3, 3)),  # rotation from the IMU's frame to the waist's frame
+        ("waist_in_imu", "f8", (4,)),  # orientation of the waist in the IMU's frame, quaternion
+        ("weight", "f8"),  # weight of the robot [N]
+        ("turn", "f8"),  # angle from the IMU's yaw to the yaw of the estimate's axes [rad]
+        ("is_aligned", "i8"),  # whether `turn` is known
     ]
 )
 
@@ -78,7 +78,7 @@ class Estimation(NamedTuple):
     velocity: np.ndarray  # (nv,) kernels' layout
     joint_q: np.ndarray  # (j,)
     joint_v: np.ndarray  # (j,)
-    mass_shares: np.ndarray  # of the bodies (n,)
+    mass_shares: np.ndarray  # mass fractions of the bodies (n,)
     feet: np.ndarray  # (2,) FOOT
     estimator: np.ndarray  # (1,) ESTIMATOR
     joint_positions: np.ndarray  # measured (j,)
@@ -123,7 +123,7 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
 
 
 def another(estimation: Estimation) -> Estimation:
-    """Return a fresh estimate of the same model, which shares no array that is written to."""
+    """Return arrays for a second estimate of the same model, without shared output arrays."""
     written = ("kinematics", "q", "velocity", "estimator", "measured", "estimate")
     written += ("joint_positions", "joint_velocities")
     return estimation._replace(**{name: getattr(estimation, name).copy() for name in written})

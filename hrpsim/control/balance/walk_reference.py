@@ -23,10 +23,10 @@ from hrpsim.engine.dynamics.along_motion import centers_of_mass, inverse_dynamic
 from hrpsim.engine.dynamics.functions import link_jacobian, link_pose
 from hrpsim.model.model import Model
 
-_KEPT = 4  # trajectories of a reference
+_KEPT = 4  # stored trajectories of a reference
 _ANALYSIS_PERIOD = 0.005  # [s]
-_ON_FLOOR = 1e-3  # a sole at most this much above the lower one stands [m]
-_PHASES = 2  # of support in a section
+_ON_FLOOR = 1e-3  # largest height of a supporting sole above the lower sole [m]
+_PHASES = 2  # support phases in a section
 
 
 class ReferenceTrajectory(NamedTuple):
@@ -44,9 +44,9 @@ class ReferenceTrajectory(NamedTuple):
     sole_yaw: np.ndarray  # (n, 2)
     contact: np.ndarray  # (n, 2) bool
     phase: np.ndarray  # (n,)
-    pivots: np.ndarray  # of the feet from the waist, along the world's axes (n, 2, 3) [m]
-    corners: np.ndarray  # of the region of the ZMP in each phase, counter-clockwise (m, k, 2)
-    corner_counts: np.ndarray  # how many of these count (m,); 0 where no sole stands
+    pivots: np.ndarray  # from the waist to the feet's pivots, along the world's axes (n, 2, 3) [m]
+    corners: np.ndarray  # corners of the ZMP's region in each phase, counter-clockwise (m, k, 2)
+    corner_counts: np.ndarray  # number of valid corners (m,), 0 without a supporting sole
 
 
 class WalkReference:
@@ -58,7 +58,7 @@ class WalkReference:
     feet: left and right, from `foot_of`.
     joint_positions, joint_velocities, joint_efforts (n, joints): in the order of
     controlled_joints(model). The efforts [Nm] are without forces of the floor.
-    waist_p (n, 3), waist_R (n, 3, 3); com, com_velocity (n, 3) [m, m/s]; zmp (n, 2) [m].
+    waist_p (n, 3), waist_R (n, 3, 3), com, com_velocity (n, 3) [m, m/s], zmp (n, 2) [m].
     vertical_force (n,): of the floor [N].
     sole_p (n, 2, 3), sole_R (n, 2, 3, 3), sole_yaw (n, 2).
     contact (n, 2) bool: whether each sole stands.
@@ -190,7 +190,7 @@ def _waist_trajectory(model, sequence, feet, times, q) -> tuple[np.ndarray, np.n
     R = rotations_of(angles)
     if sequence.waist is not None:
         return sequence.waist.at(times)[:, :3], R
-    # The lower sole stands where it is until the other one is lower.
+    # The lower sole is the supporting sole until the other sole is lower.
     q = q.copy()
     q[:, 3:7] = [_quaternion(rotation) for rotation in R]
     soles = np.array([[link_pose(model, row, foot.sole)[0] for foot in feet] for row in q])
@@ -209,7 +209,7 @@ def _waist_trajectory(model, sequence, feet, times, q) -> tuple[np.ndarray, np.n
 
 def _contacts(sequence: MotionSequence, times, sole_p) -> np.ndarray:
     if sequence.optionaldata is not None and sequence.optionaldata.values.shape[1] >= 2:
-        stated = sequence.optionaldata.at(times)[:, 1::-1] > 0.5  # the right foot's comes first
+        stated = sequence.optionaldata.at(times)[:, 1::-1] > 0.5  # the right foot comes first
         return np.ascontiguousarray(stated)
     heights = sole_p[:, :, 2]
     return heights < heights.min(axis=1, keepdims=True) + _ON_FLOOR
@@ -298,7 +298,7 @@ class RollingReference:
         return self._arrays
 
     def write(self, section: WalkSection) -> None:
-        """Put a section in place of the one before."""
+        """Write a section over the previous section."""
         n = self.count = len(section.motion)
         to = self._arrays
         to.joint_positions[:n] = section.motion[:, self._q_index]

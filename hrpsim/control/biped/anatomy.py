@@ -19,31 +19,31 @@ from hrpsim.model.system import FREE, REVOLUTE
 
 _KNEE = 3
 _NEEDED = f"walking needs {JOINT_COUNT} joints a leg: hip 3, knee 1, ankle 2"
-_ALIGNED = 0.9  # of an axis with the one that it should have: cosine
-_LONGER = 1.2  # least ratio of a sole's lengths before and behind the ankle
+_ALIGNED = 0.9  # least cosine between an axis and the expected axis
+_LONGER = 1.2  # least ratio of the sole's lengths before and behind the ankle
 
 
 class BipedLeg(NamedTuple):
-    """One leg, all joints at zero."""
+    """The properties of one leg, with all joints at zero."""
 
     side: str  # "left" or "right"
-    joints: tuple[str, ...]  # three of the hip, the knee, two of the ankle
-    foot: str  # link that stands on the floor
-    links: tuple[str, ...]  # it and those that are fixed to it
+    joints: tuple[str, ...]  # three joints of the hip, the knee, two joints of the ankle
+    foot: str  # link that touches the floor
+    links: tuple[str, ...]  # `foot` and the links fixed to it
     sole_p: np.ndarray  # origin of the sole in the frame of `foot` (3,) [m]
     sole_R: np.ndarray  # R_foot_sole (3, 3): x forward, z up
     outline: np.ndarray  # corners of the sole in its frame, counter-clockwise (k, 2) [m]
-    ankle_height: float  # of the ankle's pitch axis above the sole [m]
-    ankle_axes: tuple[str, str]  # joints that turn about y and about x of the sole
+    ankle_height: float  # height of the ankle's pitch axis above the sole [m]
+    ankle_axes: tuple[str, str]  # joints about y and about x of the sole
 
 
 class Biped(NamedTuple):
-    """The walking parts of a robot."""
+    """The legs of a robot and the forward direction."""
 
     legs: tuple[BipedLeg, BipedLeg]  # left, right
     R: np.ndarray  # R_base_walk (3, 3), columns: forward, left, up in the base link's frame
     facing: str  # the evidence for the forward direction
-    aside: float  # how far to the left of the base link's origin the legs' middle is [m]
+    aside: float  # from the base link's origin to the middle of the legs, left positive [m]
     above: tuple[str, ...]  # joints between the base and the legs
 
 
@@ -59,8 +59,9 @@ def biped_of(
     [m], instead of the size of the feet's shapes.
 
     The forward direction is opposite to the motion of the feet when the knees bend. If the knees
-    bend to both sides alike, the named left foot decides. Otherwise the soles are longer before the
-    ankles. Raises ModelError that names the missing part.
+    bend equally far to both sides, the named left foot decides. Without named feet, forward is the
+    side on which the soles reach farther from the ankles. Raises ModelError that names the missing
+    part.
     """
     poses = _body_poses(model)
     ends = [_foot_body(model, name) for name in feet if name is not None]
@@ -98,14 +99,14 @@ def _foot_body(model: Model, name: str) -> int:
 
 
 def _joints_above(model: Model, body: int) -> list[Joint]:
-    """Return the joints that move, from the base down to a body."""
+    """Return the movable joints on the path from the base to a body."""
     by_body = {joint.body: joint for joint in model.joints if joint.joint_type != FREE}
     base = model.frame(model.base_link).body
     return [by_body[k] for k in bodies_between(model, base, body) if k in by_body]
 
 
 def _legs_above(model: Model, ends: list[int]) -> tuple[list[Joint], list[list[Joint]]]:
-    """Return the joints that both feet share, and the joints of each leg from the hip down."""
+    """Return the joints above both legs, and the joints of each leg from the hip down."""
     chains = [_joints_above(model, body) for body in ends]
     common = [a for a, b in zip(*chains) if a is b]
     legs = [chain[len(common) :][:JOINT_COUNT] for chain in chains]
@@ -114,7 +115,7 @@ def _legs_above(model: Model, ends: list[int]) -> tuple[list[Joint], list[list[J
 
 
 def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
-    """Return the two bodies that reach lowest on separate branches."""
+    """Return the lowest body of each of two branches of the tree."""
     shaped = _shaped_bodies(model, poses)
     first = ends[0] if ends else shaped[0]
     top = _joints_above(model, first)
@@ -168,7 +169,7 @@ def _shaped_bodies(model: Model, poses) -> list[int]:
 
 
 def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndarray, str]:
-    """Return the forward direction (2,), horizontal in the base's frame, and its evidence."""
+    """Return the horizontal forward direction (2,) in the base's frame, and the reason as text."""
     ways = [_knee_way(poses, leg) for leg in legs]
     knees = [leg[_KNEE].v_index for leg in legs]
     senses = [bend_of_knee(model.system.lower[v], model.system.upper[v]) for v in knees]
@@ -189,7 +190,7 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
 
 
 def _longer_side(model: Model, poses, legs, bodies, way: np.ndarray) -> np.ndarray:
-    """Return the direction, along `way` or against it, in which the soles are longer."""
+    """Return `way` or its opposite: the direction in which the soles are longer."""
     ahead = sum(_reach(model, poses, *of, way) for of in zip(legs, bodies))
     behind = sum(_reach(model, poses, *of, -way) for of in zip(legs, bodies))
     if max(ahead, behind) <= _LONGER * min(ahead, behind):
@@ -209,7 +210,7 @@ def _knee_way(poses, leg: list[Joint]) -> np.ndarray:
 
 
 def _reach(model: Model, poses, leg: list[Joint], body: int, way: np.ndarray) -> float:
-    """Return how far a sole reaches from the last ankle joint along a way (2,) [m]."""
+    """Return the extent of a sole from the last ankle joint along a direction `way` (2,) [m]."""
     p, R = poses[body]
     points = lowest_points(model, body, R[2]) @ R.T + p - poses[leg[-1].body][0]
     return max(float((points[:, :2] @ way).max(initial=0.0)), 0.0)
@@ -218,7 +219,7 @@ def _reach(model: Model, poses, leg: list[Joint], body: int, way: np.ndarray) ->
 def _axes_along(forward: np.ndarray) -> np.ndarray:
     yaw = np.arctan2(forward[1], forward[0])
     quarter = 0.5 * np.pi
-    if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # axes are assumed to lie along the base's
+    if abs(yaw - quarter * round(yaw / quarter)) < 0.1:  # assumed parallel to the base's axes
         yaw = quarter * round(yaw / quarter)
     c, s = np.cos(yaw), np.sin(yaw)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]).round(15)
@@ -226,7 +227,7 @@ def _axes_along(forward: np.ndarray) -> np.ndarray:
 
 def _leg(model: Model, poses, R_walk, side: str, leg: list[Joint], body: int, sole) -> BipedLeg:
     p, R = poses[body]
-    R_sole = R.T @ R_walk  # in the body
+    R_sole = R.T @ R_walk  # rotation from the sole's frame to the body's frame
     pitch = _ankle_axis(model, poses, R_walk, leg, 1, "pitch")
     roll = _ankle_axis(model, poses, R_walk, leg, 0, "roll")
     points = lowest_points(model, body, R_sole[:, 2])

@@ -47,16 +47,16 @@ from hrpsim.model.shapes.placement import rotation_from_rpy
 from hrpsim.model.system import FREE
 
 _UP = re.compile(rb"<up_axis>\s*([XYZ])_UP\s*</up_axis>")
-_HEAD = 1 << 16  # bytes in which a DAE file names its axis
-_LONGER = 1.2  # a foot is, than it is wide
-# R_urdf_file: the axes of a file that says X or Y is up, in those with z up (COLLADA 1.4.1, 4).
+_HEAD = 1 << 16  # bytes at the start of a DAE file that contain the name of the up axis
+_LONGER = 1.2  # ratio of a foot's length to its width
+# R_urdf_file: rotation from the axes of a file with X or Y up to z up (COLLADA 1.4.1, 4).
 _TURNS = {
     b"X": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
     b"Y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
 }
 _ALIGNED = 1e-9
 _MIDDLE = 1e-4  # [m]
-_THICKNESS = 0.02  # of a sole that is put in place of a foot's shapes [m]
+_THICKNESS = 0.02  # thickness of a sole that replaces a foot's shapes [m]
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class BipedOptions:
 
 
 class Finding(NamedTuple):
-    """One line of the check. made: whether a missing part was added."""
+    """One line of the report. made: whether a missing element was added."""
 
     what: str
     text: str
@@ -90,13 +90,13 @@ class Finding(NamedTuple):
 
 @dataclass(frozen=True)
 class PreparedBiped:
-    """A robot that can walk: URDF text, model, sole links, and the check."""
+    """A robot that can walk: URDF text, model, sole links, findings, and the static posture."""
 
     urdf: str
     model: Model
     soles: tuple[str, str]  # left, right
     findings: tuple[Finding, ...]
-    hold: StaticHold  # of its weight, in the posture in which a walk begins
+    hold: StaticHold  # static posture under the weight at the start of a walk
 
     @property
     def start(self) -> np.ndarray:
@@ -111,7 +111,9 @@ def prepare_biped(
     package_paths: PackagePaths | None = None,
     xacro_arguments=None,
 ) -> PreparedBiped:
-    """Return a robot that is ready to walk, from any format that `load_model` reads.
+    """Complete the description of a robot for walking.
+
+    `load_model` must be able to read the format.
 
     Args:
         source: path or text of the description.
@@ -151,7 +153,10 @@ def prepare_biped(
 
 
 def _find_parts(root, given: Model, options: BipedOptions) -> tuple[Model, Biped, list[Finding]]:
-    """Return the robot and its parts. Meshes of feet that lie crosswise are turned."""
+    """Return the model, the biped and the findings.
+
+    Meshes of feet that lie crosswise are turned.
+    """
     feet = options.left_foot, options.right_foot
     biped = biped_of(given, feet, options.sole)
     turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0
@@ -172,7 +177,7 @@ def _hold_followers(root, model: Model, biped: Biped) -> list[Finding]:
 
 
 def _add_servos(root, base: str, model: Model, biped: Biped, soles: tuple[str, str]) -> Finding:
-    """Add half-sitting, and gains that hold the robot in this posture."""
+    """Add the posture of half-sitting, and gains of servos that hold the robot in this posture."""
     outlines, heights = zip(*((leg.outline, leg.ankle_height) for leg in biped.legs))
     q = half_sitting(model, soles, outlines, heights)
     _add_posture(root, base, model, q)
@@ -184,7 +189,7 @@ def _add_servos(root, base: str, model: Model, biped: Biped, soles: tuple[str, s
 
 
 def _loaded(root, label: str, meshes: str) -> Model:
-    """Return the model of the present URDF, without repeating the warnings of its source."""
+    """Return the model of the present URDF, without the warnings that the source already gave."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         model = load_model(

@@ -18,18 +18,19 @@ from hrpsim.model.model import Model
 from hrpsim.model.shapes.placement import quaternion_of, rotation_matrix
 from hrpsim.model.system import FREE
 
-# HRP-2's legs have 5000 Nm/rad for some 30 kg m^2 over the ankle: 2 Hz. Measured with three robots
-# of 58 to 90 kg: from 1.5 to 3 Hz, and damped to 0.04 to 0.1, they walk alike; hip yaw joints that
-# are softer than the rest let the feet slip, dampers of 0.14 and more chatter in some.
-_LEG_RATE = 2.0 * math.pi * 3.0  # of the body on a leg's joint, its foot fixed [rad/s]
-_LEG_DAMPING_RATIO = 0.1  # the servos are fed the planned speeds, so dampers only meet errors
-_RATE = 2.0 * math.pi * 10.0  # of all other joints with what they move
+# HRP-2's legs have 5000 Nm/rad for about 30 kg m^2 about the ankle, a frequency of 2 Hz. Three
+# robots of 58 to 90 kg walk equally well with 1.5 to 3 Hz and damping ratios of 0.04 to 0.1. With
+# hip yaw joints of lower stiffness the feet slip. With damping ratios of 0.14 and more some joints
+# vibrate.
+_LEG_RATE = 2.0 * math.pi * 3.0  # natural frequency at a leg's joint with a fixed foot [rad/s]
+_LEG_DAMPING_RATIO = 0.1  # servos receive the planned velocities, so dampers act only on errors
+_RATE = 2.0 * math.pi * 10.0  # natural frequency of all other joints [rad/s]
 _DAMPING_RATIO = 0.7
-_SOFTEST = 1.0  # [Nm/rad]
-# Of a servo under the weight [rad]. A biped whose servos yielded by 0.08 to 0.33 fell before its
-# first step was complete; with 0.036 it made all of ten.
+_SOFTEST = 1.0  # least stiffness [Nm/rad]
+# Largest deflection of a servo under the weight [rad]. A biped with servo deflections of 0.08 to
+# 0.33 fell before the first step was complete. With 0.036 it walked all ten steps.
 MOST_DEFLECTION = 0.1
-_STEP = 1e-3  # of the base, for differences [m, rad]
+_STEP = 1e-3  # displacement of the base for finite differences [m, rad]
 _FACTORS = np.geomspace(1.0, 1e4, 400)
 
 
@@ -76,9 +77,9 @@ def _inertia_over_foot(M, J, k: int) -> float:
 class StaticHold(NamedTuple):
     """How the legs' servos yield under the weight of the robot on both soles."""
 
-    joints: tuple[str, ...]  # those that yield at least half as far as the one that does most
-    deflection: float  # of that one [rad]; infinite where gravity overcomes the servos
-    factor: float  # by which all kp of the legs must grow for at most MOST_DEFLECTION
+    joints: tuple[str, ...]  # joints with at least half of the largest deflection
+    deflection: float  # largest deflection [rad], infinite if gravity exceeds the servos' efforts
+    factor: float  # factor on kp of all leg joints for at most MOST_DEFLECTION
 
     def __str__(self) -> str:
         if math.isinf(self.deflection):
@@ -105,7 +106,7 @@ def _derivatives(function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarr
 
 
 def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
-    """Return the deflection of the servos that hold posture `q` (nq,), in linear statics.
+    """Return the deflection of servos that hold posture `q` (nq,) under gravity, by linear statics.
 
     The soles are fixed, and all joints except the legs' joints are rigid. The angles a (12,) of the
     legs and the height z of the centre of mass are functions of the base's displacement x (6,).
@@ -149,7 +150,7 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
 
 
 def check_hold(model: Model, hold: StaticHold) -> None:
-    """Raise ModelError, with the gains and the cure, if the legs do not hold the weight."""
+    """Raise ModelError, with the gains and a remedy, if the legs do not hold the weight."""
     if hold.deflection <= MOST_DEFLECTION:
         return
     kp = {name: model.gains.get(name, (0.0,))[0] for name in hold.joints}

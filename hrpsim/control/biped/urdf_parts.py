@@ -18,9 +18,9 @@ from hrpsim.control.biped.anatomy import BipedLeg
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.readers.urdf_writer import exact_text, rpy_of
 
-_PART_MASS = 0.05  # of each of the two parts between slide and foot [kg]
-_PART_INERTIA = 5e-5  # [kg m^2]
-_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # [m], [rad]
+_PART_MASS = 0.05  # mass of each of the two parts between slide and foot [kg]
+_PART_INERTIA = 5e-5  # moment of inertia of each part [kg m^2]
+_TRAVEL = {"prismatic": 0.02, "revolute": 0.35}  # range of the joints [m], [rad]
 
 
 def add(parent: etree._Element, tag: str, **attributes) -> etree._Element:
@@ -57,9 +57,9 @@ def free_name(root: etree._Element, wanted: str) -> str:
 
 
 def name_files_wholly(root: etree._Element, resources: Resources, label: str) -> None:
-    """Write file:// with the absolute path for every existing mesh, so the text may be moved.
+    """Write file:// with the absolute path of every mesh, for use from any folder.
 
-    A missing visual mesh is left out. Raises ModelError for a missing collision mesh.
+    A missing visual mesh is removed. Raises ModelError for a missing collision mesh.
     """
     for element in list(root.iter("mesh")):
         uri = element.get("filename", "")
@@ -98,7 +98,10 @@ def bush_set(name: str) -> BushSet:
 
 
 def _take_mass(root: etree._Element, foot: str) -> None:
-    """Subtract the mass of the parts of bushes from a foot. Raises ModelError for a light foot."""
+    """Subtract the mass of two bush links from a foot.
+
+    Raises ModelError if the foot is too light.
+    """
     mass = next(x for x in root.iter("link") if x.get("name") == foot).find("inertial/mass")
     heavy = 0.0 if mass is None else float(mass.get("value"))
     if heavy <= 4.0 * _PART_MASS:

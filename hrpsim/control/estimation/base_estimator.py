@@ -5,7 +5,7 @@
 
 The IMU gives orientation and angular velocity. Standing feet give the position: each foot that
 bears load is anchored at its touch-down position, and the legs' kinematics lead from there to the
-base (leg odometry; Flayols et al., Experimental evaluation of simple estimators for humanoid
+base (leg odometry, Flayols et al., Experimental evaluation of simple estimators for humanoid
 robots, Humanoids 2017). The velocity follows the accelerometer at once, and the legs in the mean.
 """
 
@@ -25,16 +25,16 @@ from hrpsim.model.model import Model, Sensor
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.system import FIXED, FREE
 
-_LOADED = 0.05  # of the weight: least load of an anchored foot
-_SAME_HEIGHT = 0.05  # [m] between the force sensors that are assumed to be the feet's
-_VELOCITY_TIME = 0.02  # in which the velocity goes over to that of the legs [s]
-_ANCHOR_TIME = 0.05  # in which the anchor of a foot that bears little follows the other's [s]
+_LOADED = 0.05  # least load of the anchored foot, as a fraction of the weight
+_SAME_HEIGHT = 0.05  # largest height difference of the feet's force sensors [m]
+_VELOCITY_TIME = 0.02  # time constant towards the velocity by the legs' kinematics [s]
+_ANCHOR_TIME = 0.05  # time constant of the anchor of a foot with little load [s]
 
 
 class BaseMotion(NamedTuple):
     """Pose and velocity of the base, in the layout of q[:7] and v[:6] of a free base."""
 
-    position: np.ndarray  # in the world (3,) [m]
+    position: np.ndarray  # position of the base in the world (3,) [m]
     orientation: np.ndarray  # of the base in the world, quaternion x y z w (4,)
     linear_velocity: np.ndarray  # in the base frame (3,) [m/s]
     angular_velocity: np.ndarray  # in the base frame (3,) [rad/s]
@@ -81,7 +81,7 @@ class BaseEstimator:
         self.reset()
 
     def reset(self) -> None:
-        """Start again with the next update."""
+        """Restart the estimate with the next update."""
         self._position: np.ndarray | None = None
         self._imu_velocity = np.zeros(3)
 
@@ -127,7 +127,7 @@ class BaseEstimator:
         )
 
     def _begin(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Put the soles that bear load on the floor, or the lowest sole if none bears load."""
+        """Start the estimate with the loaded soles on the floor, or else with the lowest sole."""
         height = -float(weights @ soles[:, 2]) if weights.any() else -float(soles[:, 2].min())
         self._position = np.array([0.0, 0.0, height])
         self._anchors = self._position + soles
@@ -227,7 +227,7 @@ def sole_box(model: Model, sensor: Sensor) -> tuple[np.ndarray, np.ndarray] | No
 
 
 def sole_depth(model: Model, sensor: Sensor) -> float:
-    """Return how far the lowest point below a sensor is below its origin, along its z axis [m].
+    """Return the depth of the foot below a sensor's origin, along the sensor's z axis [m].
 
     All joints are at zero. Returns 0 if no body on the child side has a collision shape.
     """

@@ -19,7 +19,7 @@ from hrpsim.world.objects.robot import Robot
 FOOT_SENSORS = ("lfsensor", "rfsensor")
 """Names of the force sensors at the feet, by default."""
 
-_LEAST_LOAD = 0.01  # of the robot's weight; below it the ratio of torque to force is noise
+_LEAST_LOAD = 0.01  # fraction of the weight, below which the ratio of torque to force is noise
 
 
 class Support(NamedTuple):

@@ -18,17 +18,17 @@ from hrpsim.model.model import Model
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_LEAST_LOAD = 0.01  # of the weight; with less there is no support
+_LEAST_LOAD = 0.01  # fraction of the weight, below which there is no support
 
 
 class ContactPoints(NamedTuple):
     """The n points at which other bodies pressed on a robot in the last step, in world axes."""
 
-    links: np.ndarray  # (n,) on which: indices in Model.link_names
+    links: np.ndarray  # links with contacts (n,): indices in Model.link_names
     points: np.ndarray  # (n, 3) [m]
-    forces: np.ndarray  # on the link (n, 3) [N]
-    positions: np.ndarray  # of the link (n, 3) [m]
-    orientations: np.ndarray  # of the link, quaternions x y z w (n, 4)
+    forces: np.ndarray  # forces on the link (n, 3) [N]
+    positions: np.ndarray  # positions of the link (n, 3) [m]
+    orientations: np.ndarray  # orientations of the link, quaternions x y z w (n, 4)
 
 
 def pressing_points(robot: Robot) -> ContactPoints:
@@ -50,7 +50,10 @@ class ContactSums:
         self._least_force = _LEAST_LOAD * model.mass * STANDARD_GRAVITY
 
     def of_links(self, pressing: ContactPoints) -> dict[str, LinkContact]:
-        """Return the contact of each link, including the bodies that are fixed to the link."""
+        """Return the contact of each link, by name.
+
+        Links that are fixed to the link are included.
+        """
         return {link: carried.contact(pressing) for link, carried in self._links.items()}
 
     def zero_moment_point(self, pressing: ContactPoints) -> np.ndarray | None:
@@ -89,7 +92,7 @@ class _Carried:
         points, forces = pressing.points[mine], pressing.forces[mine]
         torque = np.zeros(3)
         if len(mine):
-            first = mine[0]  # of one body: any of them gives the origin
+            first = mine[0]  # any contact of one body gives the origin
             offset = self._origins[pressing.links[first]]
             turned = _turned(pressing.orientations[first], offset)
             torque = np.cross(points - (pressing.positions[first] + turned), forces).sum(axis=0)

@@ -157,7 +157,10 @@ class ControlLoop(Closed):
                 made += 1
 
     def tick(self) -> State:
-        """Control the robot and step the world by one period. Return the controller's input."""
+        """Control the robot and step the world by one period.
+
+        Return the state given to the controller.
+        """
         state = self.control()
         self.robot.world.step(self.steps_per_period)
         return state
@@ -174,8 +177,8 @@ class ControlLoop(Closed):
     def sense(self) -> State:
         """Return the present state as the controller gets it, for `act` at the same time.
 
-        The two calls together are a `control` with time between them, in which several controllers
-        can be asked together.
+        `sense` followed by `act` equals `control`. Several controllers can be evaluated in one
+        batch between the two calls.
         """
         return self._host.sense(self._present())
 

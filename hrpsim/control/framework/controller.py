@@ -42,9 +42,9 @@ from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 from hrpsim.world.objects.plausibility import SLOWEST_SAMPLES, long_period
 
-POSITION, VELOCITY, EFFORT = 0, 1, 2  # how a joint is commanded
-_LONGEST = 10.0  # period [s]
-_RESEMBLES = 0.83  # a name another one (difflib)
+POSITION, VELOCITY, EFFORT = 0, 1, 2  # control modes of a joint
+_LONGEST = 10.0  # longest period [s]
+_RESEMBLES = 0.83  # least similarity of a wrong name to a proposed name (difflib)
 MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
@@ -55,16 +55,16 @@ class ControllerError(HrpsimError, ValueError):
 class ImuReading(NamedTuple):
     """Readings of an inertial measurement unit, in the frame of the unit."""
 
-    orientation: np.ndarray  # of the sensor frame in the world, quaternion x y z w (4,)
+    orientation: np.ndarray  # orientation of the sensor frame in the world, quaternion x y z w (4,)
     angular_velocity: np.ndarray  # (3,) [rad/s]
-    linear_acceleration: np.ndarray  # specific force (3,) [m/s^2]: +9.8 upwards at rest
+    linear_acceleration: np.ndarray  # specific force (3,) [m/s^2], +9.8 upwards at rest
 
 
 class BaseReading(NamedTuple):
     """Pose and velocity of the base, in the layout of q[:7] and v[:6]."""
 
-    position: np.ndarray  # in the world (3,) [m]
-    orientation: np.ndarray  # of the base in the world, quaternion x y z w (4,)
+    position: np.ndarray  # position of the base in the world (3,) [m]
+    orientation: np.ndarray  # orientation of the base in the world, quaternion x y z w (4,)
     linear_velocity: np.ndarray  # in the base frame (3,) [m/s]
     angular_velocity: np.ndarray  # in the base frame (3,) [rad/s]
 
@@ -72,10 +72,10 @@ class BaseReading(NamedTuple):
 class LinkContact(NamedTuple):
     """Contact of a link, mean over the last step, along the world's axes."""
 
-    force: np.ndarray  # on the link (3,) [N]
-    torque: np.ndarray  # about the link's origin (3,) [Nm]
-    points: np.ndarray  # that press (k, 3) [m]
-    forces: np.ndarray  # on the link at the points (k, 3) [N]
+    force: np.ndarray  # force on the link (3,) [N]
+    torque: np.ndarray  # torque about the link's origin (3,) [Nm]
+    points: np.ndarray  # contact points under pressure (k, 3) [m]
+    forces: np.ndarray  # forces on the link at the points (k, 3) [N]
 
     @property
     def touches(self) -> bool:
@@ -89,16 +89,17 @@ class State(NamedTuple):
     The last three fields are present if `Controller.needs` lists them.
     """
 
-    time: float  # simulated, from whole nanoseconds [s]
+    time: float  # simulated time, from whole nanoseconds [s]
     joint_positions: np.ndarray  # (n,) [rad or m]
     joint_velocities: np.ndarray  # (n,) [rad/s or m/s]
-    joint_efforts: np.ndarray  # that the actuators delivered in the last step (n,) [Nm or N]
-    # Means over the last step; before the first one, of the settling, zero where none was.
+    joint_efforts: np.ndarray  # efforts of the actuators in the last step (n,) [Nm or N]
+    # Means over the last step. Before the first step they are of the settling, or zero without
+    # settling.
     wrenches: Mapping[str, np.ndarray]  # force [N] then torque [Nm] (6,), by sensor
     imus: Mapping[str, ImuReading]  # by sensor
     base: BaseReading | None = None
     contacts: Mapping[str, LinkContact] = MappingProxyType({})  # by link
-    zmp: np.ndarray | None = None  # (3,) [m] in the world; None where nothing bears the robot
+    zmp: np.ndarray | None = None  # in the world (3,) [m], None without support
 
 
 class Command(NamedTuple):
@@ -117,7 +118,7 @@ class Command(NamedTuple):
     positions: np.ndarray | None = None  # (n,) [rad or m]
     velocities: np.ndarray | None = None  # (n,) [rad/s or m/s]
     efforts: np.ndarray | None = None  # (n,) [Nm or N]
-    modes: np.ndarray | None = None  # (n,) POSITION, VELOCITY or EFFORT; None: all alike
+    modes: np.ndarray | None = None  # (n,) POSITION, VELOCITY or EFFORT, None: same for all joints
 
 
 def used_by(modes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -139,9 +140,9 @@ class Controller(ABC):
     """
 
     period: float = 0.005  # [s] of simulated time between two calls of `control`
-    needs: Mapping[str, Any] = MappingProxyType({})  # beyond sensors: controller_host.py
-    parameter_kinds: ClassVar[Mapping[str, Kind] | None] = None  # by name; None: not checked
-    finished: bool = False  # set it once there is nothing left to do; the host then stops
+    needs: Mapping[str, Any] = MappingProxyType({})  # besides sensors: see controller_host.py
+    parameter_kinds: ClassVar[Mapping[str, Kind] | None] = None  # by name, None: not checked
+    finished: bool = False  # a controller sets it when the task is done, then the host stops
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -155,7 +156,7 @@ class Controller(ABC):
 
     @classmethod
     def _refuse_misspelt(cls, name: str, value: Any) -> None:
-        """Raise UnknownAttributeError for a name that nobody reads, but that resembles one."""
+        """Raise UnknownAttributeError for a name that resembles a known attribute."""
         if name.startswith("_") or hasattr(Controller, name):
             return
         declared = {key for base in cls.__mro__ for key in get_annotations(base)}
@@ -169,7 +170,9 @@ class Controller(ABC):
             )
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:  # noqa: B027
-        """Prepare the controller with the robot's model and the parameters. May take long.
+        """Prepare the controller with the robot's model and the parameters.
+
+        This call may take long.
 
         Args:
             model: of the robot.

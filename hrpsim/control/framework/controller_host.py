@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The life of one controller, the same in the simulator's process and behind ROS topics.
+"""Configures, calls and stops one controller, in the simulator's process and over ROS alike.
 
 `Controller.needs` lists the readings that a controller requires besides encoders and sensors:
 
@@ -14,7 +14,7 @@
 | contacts | State.contacts: the true contacts of these links and of bodies fixed to them |
 | zmp | State.zmp: the true zero-moment point, if true |
 | noise | standard deviations and seed of `NoiseLevels`, added to the sensors' readings |
-| delays | [s], by "joints", "base", "contacts", "zmp" or a sensor; or one number for all |
+| delays | [s], by "joints", "base", "contacts", "zmp" or a sensor, or one number for all |
 """
 
 import math
@@ -74,14 +74,14 @@ _KINDS = {
 
 
 class Needs(NamedTuple):
-    """Requirements of a controller beyond joints, force sensors and IMUs without noise or delay."""
+    """Requirements of a controller besides undisturbed joints, force sensors and IMUs."""
 
-    base: str = ""  # TRUE, ESTIMATED or "": no base
-    feet: tuple[str, ...] = ()  # force sensors; empty: those that the estimator finds
+    base: str = ""  # TRUE, ESTIMATED or "" without a base
+    feet: tuple[str, ...] = ()  # force sensors, empty: sensors chosen by the estimator
     contacts: tuple[str, ...] = ()  # links
     zmp: bool = False
     noise: NoiseLevels | None = None
-    delays: Mapping[str, int] = {}  # in periods, by what is late; without those that are not
+    delays: Mapping[str, int] = {}  # delays other than zero, by name [periods]
 
 
 def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) -> Needs:
@@ -154,13 +154,13 @@ class Perception:
         self.reset()
 
     def reset(self) -> None:
-        """Start again with the next state."""
+        """Clear noise, delays and estimate. The next state is the first state of a run."""
         self._past = {what: deque[Any](maxlen=n + 1) for what, n in self._needs.delays.items()}
         if self._estimator is not None:
             self._estimator.reset()
 
     def perceive(self, state: State) -> State:
-        """Return the state for the controller at this tick."""
+        """Return the state for the controller: with noise, delays and the estimated base."""
         if self._noises:
             self._add_noise(state)
         if self._past:
@@ -198,7 +198,7 @@ class Perception:
         )
 
     def _late(self, what: str, present):
-        """Return the measurement `delays[what]` ticks ago, or the first one."""
+        """Return the measurement `delays[what]` ticks ago, or the first measurement."""
         past = self._past.get(what)
         if past is None:
             return present
@@ -216,7 +216,7 @@ class ControllerHost:
     joint_names: names of the joints, in the order of states and commands. needs: the checked
     requirements of the controller. The states passed to `command` must contain the true base,
     contacts and zero-moment point if required. The host computes the other requirements. robot:
-    name of the robot in its world, which determines the noise; by default the name of the model.
+    name of the robot in its world, which determines the noise. By default the name of the model.
     """
 
     def __init__(
@@ -257,7 +257,7 @@ class ControllerHost:
 
     @property
     def finished(self) -> bool:
-        """Whether the controller has nothing left to do."""
+        """Whether the controller has finished."""
         return self.controller.finished
 
     def restart(self) -> None:
@@ -350,9 +350,9 @@ class ControllerHost:
         return Command(positions, velocities, efforts, modes)
 
     def _values(self, what: str, values) -> np.ndarray:
-        """Return a new array of finite numbers, one for each joint."""
+        """Check that `values` are finite numbers, one for each joint. Return a new array."""
         vector = self._numbers(what, values)
-        # A sum of squares of finite numbers may be infinite, never the other way round.
+        # A sum of squares of finite numbers may be infinite. The reverse is impossible.
         if not math.isfinite(vector.dot(vector)):
             finite = np.isfinite(vector)
             if not finite.all():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 _LARGEST_DEBT = 0.1  # [s, wall]
-_TOLERANCE = 1e-3  # of a step: `wait` may return a rounding error early
+_TOLERANCE = 1e-3  # fraction of a step: `wait` may return early by a rounding error
 
 
 class Pacer:
@@ -16,7 +16,7 @@ class Pacer:
 
     `real_time_factor` simulated seconds pass for each second of `clock`. 0 means as fast as
     possible. If a loop falls behind by more than 0.1 s of wall time, the loop does not catch up
-    with the rest: the real-time factor drops instead.
+    with the excess. The real-time factor drops instead.
     """
 
     def __init__(

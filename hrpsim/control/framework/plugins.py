@@ -17,8 +17,8 @@ from hrpsim.common.values import Range
 from hrpsim.control.framework.controller import Controller, ControllerError
 from hrpsim.control.framework.user_modules import module_in_file
 
-PERIOD = Range(1e-6, 10.0, "s")  # between two calls of a controller
-_KEPT = 64  # kinds of mappings, of the controllers that were configured last
+PERIOD = Range(1e-6, 10.0, "s")  # period between two calls of a controller
+_KEPT = 64  # number of stored mappings, of the last configured controllers
 _known: dict[int, tuple[Mapping[str, Kind], Kind]] = {}
 
 
@@ -40,7 +40,7 @@ def find_controller(name: str) -> type[Controller]:
     found = getattr(module, class_name, None)
     if found is None:
         available = [n for n, value in vars(module).items() if _is_controller(value)]
-        available += getattr(module, "__all__", [])  # which may be imported on first use
+        available += getattr(module, "__all__", [])  # names that a module may import on first use
         raise ControllerError(f"{source}: {unknown_name('controller', class_name, available)}")
     if not _is_controller(found):
         raise ControllerError(
@@ -60,7 +60,7 @@ def _module(module_name: str, name: str):
     try:
         return importlib.import_module(module_name)
     except ModuleNotFoundError as error:
-        # Only the named module itself: a module that it imports may be missing too.
+        # Only the named module is concerned: a module that it imports may also be missing.
         if error.name and (module_name == error.name or module_name.startswith(f"{error.name}.")):
             raise ControllerError(
                 f"controller {name!r}: there is no module {error.name!r} on Python's path"
@@ -113,7 +113,7 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
 
 
 def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, list, str]:
-    """Return the values, and the location and text of the first mistake ("" without)."""
+    """Return the values, and the location and text of the first mistake. The text is "" if none."""
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))

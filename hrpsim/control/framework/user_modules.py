@@ -12,7 +12,7 @@ from types import ModuleType
 def module_in_file(path: Path) -> ModuleType:
     """Execute a .py file again and return the module. Exceptions of the file propagate."""
     specification = importlib.util.spec_from_file_location(path.stem, path)
-    assert specification and specification.loader  # as for every .py file
+    assert specification and specification.loader  # true for every .py file
     module = importlib.util.module_from_spec(specification)
     sys.modules.setdefault(path.stem, module)  # where dataclasses, inspect and pickle search for it
     specification.loader.exec_module(module)

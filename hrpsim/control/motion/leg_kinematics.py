@@ -31,33 +31,33 @@ from hrpsim.model.system import REVOLUTE
 
 JOINT_COUNT = 6
 _ROLES = ("hip yaw", "hip roll", "hip pitch", "knee", "ankle pitch", "ankle roll")
-_AXES = (2, 0, 1, 1, 1, 0)  # axis of the waist (0 x, 1 y, 2 z) that each joint turns about at zero
+_AXES = (2, 0, 1, 1, 1, 0)  # axis of the waist (0 x, 1 y, 2 z) of each joint at zero
 _AXIS_TOLERANCE = 1e-6
 _OFFSET_TOLERANCE = 1e-6  # [m]
 _REACH_TOLERANCE = 1e-9  # [m]
-_REACHED, _TOO_NEAR, _OUT_OF_REACH = 0, 1, 2  # what `solve_leg` returns
+_REACHED, _TOO_NEAR, _OUT_OF_REACH = 0, 1, 2  # return values of `solve_leg`
 
 LEG = np.dtype(
     [
-        ("sense", "f8", (JOINT_COUNT,)),  # of each joint's axis
-        ("foot_R", "f8", (3, 3)),  # of the foot link in the waist's frame, all joints at zero
-        ("ankle", "f8", (3,)),  # from the foot link, along the waist's axes, at zero [m]
+        ("sense", "f8", (JOINT_COUNT,)),  # sign of each joint's axis
+        ("foot_R", "f8", (3, 3)),  # orientation of the foot in the waist's frame, joints at zero
+        ("ankle", "f8", (3,)),  # from the foot to the ankle, in the waist's frame, at zero [m]
         ("hip_center", "f8", (3,)),
         ("lateral", "f8"),
         ("thigh", "f8", (2,)),  # z and x in the leg's plane
         ("shank", "f8", (2,)),
         ("longest", "f8"),
         ("shortest", "f8"),
-        ("R", "f8", (3, 3)),  # found: rotation of the foot from zero
-        ("rho", "f8"),  # found: from the ankle's roll axis to the hip centre
-        ("length", "f8"),  # found: from the hip to the ankle in the leg's plane
+        ("R", "f8", (3, 3)),  # result: rotation of the foot from the zero posture
+        ("rho", "f8"),  # result: from the ankle's roll axis to the hip centre
+        ("length", "f8"),  # result: from the hip to the ankle in the leg's plane
     ]
 )
 Leg = NewType("Leg", Record)
 
 
 class UnreachableError(HrpsimError, ValueError):
-    """The leg cannot reach a foot pose. The message says by how much."""
+    """Raised if the leg cannot reach a foot pose. The message states the missing distance."""
 
 
 class LegKinematics:
@@ -75,7 +75,7 @@ class LegKinematics:
     Args:
         model: of the robot.
         foot_link: name of the link of the foot.
-        waist_link: name of the link of the waist; the base link by default.
+        waist_link: name of the waist's link, by default the base link.
 
     Raises:
         ModelError: if the model does not have such a leg.
@@ -175,11 +175,12 @@ def solve_leg(leg: Leg, target: ChainLink, angles_out: Vector) -> int:
     hip = leg.hip_center
     r_x, r_y, r_z = transposed_times(R, hip[0] - x, hip[1] - y, hip[2] - z)
 
-    # Ankle roll turns the leg's plane until it passes the hip centre at the lateral offset.
+    # Ankle roll turns the leg's plane until the hip centre has the lateral offset from it.
     d, rho = leg.lateral, math.hypot(r_y, r_z)
     ankle_roll = math.atan2(r_y, r_z) + math.asin(_clipped(d / max(rho, _REACH_TOLERANCE)))
 
-    # In the plane, numbers are z + ix: a turn by a about y multiplies by exp(ia).
+    # In the plane, vectors are complex numbers z + ix: a rotation by a about y multiplies by
+    # exp(ia).
     height = math.sqrt(max(rho * rho - d * d, 0.0))
     length = math.hypot(height, r_x)
     U_z, U_x, W_z, W_x = leg.thigh[0], leg.thigh[1], leg.shank[0], leg.shank[1]
@@ -190,7 +191,7 @@ def solve_leg(leg: Leg, target: ChainLink, angles_out: Vector) -> int:
     whole_z, whole_x = U_z + c * W_z - s * W_x, U_x + c * W_x + s * W_z
     turn = math.atan2(whole_x, whole_z) - math.atan2(-r_x, -height)  # knee and ankle pitch together
 
-    # What the hip turns by is R Rx(ankle_roll)^T Ry(turn)^T = Rz(yaw) Rx(roll) Ry(pitch).
+    # The rotation of the hip is R Rx(ankle_roll)^T Ry(turn)^T = Rz(yaw) Rx(roll) Ry(pitch).
     c, s = math.cos(ankle_roll), math.sin(ankle_roll)
     h_01, h_11 = c * R[0, 1] - s * R[0, 2], c * R[1, 1] - s * R[1, 2]
     h_21, across = c * R[2, 1] - s * R[2, 2], s * R[2, 1] + c * R[2, 2]

@@ -13,23 +13,23 @@ from hrpsim.common.errors import HrpsimError
 from hrpsim.common.typed_values import require_fit
 
 CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
-# The columns of the channels whose width does not depend on the robot.
+# The columns of the channels with a width that does not depend on the robot.
 COLUMNS = {
     "zmp": ("x", "y", "z"),
     "waist": ("x", "y", "z", "roll", "pitch", "yaw"),
     "hip": ("roll", "pitch", "yaw"),
     "gsens": ("x", "y", "z"),
 }
-LARGEST_SAMPLE = 1e9  # of times [s] and values: derivatives stay far from overflow
+LARGEST_SAMPLE = 1e9  # largest time [s] and value: derivatives do not overflow
 SHORTEST_STEP = 1e-9  # [s]
 
 
 class SequenceError(HrpsimError, ValueError):
-    """A motion sequence or its file is inconsistent. The message says where."""
+    """A motion sequence or its file is inconsistent. The message names the file and sample."""
 
 
 def last_in_order(times: np.ndarray) -> int | None:
-    """Return the first sample less than SHORTEST_STEP before its successor, or None."""
+    """Return the first sample that is less than SHORTEST_STEP before its successor, or None."""
     late = np.flatnonzero(np.diff(times) < SHORTEST_STEP)
     return int(late[0]) if late.size else None
 
@@ -79,7 +79,10 @@ class Channel:
     __hash__ = None  # type: ignore[assignment]  # as Python's data model requires it
 
     def at(self, times) -> np.ndarray:
-        """Return the values at `times` (k,) [s], (k, width). Values are held beyond the ends."""
+        """Return the values at `times` (k,) [s], (k, width).
+
+        Before the first and after the last sample values are constant.
+        """
         if len(self.times) == 1:
             return self.values[np.zeros(np.shape(times), dtype=np.intp)]
         i, s, h, rise = self._within(times)
@@ -130,14 +133,14 @@ class MotionSequence:
 
     All channels share one clock, which need not start at 0. Each channel has its own rate and
     length. joint_names: the columns of `pos` and `torque`, in the order of the joint ids. Raises
-    Raises SequenceError for a channel of a wrong width.
+    SequenceError for a channel with a wrong number of columns.
     """
 
     joint_names: tuple[str, ...]
     pos: Channel  # joint positions [rad]
     zmp: Channel | None = None  # x y z in the waist's frame [m]
     waist: Channel | None = None  # x y z [m], roll pitch yaw [rad] in the world
-    hip: Channel | None = None  # roll pitch yaw of the waist in the world [rad]; beats `waist`
+    hip: Channel | None = None  # roll pitch yaw of the waist in the world [rad], overrides `waist`
     gsens: Channel | None = None  # acceleration of the waist [m/s^2]
     torque: Channel | None = None  # joint torques [Nm]
     wrenches: Channel | None = None  # force [N], torque [Nm] for each force sensor

@@ -32,15 +32,18 @@ from hrpsim.engine.kinematics.chain_inverse import CHAIN_WORK, LINK, solve_chain
 from hrpsim.model.model import Model
 
 _KNEE = 3  # hip (three joints), knee, ankle (two)
-_CLEARLY = 1.5  # ratio of a knee's ranges, at least, that shows to which side it bends
-_BENT = (0.6, 1.3, 2.0)  # the knee, where searches begin [rad]
-_BACKWARD = 0.3  # a knee bent the other way by more is rejected [rad]
+_CLEARLY = 1.5  # least ratio of a knee's two ranges that determines the bending direction
+_BENT = (0.6, 1.3, 2.0)  # knee angles at the start of searches [rad]
+_BACKWARD = 0.3  # largest knee angle in the opposite direction [rad]
 _EXACT = 1e-10  # [m]
-_REACHED = 1e-6  # [m]: a target that is missed by more cannot be reached
+_REACHED = 1e-6  # largest error at a reachable target [m]
 
 
 class Legs(NamedTuple):
-    """The n legs of a robot. Of the last four fields, only those of the leg's kind are used."""
+    """The n legs of a robot.
+
+    Legs with a closed form use `forms`. Other legs use `searches`, `links` and `work`.
+    """
 
     closed: np.ndarray  # (n,) whether the inverse has a closed form
     forms: np.ndarray  # (n,) LEG
@@ -51,8 +54,8 @@ class Legs(NamedTuple):
 
 SEARCH = np.dtype(
     [
-        ("sense", "f8"),  # in which the knee bends
-        ("length", "f8"),  # of the leg [m]
+        ("sense", "f8"),  # sign of the knee's bending direction
+        ("length", "f8"),  # length of the leg [m]
         ("tried", "f8", (JOINT_COUNT,)),  # work
     ]
 )
@@ -95,7 +98,7 @@ class NumericalLeg:
         self.longest = float(np.linalg.norm(knee - hip) + np.linalg.norm(ankle - knee))
         v = chain[_KNEE].v_index
         self.search = np.zeros(1, dtype=SEARCH)
-        ahead = float(np.cross(axes[_KNEE], ankle - knee)[0])  # of a positive angle
+        ahead = float(np.cross(axes[_KNEE], ankle - knee)[0])  # for a positive rate
         sense = bend_of_knee(system.lower[v], system.upper[v])
         self.search["sense"] = sense or (-1.0 if ahead > 0.0 else 1.0)
         self.search["length"] = self.longest

@@ -19,11 +19,11 @@ from hrpsim.control.motion.motion_sequence import MotionSequence, SequenceError,
 from hrpsim.control.motion.sequence_files import read_sequence
 from hrpsim.model.model import Model
 
-# As hrpsys chooses the time to the first sample by default: mean speed, shortest time.
+# hrpsys has the same default for the time to the first sample: mean speed, and a shortest time.
 _APPROACH_SPEED = 0.5  # [rad/s]
 _SHORTEST_APPROACH = 1.0  # [s]
-_ALREADY_THERE = 0.02  # [rad]: the servos' deflection under the robot's weight
-_LOADING_TIME = 0.5  # in which the feed-forward of torques comes in [s]
+_ALREADY_THERE = 0.02  # deflection of the servos under the robot's weight [rad]
+_LOADING_TIME = 0.5  # time in which the feed-forward of torques is turned on [s]
 
 
 class Playback(Controller):
@@ -40,7 +40,7 @@ class Playback(Controller):
     - `feed_forward`: whether the sequence's torques, if any, are added to the servos' torques (true
       by default). The torques come in within half a second after the transition.
 
-    Joints that the sequence does not name are held at the positions of the start.
+    Joints that the sequence does not name hold their initial positions.
 
     Each command is the sample at the end of the beginning period, with the mean rate over this
     period as feed-forward. This is exactly the motion of a host that ramps the targets over the
@@ -66,7 +66,7 @@ class Playback(Controller):
         check_arguments(Playback.__init__, locals(), SequenceError)
         self.sequence = sequence
         self.period = period
-        self.transition: float | None = None  # [s]; None: by the distance
+        self.transition: float | None = None  # [s], None: depends on the distance
         self.feed_forward = True
         self.begin: float | None = None
 
@@ -91,7 +91,7 @@ class Playback(Controller):
 
     def initialize(self, state: State) -> None:
         """Sample the whole motion, from the posture measured now."""
-        assert self.sequence is not None  # configured
+        assert self.sequence is not None  # after `configure`
         pos = self.sequence.pos
         start, goal = state.joint_positions, np.array(state.joint_positions)
         goal[self._columns] = pos.values[0]
@@ -106,7 +106,7 @@ class Playback(Controller):
         on_way = times < transition
         if on_way.any():
             path[on_way] = start + np.outer(smooth_step(times[on_way] / transition), goal - start)
-        # The last row is the end, at rest, for a host that continues.
+        # The last row is the final state at rest, for a host that continues.
         self._positions = np.concatenate([path[1:], path[-1:]])
         self._velocities = np.zeros_like(self._positions)
         self._velocities[:-1] = np.diff(path, axis=0) / self.period
@@ -117,7 +117,7 @@ class Playback(Controller):
 
     def _torques(self, times, transition: float) -> np.ndarray | None:
         """Return the mean feed-forward of each period (count + 1, joints), or None."""
-        assert self.sequence is not None  # configured
+        assert self.sequence is not None  # after `configure`
         torque = self.sequence.torque
         if torque is None or not self.feed_forward:
             return None

@@ -20,15 +20,15 @@ from hrpsim.engine.dynamics.functions import center_of_mass, inverse_dynamics, l
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
-_TOLERANCE = 1e-6  # [m]; of the sole's turn [rad]
+_TOLERANCE = 1e-6  # [m], and the rotation of the sole [rad]
 _ITERATION_LIMIT = 30
-# From hip to ankle, as part of the straight leg: HRP-2's half-sitting first, straighter ones where
-# joints would come too near their limits.
+# Distances from hip to ankle, as fractions of the straight leg: HRP-2's half-sitting first, then
+# straighter legs, for robots with joints near the limits.
 _STRETCHES = (0.906, 0.93, 0.95, 0.97)
-_MARGIN = 0.2  # of the legs' joints to their limits, for stepping [rad]
-_CLEARLY = 0.01  # margin for which straighter legs are worth their shorter reach [rad]
-_LEAST_GAP = 0.08  # between the soles, as part of the leg's length
-_INSIDE = 0.02  # joints that cannot be at zero stay this far from their limits [rad, m]
+_MARGIN = 0.2  # least distance of the legs' joints from the limits, for stepping [rad]
+_CLEARLY = 0.01  # gain of this distance that justifies straighter legs [rad]
+_LEAST_GAP = 0.08  # least gap between the soles, as a fraction of the leg's length
+_INSIDE = 0.02  # distance from the limits of joints that cannot be at zero [rad, m]
 _ROUNDS = 30
 _EXACT = 1e-9  # [m]
 
@@ -42,12 +42,12 @@ class Stance(NamedTuple):
     com: np.ndarray  # horizontal position of the centre of mass (2,) [m]
     waist_height: float  # [m]
     soles: np.ndarray  # positions of the sole links (2, 3) [m]
-    shares: np.ndarray  # parts of the weight that the soles carry (2,)
+    shares: np.ndarray  # fractions of the weight on the soles (2,)
     pressures: np.ndarray  # centres of pressure in the soles' frames (2, 2) [m]
 
 
 class PostureSolver:
-    """Find postures one after another, each search starting from the previous posture.
+    """Finds a series of postures. Each search starts at the previous posture.
 
     The free base must be the waist. soles: links of the left and the right sole. Joints without
     gains that have a stiffness are springs. Joints that are in no leg stay at zero.
@@ -121,9 +121,10 @@ class PostureSolver:
 def why_beyond_limits(
     model: Model, what: str, name: str, angles, speed: float, effort: float = 0.0
 ) -> str:
-    """Return which limit of a joint a motion, called `what`, exceeds, or "" for none.
+    """Return a text that names the limit of a joint that a motion exceeds, or "".
 
-    angles: all positions of the joint [rad]. speed [rad/s], effort [Nm]: the largest values.
+    what: name of the motion in the text. angles: all positions of the joint [rad]. speed [rad/s],
+    effort [Nm]: the largest values.
     """
     system, k, low, high = model.system, model.joint(name).v_index, angles.min(), angles.max()
     lower, upper, fastest = system.lower[k], system.upper[k], system.velocity_limit[k]
@@ -212,7 +213,7 @@ def _check_limits(model: Model, q, names) -> None:
 
 
 def _freest(model: Model, legs, ankle_heights, half: float, middle: float, positions):
-    """Return the posture with clearly the largest margin to the limits, or None if none exists."""
+    """Return the reachable posture with the largest margin to the joint limits, or None."""
     found, most = None, -np.inf
     for stretch in _STRETCHES:
         height = min(

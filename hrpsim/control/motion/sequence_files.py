@@ -73,7 +73,7 @@ def read_sequence(
 
 
 def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> list[Path]:
-    """Write the files of a sequence and return their paths. Reading them gives the same bits.
+    """Write the files of a sequence, and return the paths. Reading the files gives equal bits.
 
     Files of an older set with this name are removed if the sequence has no channel for them. An old
     .hip would otherwise have priority over the new .waist.
@@ -142,7 +142,10 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
 
 
 def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Channel:
-    """Return the samples in a file. labels: names of the columns after the time, if known."""
+    """Return the samples in a file.
+
+    labels: names of the columns after the time, if known.
+    """
     text = read_text(path, SequenceError, "SEQUENCE_SIZE")
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]
@@ -150,7 +153,7 @@ def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Chan
         raise SequenceError(f"{path}: the file holds no samples")
     width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
     table = np.full((1, 0), np.nan)
-    with suppress(SequenceError):  # the complaint names the line
+    with suppress(SequenceError):  # the later error names the line
         table = number_table([lines[k] for k in used], path, SequenceError, None, None)
     is_whole = table.shape[1] == 1 + width and np.isfinite(table).all()
     if not is_whole or _is_odd(kind, width):
@@ -171,12 +174,12 @@ def _has_sample(line: str) -> bool:
 
 
 def _is_odd(kind: str, width: int) -> bool:
-    """Return whether a file of this kind cannot have so many columns after the time."""
+    """Return whether a file of this kind cannot have `width` columns after the time."""
     return width < 1 or (kind == "wrenches" and width % 6 != 0)
 
 
 def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
-    """Return the mistake in the first malformed line, and its place."""
+    """Return a message about the first malformed line, with file, line and column."""
     for k in used:
         tokens = lines[k].split()
         if fault := _faulty_token(tokens, ("time", *(labels or ()))):

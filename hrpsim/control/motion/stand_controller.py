@@ -40,7 +40,7 @@ from hrpsim.engine.dynamics.functions import center_of_mass, link_pose
 from hrpsim.model.model import Joint, Model
 from hrpsim.model.system import FREE
 
-HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # [rad], published for HRP-2
+HALF_SITTING_LEG = (0.0, 0.0, -0.4538, 0.8727, -0.4189, 0.0)  # as published for HRP-2 [rad]
 _KNOT_PERIOD = 0.02  # [s]
 _NEAR = 0.1  # [rad]
 _MOTION_PARAMETERS = ("soles", "squat_depth", "step_height", "steps_per_foot")
@@ -50,14 +50,14 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Keyframe:
-    """The keyframe at the end of a part of the motion that takes `duration` [s]."""
+    """The keyframe at the end of a phase of the motion of `duration` [s]."""
 
     phase: str
     duration: float
-    forward: float = 0.0  # zero-moment point, from that of half-sitting [m]
-    aside: float = 0.0  # zero-moment point: -1 the right sole, 0 the middle, 1 the left sole
-    lowered: float = 0.0  # of the waist below half-sitting [m]
-    lifts: tuple[float, float] = (0.0, 0.0)  # of the left and the right sole [m]
+    forward: float = 0.0  # displacement of the zero-moment point from half-sitting [m]
+    aside: float = 0.0  # zero-moment point: -1 right sole, 0 middle, 1 left sole
+    lowered: float = 0.0  # depth of the waist below half-sitting [m]
+    lifts: tuple[float, float] = (0.0, 0.0)  # heights of the left and the right sole [m]
 
 
 class StandMotion:
@@ -65,9 +65,9 @@ class StandMotion:
 
     model: legs of HRP-2's type, gains, a free base at the waist. start: positions of the joints at
     t = 0, {joint name: rad}. A missing driven joint starts in half-sitting, in which all joints
-    except the legs are at zero. Other names do not matter. soles: links of the left and the right
-    sole, with z axes up on the ground. squat_depth, step_height [m]. steps_per_foot: number of
-    steps. Planning takes about a second. Raises UnreachableError if a leg is too short. Raises
+    except the legs are at zero. Names of other joints are ignored. soles: links of the left and the
+    right sole, with z axes up on the ground. squat_depth, step_height [m]. steps_per_foot: number
+    of steps. Planning takes about a second. Raises UnreachableError if a leg is too short. Raises
     ModelError if the model does not have such legs, or if the motion exceeds a joint's limits.
 
     duration [s]: of the motion. joint_names: the joints with gains, in the model's order.
@@ -98,7 +98,7 @@ class StandMotion:
         for leg in solver.legs:
             begin.update(zip(leg.joint_names, HALF_SITTING_LEG))
         begin.update(start or {})
-        # Lead from there into the first posture, during the first part of the motion.
+        # Change from the present posture to the first posture during the first part of the motion.
         offset = np.array([begin[name] for name in self.joint_names]) - commands[0]
         commands += np.outer(1.0 - smooth_step(knots / self._ends[0]), offset)
         self._path = CubicSpline(knots, commands, bc_type="clamped")
@@ -108,7 +108,7 @@ class StandMotion:
         return self._path(min(max(t, 0.0), self.duration))
 
     def phase(self, t: float) -> str:
-        """Return the name of the part of the motion at time t [s]."""
+        """Return the name of the phase of the motion at time t [s]."""
         k = int(np.searchsorted(self._ends, t, side="right"))
         return self._phases[min(k, len(self._phases) - 1)]
 
@@ -136,7 +136,7 @@ def _script(squat_depth: float, step_height: float, steps_per_foot: int) -> list
 
 
 def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]:
-    """Return the requirements of the postures at all knots."""
+    """Return the required postures at all knots."""
     ends = np.cumsum([0.0, *(frame.duration for frame in script)])
     frames = [script[0], *script]
 
@@ -234,16 +234,16 @@ def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
     c = height / (STANDARD_GRAVITY * period * period)
     bands = np.empty((3, len(zmp)))
     bands[0], bands[1], bands[2] = -c, 1.0 + 2.0 * c, -c
-    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside equals the end
+    bands[1, [0, -1]] = 1.0 + c  # at rest: the neighbour outside the range equals the end
     return solve_banded((1, 1), bands, zmp)
 
 
 class StandController(Controller):
     """Take a humanoid through half-sitting, squat, sway and steps in place.
 
-    Parameters: `period` [s]; `duration` [s] after which the controller ends, 0 for the whole
-    motion; `soles`, `squat_depth`, `step_height`, `steps_per_foot` of StandMotion. The controller
-    counts its own ticks, so the motion stays smooth if states are missed.
+    Parameters: `period` [s], `duration` [s] after which the controller ends, 0 for the whole
+    motion, and `soles`, `squat_depth`, `step_height`, `steps_per_foot` of StandMotion. The
+    controller counts its own ticks, so the motion stays smooth if states are missed.
     """
 
     parameter_kinds = {
@@ -273,7 +273,7 @@ class StandController(Controller):
         self._phase = ""
 
     def control(self, state: State) -> Command:
-        """Return the positions of the next tick of the motion."""
+        """Return the joint positions for the end of the next tick."""
         t = self._tick * self.period
         self._tick += 1
         if self.motion.phase(t) != self._phase:

@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps on perceived ground: the flattest foothold near the planned one, at its height."""
+"""Choose footsteps on measured ground: the flattest foothold near the planned foothold."""
 
 import numpy as np
 
 from hrpsim.control.pattern.footsteps import Footstep
 
-_SPACING = 0.02  # of the footholds that are compared [m]
-_PER_DISTANCE = 0.05  # gap beneath the sole that outweighs a foothold so much farther [m/m]
+_SPACING = 0.02  # distance between the compared footholds [m]
+_PER_DISTANCE = 0.05  # gap beneath the sole that compensates a longer distance to a foothold [m/m]
 _INWARD = 0.02  # [m]
-_FEWEST = 4  # points beneath a sole that say how high the ground is
+_FEWEST = 4  # least number of points beneath a sole for the height of the ground
 
 
 def flattest_foothold(
@@ -27,7 +27,7 @@ def flattest_foothold(
 
     A level sole rests on the highest point below the sole. The flattest ground leaves the smallest
     mean gap to the sole. A foothold 20 mm farther from the nominal one must be better by 1 mm. The
-    result is `nominal` if no ground is seen.
+    result is `nominal` if there are no points of the ground near the foothold.
 
     Args:
         nominal: the planned foothold.

@@ -23,26 +23,26 @@ from hrpsim.common.values import is_number
 from hrpsim.control.pattern.support_polygon import gap_between
 
 SIDES = ("left", "right")
-STAIRS_RUN = 0.26  # of the stairs in config/stairs.yaml [m]
+STAIRS_RUN = 0.26  # depth of the stairs in config/stairs.yaml [m]
 SMALLEST_GAP = 0.01  # between the soles [m]
-_CHECKS = 9  # checks of the soles while a foot moves
+_CHECKS = 9  # number of checks of the soles' gap during a step
 _SAME = 1e-9  # [m, rad]
 
 
 class WalkError(HrpsimError, ValueError):
-    """A walk cannot be made. The message names the step and the reason."""
+    """Raised if a walk cannot be planned. The message names the step and the reason."""
 
 
 class Footstep(NamedTuple):
-    """The pose of a sole's frame on the ground, level."""
+    """The planned pose of a level sole on the ground."""
 
     side: str  # "left" or "right"
     x: float  # [m]
     y: float  # [m]
     yaw: float  # [rad]
     z: float = 0.0  # [m]
-    obstacle: float = 0.0  # height above z of what the foot passes on its way [m]
-    clearance: float = 1.0  # above the highest it passes, in parts of the gait's step height
+    obstacle: float = 0.0  # height above z of an obstacle below the foot's path [m]
+    clearance: float = 1.0  # clearance above the obstacle, in step heights of the gait
 
     def point(self, at) -> np.ndarray:
         """Return points `at` (..., 2) of the sole's frame in the world (..., 2) [m]."""
@@ -128,13 +128,13 @@ def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
     Args:
         count: number of stairs.
         run: depth of a stair [m].
-        rise: height of a stair [m]; negative to go down.
+        rise: height of a stair [m], negative to go down.
     """
     return (Steps(1, forward=run, rise=rise), Steps(1)) * count
 
 
 def in_place(count: int) -> Steps:
-    """Return `count` steps that lift a foot and put it back."""
+    """Return `count` steps on the spot."""
     return Steps(count)
 
 
@@ -197,7 +197,7 @@ def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -
     before = stance[side]
     put(side)
     if np.abs(np.subtract(before[1:], stance[side][1:])).max() < _SAME:
-        footsteps.pop()  # they already were side by side
+        footsteps.pop()  # the feet were already side by side
     return footsteps
 
 

@@ -22,15 +22,16 @@ class Pace(NamedTuple):
 
     length: float = 1.0
     time: float = 1.0
-    inset: float = 0.0  # of the ZMP towards the other foot: part of the sole's inner half
+    inset: float = 0.0  # shift of the ZMP to the other foot, as a fraction of the sole's inner half
 
 
-# From the walk as planned to one at a sixth of the speed; each is tried where joints cannot
-# follow the one before.
+# From the planned walk to a walk at a sixth of the speed. If joints cannot follow one, the next is
+# tried.
 PACES = tuple(
     Pace(*pace) for pace in ((1.0, 1.0), (0.8, 1.2), (0.6, 1.4), (0.5, 1.7), (0.4, 2.0), (0.4, 2.5))
 )
-# Tried last: slow walks sway until an ankle is on the floor, less so with the ZMP further inside.
+# Tried last: robots sway in slow walks until an ankle touches the floor, and sway less if the ZMP
+# is further inside.
 NARROW_PACES = tuple(Pace(length, 2.0, inset=0.5) for length in (1.0, 0.75, 0.5, 0.25))
 
 
@@ -41,11 +42,11 @@ class Gait:
     The 19 steps of the walk "E5" take 20 s with the default times.
     """
 
-    single_support: float = 0.6  # one foot in the air
-    double_support: float = 0.3  # both feet on the floor, between two steps
-    start: float = 1.6  # both feet on the floor, before the first step
-    end: float = 1.6  # and after the last one
-    shift: float = 0.4  # part of `start` and `end` in which the zero-moment point moves
+    single_support: float = 0.6  # one foot in the air [s]
+    double_support: float = 0.3  # both feet on the floor, between two steps [s]
+    start: float = 1.6  # both feet on the floor, before the first step [s]
+    end: float = 1.6  # both feet on the floor, after the last step [s]
+    shift: float = 0.4  # fraction of `start` and `end` in which the zero-moment point moves
     step_height: float = 0.05
 
     def __post_init__(self) -> None:
@@ -75,14 +76,14 @@ class Gait:
 
 
 class Phase(NamedTuple):
-    """A period in which the same feet stand."""
+    """A period of a walk in which the set of standing feet is constant."""
 
     support: str  # "both", "left" or "right"
     begin: float  # [s]
     end: float  # [s]
-    left: Footstep  # the feet at its beginning
+    left: Footstep  # the feet at the beginning of the phase
     right: Footstep
-    target: Footstep | None = None  # where the foot in the air lands
+    target: Footstep | None = None  # footstep of the foot in the air
     rests: bool = False  # whether the zero-moment point stops midway between two steps
 
 
@@ -135,7 +136,7 @@ def waist_rises(phases: list[Phase], times) -> np.ndarray:
 
 
 def _at_rest_before(phases: list[Phase], value) -> tuple[list[float], list]:
-    """Return the first knot, with `value`, of a walk that begins with both feet on the floor."""
+    """Return the first knot (time, value) of a walk that begins on both feet, or no knot."""
     return ([], []) if phases[0].target is not None else ([phases[0].begin], [value])
 
 

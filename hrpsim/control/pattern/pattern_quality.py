@@ -15,25 +15,25 @@ from hrpsim.model.model import Model
 
 
 class JointUse(NamedTuple):
-    """A pattern's use of a joint's limits."""
+    """Margins of a joint to its limits of position, velocity and torque in a pattern."""
 
     name: str
-    angle_margin: float  # to the nearer limit [rad]; negative: beyond it
-    speed_ratio: float  # of the greatest speed to the limit
-    torque_ratio: float  # of the greatest torque to the limit
+    angle_margin: float  # distance to the nearer limit [rad], negative beyond the limit
+    speed_ratio: float  # ratio of the largest speed to the limit
+    torque_ratio: float  # ratio of the largest torque to the limit
 
 
 class PatternQuality(NamedTuple):
     """Quality measures of a walking pattern, from `pattern_quality`. Lengths are in m."""
 
-    zmp_margins: tuple[float, ...]  # of the ZMP to the support polygon's edge, least of each phase
-    single_support_margin: float  # least of all single supports
+    zmp_margins: tuple[float, ...]  # least ZMP distance from the support's edge in each phase
+    single_support_margin: float  # least of these in all single supports
     double_support_margin: float
     zmp_error: float  # largest distance of the ZMP from its reference
     zmp_error_rms: float
-    uncorrected_zmp_error: float  # largest, of cart-table preview control alone
+    uncorrected_zmp_error: float  # largest distance with cart-table preview control alone
     sole_gap: float  # least distance between the soles' outlines
-    joints: tuple[JointUse, ...]  # in the order of the joint ids
+    joints: tuple[JointUse, ...]  # in the order of jointId
 
     def report(self) -> str:
         """Return the measures as text, including the moving joints with the highest use."""
@@ -57,7 +57,7 @@ class PatternQuality(NamedTuple):
 
 
 def pattern_quality(model: Model, pattern: WalkingPattern) -> PatternQuality:
-    """Return the margins of `pattern`, which was made for `model`."""
+    """Return ZMP margins and use of joint limits for a pattern of `model`."""
     outlines = [
         [Footstep("", x, y, yaw).point(at) for at, (x, y, _, yaw) in zip(pattern.outlines, poses)]
         for poses in pattern.soles
@@ -81,7 +81,7 @@ def pattern_quality(model: Model, pattern: WalkingPattern) -> PatternQuality:
 def _least_margin(pattern: WalkingPattern, phase, outlines) -> float:
     first, last = np.searchsorted(pattern.times, [phase.begin - 1e-9, phase.end + 1e-9])
     feet = {"left": [0], "right": [1], "both": [0, 1]}[phase.support]
-    middle = (first + last) // 2  # the standing feet stay where they are
+    middle = (first + last) // 2  # the supporting feet do not move
     polygon = convex_hull(np.concatenate([outlines[middle][foot] for foot in feet]))
     return float(margins(pattern.zmp[first:last], polygon).min())
 

@@ -5,9 +5,9 @@
 
 Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point",
 ICRA 2003, section 3. The state of each horizontal axis is x = (position, velocity, acceleration) of
-the centre of mass. The input u is its jerk, held for a period. The output p = C x is the ZMP. The
-ZMP error of the multibody model, from inverse dynamics, is the input of a second preview control.
-The resulting correction is added to the motion (section 4).
+the centre of mass. The input u is the jerk of the centre of mass, constant over a period. The
+output p = C x is the ZMP. The ZMP error of the multibody model, from inverse dynamics, is the input
+of a second preview control. The resulting correction is added to the motion (section 4).
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from hrpsim.control.pattern.whole_body_zmp import (
 )
 
 _CORRECTIONS = 2
-ARRIVAL = 0.8  # the last part of the way, into the last posture [s]
+ARRIVAL = 0.8  # duration of the change to the last posture [s]
 
 
 class PreviewControl:
-    """Optimal tracking of a ZMP reference known `horizon` [s] ahead and constant afterwards.
+    """Optimal tracking of a ZMP reference.
+
+    The reference is known `horizon` [s] ahead, then constant.
 
     The tracking minimises the sum of  e^2 + jerk_weight du^2  over all time. e is the ZMP error,
     and du is the change of the jerk from one period to the next (Kajita 2003, eq. 10). A larger
@@ -51,7 +53,7 @@ class PreviewControl:
         self.A = np.array([[1.0, h, h * h / 2.0], [0.0, 1.0, h], [0.0, 0.0, 1.0]])
         self.B = np.array([h**3 / 6.0, h * h / 2.0, h])
         self.C = np.array([1.0, 0.0, -height / STANDARD_GRAVITY])
-        # The error's sum and the state's change, the system of Kajita 2003, eq. 12.
+        # State: sum of the error, and change of the state, as in Kajita 2003, eq. 12.
         A = np.zeros((4, 4))
         A[0, 0], A[0, 1:], A[1:, 1:] = 1.0, self.C @ self.A, self.A
         B = np.concatenate([[self.C @ self.B], self.B])
@@ -66,7 +68,7 @@ class PreviewControl:
         for j in range(len(self.preview_gains)):
             self.preview_gains[j] = B @ X / weight
             X = closed.T @ X
-        # All gains sum to the position's: the control is invariant to translation.
+        # The sum of all gains is the gain of the position: the control is invariant to translation.
         self.preview_gains[-1] += self.state_gain[0] - self.preview_gains.sum()
 
     def follow(self, reference, start=0.0) -> tuple[np.ndarray, np.ndarray]:
@@ -82,7 +84,7 @@ class PreviewControl:
     def resume(self, reference, state: PreviewState, count: int, stop: int):
         """Return centre of mass and ZMP (count, axes) [m], and the state at sample `stop`.
 
-        reference: of the ZMP from now on (n, axes); constant after the last sample. The reference
+        reference: of the ZMP from now on (n, axes), constant after the last sample. The reference
         may differ from the previous reference: the motion is then the optimum for the new one.
         """
         held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
@@ -104,8 +106,8 @@ class PreviewState(NamedTuple):
     """State of preview control between two samples, for each horizontal axis."""
 
     motion: np.ndarray  # position, velocity, acceleration of the centre of mass (3, axes)
-    before: np.ndarray  # those of the sample before (3, axes)
-    jerk: np.ndarray  # since then (axes,) [m/s^3]
+    before: np.ndarray  # the same at the sample before (3, axes)
+    jerk: np.ndarray  # jerk since the sample before (axes,) [m/s^3]
 
     @classmethod
     def at_rest(cls, position) -> PreviewState:
@@ -116,20 +118,20 @@ class PreviewState(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """Heights above the floor on which the walk begins [m]."""
+    """Heights [m] of the waist relative to half-sitting, and of the ZMP above the first floor."""
 
-    waist: np.ndarray  # of the waist above its height in half-sitting (n,)
-    zmp: np.ndarray  # of the ZMP (n,)
+    waist: np.ndarray  # height of the waist relative to half-sitting (n,)
+    zmp: np.ndarray  # height of the ZMP (n,)
 
 
 class Corrected(NamedTuple):
-    """A motion with the forces of the floor."""
+    """A motion, with the floor's forces on the robot."""
 
     waist: np.ndarray  # x y z yaw (n, 4) [m, rad]
     motion: np.ndarray  # configurations (n, nq)
-    wrenches: np.ndarray  # of the floor, as floor_wrenches gives them (n, 6)
-    zmp: np.ndarray  # of the multibody model, on the floor (n, 2) [m]
-    errors: tuple[float, ...]  # largest |zmp - reference|, before corrections and after [m]
+    wrenches: np.ndarray  # wrenches of the floor, as by floor_wrenches (n, 6)
+    zmp: np.ndarray  # ZMP of the multibody model on the floor (n, 2) [m]
+    errors: tuple[float, ...]  # largest |zmp - reference| before each correction and at the end [m]
 
 
 def corrected_motion(

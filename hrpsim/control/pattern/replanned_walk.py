@@ -49,15 +49,15 @@ from hrpsim.control.pattern.whole_body_zmp import (
 from hrpsim.engine.dynamics.along_motion import inverse_dynamics_along
 from hrpsim.model.model import Model
 
-_FORESEEN = 3  # steps after the next one
-_BEYOND = 0.8  # whole-body dynamics are taken into account this long after the next step [s]
-_FADING = 0.3  # in the last part of that time this fades out [s]
+_FORESEEN = 3  # number of steps after the next one
+_BEYOND = 0.8  # whole-body dynamics are considered up to this time after the next step [s]
+_FADING = 0.3  # last part of that time, in which their correction decreases to zero [s]
 _CORRECTIONS = 3
-# Steps that are tried in turn where the legs cannot follow, each in the usual time and in that of
-# walks on stairs.
+# Sizes of steps in the order of trials if the legs cannot follow. Each size is tried with the usual
+# time and with the time on stairs.
 _SHORTENED = (1.0, 0.5, 0.25, 0.0)
-_CLIMBING = 4.0 / 3.0  # time in the air on stairs, in times of that on the level
-_RATES = ("efforts", "com_velocity", "zmp", "vertical_force")  # of a section, from differences
+_CLIMBING = 4.0 / 3.0  # ratio of the time in the air on stairs to the time on the level
+_RATES = ("efforts", "com_velocity", "zmp", "vertical_force")  # by differences within a section
 _SAME = 1e-9  # [m, rad]
 
 PlaceFootstep = Callable[[Footstep, Footstep], Footstep]
@@ -67,15 +67,15 @@ class WalkSection(NamedTuple):
     """The motion of n samples between two plans. The last sample is the next section's first."""
 
     motion: np.ndarray  # configurations (n, nq)
-    efforts: np.ndarray  # generalised forces without any force on the soles (n, nv) [Nm, N]
+    efforts: np.ndarray  # generalised forces without forces on the soles (n, nv) [Nm, N]
     com: np.ndarray  # centre of mass (n, 3) [m]
     com_velocity: np.ndarray  # (n, 3) [m/s]
-    zmp: np.ndarray  # of the multibody model (n, 2) [m]
-    vertical_force: np.ndarray  # of the floor (n,) [N]
+    zmp: np.ndarray  # ZMP of the multibody model (n, 2) [m]
+    vertical_force: np.ndarray  # vertical force of the floor (n,) [N]
     soles: np.ndarray  # x y z yaw (n, 2, 4)
     waist: np.ndarray  # x y z yaw (n, 4)
     contact: np.ndarray  # (n, 2) bool
-    footsteps: tuple[Footstep, ...]  # the one that it makes, if any, then those foreseen
+    footsteps: tuple[Footstep, ...]  # the footstep of this section, if any, then the foreseen ones
 
 
 class ReplannedWalk:
@@ -107,18 +107,18 @@ class ReplannedWalk:
 
     @property
     def longest(self) -> int:
-        """The most samples of a section."""
+        """The largest number of samples of a section."""
         gait = self._gaits[-1]
         first, step = gait.start + gait.single_support, gait.single_support + gait.double_support
         return round(max(first, gait.end, step) / self.period) + 1
 
     def reset(self) -> None:
-        """Begin again, at rest over the world's origin."""
+        """Restart the walk, at rest over the world's origin."""
         body = self.body
         self.stance = dict(zip(SIDES, body.stance))
         self.is_standing = True
         self._before: WalkSection | None = None
-        self._swung: Phase | None = None  # the phase before this touch-down
+        self._swung: Phase | None = None  # the phase before the present touch-down
         self._closing = False
         self._state = PreviewState.at_rest(body.com[:2])
         self._last = body.rest.copy()
@@ -132,7 +132,7 @@ class ReplannedWalk:
         At zero velocity the feet close up, then the robot stands.
 
         Args:
-            velocity: desired velocity; `limits.within` reduces a velocity beyond the limits.
+            velocity: desired velocity. `limits.within` reduces a velocity beyond the limits.
             place: place(nominal, standing) returns the footstep to make instead of `nominal`.
                 `standing` is the foot that stands during the step.
 
@@ -164,7 +164,7 @@ class ReplannedWalk:
         return "right" if (velocity.left or velocity.turn) < 0.0 else "left"
 
     def _footsteps(self, velocity: Velocity, side: str, place: PlaceFootstep) -> list[Footstep]:
-        """Return the next footstep and the foreseen ones, or none if the feet are closed up."""
+        """Return the next footstep and the steps after it, or none if the feet are side by side."""
         stance, steps, stops = dict(self.stance), [], not any(velocity)
         for _ in range(1 if stops else 1 + _FORESEEN):
             standing = stance[SIDES[1 - SIDES.index(side)]]
@@ -186,7 +186,7 @@ class ReplannedWalk:
         _check_gap(self.body, self.stance, footsteps[0])
         after = gait.double_support - gait.start
         phases = phases_of(**self.stance, footsteps=footsteps, gait=gait)
-        if self._closing:  # the motion so far leads to a rest
+        if self._closing:  # the present motion leads to rest
             return [self._swung, phases[0]._replace(rests=True), *phases[1:]]
         moved = [p._replace(begin=max(p.begin + after, 0.0), end=p.end + after) for p in phases]
         return [self._swung, *moved]
@@ -195,14 +195,17 @@ class ReplannedWalk:
         return Phase("both", 0.0, self.gait.end, **self.stance)
 
     def _planned(self, footsteps: Sequence[Footstep], phases: list[Phase]) -> WalkSection:
-        """Return the section of a plan up to its first touch-down, and continue from there."""
+        """Return the section of a plan up to the first touch-down.
+
+        The next plan continues there.
+        """
         made = next((p for p in phases[1:] if p.target is not None), None)
         count = round((made or phases[-1]).end / self.period)
         found = self._motion(phases, count)
         _check_limits(self.body.model, found.motion, self.period)
         section = self._section(found, count, footsteps)
         if self._before is not None:
-            for name in _RATES:  # differences across the join would be those of two plans
+            for name in _RATES:  # differences across the junction would mix two plans
                 getattr(section, name)[0] = getattr(self._before, name)[-1]
         self._before = section
         if made is None:
@@ -251,7 +254,7 @@ class ReplannedWalk:
             if k > 0:
                 wrenches = floor_wrenches(body.model, motion, period)[1:]
                 missing = zmp - zero_moment_points(wrenches, heights)
-                missing[-1] = missing[-2]  # which has no sample after it
+                missing[-1] = missing[-2]  # no sample follows it
                 target[:n] = reference[:n] + fading * missing
             offsets += com - body.center_of_mass(motion[1:])[:, :2]
         return _Motion(motion, waist, soles, heights, contacts(phases, times), offsets, state)
@@ -279,15 +282,15 @@ class ReplannedWalk:
 
 
 class _Motion(NamedTuple):
-    """A motion from the sample before a plan until after the plan's first step."""
+    """The motion of a plan over its first step, with one earlier sample."""
 
-    motion: np.ndarray  # configurations, from one sample before the others on (n + 1, nq)
+    motion: np.ndarray  # configurations, from the sample before the section (n + 1, nq)
     waist: np.ndarray  # x y z yaw (n, 4)
     soles: np.ndarray  # x y z yaw (n, 2, 4)
-    heights: np.ndarray  # of the ZMP (n,)
+    heights: np.ndarray  # heights of the ZMP (n,)
     contact: np.ndarray  # (n, 2) bool
-    offsets: np.ndarray  # of the waist from the centre of mass (n, 2) [m]
-    state: PreviewState  # at the end of the first step
+    offsets: np.ndarray  # from the centre of mass to the waist (n, 2) [m]
+    state: PreviewState  # state at the end of the first step
 
 
 def _as_planned(nominal: Footstep, standing: Footstep) -> Footstep:

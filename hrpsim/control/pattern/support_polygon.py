@@ -13,8 +13,8 @@ from hrpsim.engine.compile.kernel_types import Matrix
 from hrpsim.model.model import Model
 from hrpsim.model.shapes.geometry import Box, Capsule, Mesh, Sphere
 
-_FLAT = 2e-3  # above the lowest point of a sole [m]
-_LEAST_AREA = 4e-4  # of a sole [m^2]
+_FLAT = 2e-3  # largest height above the lowest point of a sole [m]
+_LEAST_AREA = 4e-4  # least area of a sole [m^2]
 _RIM = 24  # points on the rim of a cylinder
 
 
@@ -151,7 +151,7 @@ def inset(polygon, margin: float) -> np.ndarray:
 def nearest_in(corners: Matrix, count: int, x: float, y: float) -> tuple[float, float]:
     """Return the point of a convex polygon, inside or on an edge, that is nearest to (x, y).
 
-    corners: (k, 2), counter-clockwise; only the first `count` belong to the polygon.
+    corners: (k, 2), counter-clockwise. Only the first `count` belong to the polygon.
     """
     nearest_x, nearest_y, least = x, y, np.inf
     outside = count < 3

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps from a velocity: each follows from the standing foot and the present velocity."""
+"""Footsteps from a velocity command. The support foot and the command give the next step."""
 
 import math
 from collections import deque
@@ -13,9 +13,9 @@ from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.pattern.footsteps import Footstep
 from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 
-# The largest step of each kind, of legs of 0.6 m: those of the walk "E5".
+# The largest step of each kind for legs of 0.6 m, as in the walk "E5".
 FORWARD, BACKWARD, SIDEWAYS, TURN = 0.20, 0.12, 0.05, math.radians(12.0)
-_MOST_WAITING = 1000  # velocities whose time has not come
+_MOST_WAITING = 1000  # largest number of velocities with a later time
 
 
 class Velocity(NamedTuple):
@@ -23,15 +23,15 @@ class Velocity(NamedTuple):
 
     forward: float = 0.0  # [m/s]
     left: float = 0.0  # [m/s]
-    turn: float = 0.0  # about the vertical, to the left [rad/s]
+    turn: float = 0.0  # turning rate about the vertical, left positive [rad/s]
 
 
 class VelocityLimits(NamedTuple):
-    """The largest velocities of each kind alone."""
+    """The largest forward, sideways and turning velocity, each without the others."""
 
     forward: float  # [m/s]
     backward: float  # [m/s]
-    left: float  # and right [m/s]
+    left: float  # to the left and to the right [m/s]
     turn: float  # [rad/s]
 
     def within(self, velocity: Velocity) -> Velocity:
@@ -57,7 +57,7 @@ def velocity_limits(size: float, step_time: float) -> VelocityLimits:
 
 
 def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: float) -> Footstep:
-    """Return where the other foot lands after `time` [s] next to `standing`, at the same height.
+    """Return the footstep of the other foot after `time` [s], at the height of `standing`.
 
     The point midway between the feet, `width` [m] apart, moves along the arc of the velocity. If
     the velocity has a sideways part, the foot on that side steps out twice as far. The other foot
@@ -76,7 +76,10 @@ def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: fl
 
 
 class VelocityCommands:
-    """Velocities with the times at which they take effect; zero `timeout` [s] after the last."""
+    """Velocity commands with start times.
+
+    The velocity is zero from `timeout` [s] after the last.
+    """
 
     def __init__(self, timeout: float) -> None:
         self.timeout = timeout

@@ -40,14 +40,14 @@ from hrpsim.model.model import Model
 
 _LEAST = 1e-4  # [m]
 _LONGEST_PERIOD = 0.02  # [s]
-_CLIMBING = 0.8  # one foot in the air, on stairs [s]
-REFERENCE_LEG = 0.6  # thigh and shank of the robot that PATTERNS and Gait are made for [m]
-# Parts of the time in the air: when the foot begins to move and turn, is highest, and stops to
-# move; on a level, up and down. On stairs it is above the higher tread meanwhile, and over an
-# obstacle above that.
+_CLIMBING = 0.8  # duration of single support on stairs [s]
+REFERENCE_LEG = 0.6  # thigh plus shank of the robot of PATTERNS and Gait [m]
+# Fractions of the time in the air: begin of the motion, begin of the turn, highest point, and end
+# of the motion, on the level, up and down. On stairs the foot is above the higher tread in between.
+# Over an obstacle it is above the obstacle.
 _TRAVEL = {0: (0.08, 0.42, 0.80), 1: (0.28, 0.42, 0.82), -1: (0.08, 0.42, 0.62)}
 _OVER = (0.34, 0.50, 0.66)
-_FLAT = 0.01  # smaller differences of height count as level ground [m]
+_FLAT = 0.01  # largest height difference that counts as level ground [m]
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,11 @@ class WalkingPattern:
     Index 0 is the left foot and index 1 the right foot.
     """
 
-    sequence: MotionSequence  # pos, zmp, waist, torque and optionaldata, as files hold them
+    sequence: MotionSequence  # pos, zmp, waist, torque and optionaldata, as in files
     period: float  # [s]
     times: np.ndarray  # (n,) [s]
     zmp_reference: np.ndarray  # (n, 2)
-    zmp: np.ndarray  # of the whole multibody model (n, 2)
+    zmp: np.ndarray  # ZMP of the multibody model (n, 2)
     com: np.ndarray  # centre of mass (n, 3)
     waist: np.ndarray  # x y z yaw (n, 4)
     soles: np.ndarray  # x y z yaw of each sole (n, 2, 4)
@@ -70,7 +70,7 @@ class WalkingPattern:
     footsteps: tuple[Footstep, ...]
     phases: tuple[Phase, ...]
     motion: np.ndarray  # configurations of the model (n, nq)
-    zmp_errors: tuple[float, ...]  # largest |zmp - zmp_reference| before each correction, and left
+    zmp_errors: tuple[float, ...]  # largest |zmp - reference| before each correction and at the end
 
 
 def walking_pattern(

@@ -18,8 +18,8 @@ from hrpsim.engine.dynamics.along_motion import centers_of_mass, inverse_dynamic
 from hrpsim.engine.dynamics.functions import center_of_mass, link_pose
 from hrpsim.model.model import Model
 
-HALF_SITTING = "half_sitting"  # keyframe of descriptions with a posture other than HRP-2's
-_LEVEL = 1e-6  # [m] and part of 1
+HALF_SITTING = "half_sitting"  # keyframe for robots with a half-sitting posture other than HRP-2's
+_LEVEL = 1e-6  # [m] and relative
 
 
 class WalkingBody:
@@ -88,7 +88,7 @@ class WalkingBody:
 
 
 def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return v and dv (n, nv) of configurations `motion` (n, nq), `period` [s] apart.
+    """Return velocities and accelerations (n, nv) of configurations (n, nq), `period` [s] apart.
 
     The method is central differences. The robot rests before the first and after the last
     configuration. The base must stay level: it may travel and turn about the vertical.
@@ -108,7 +108,7 @@ def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
         out[:, 1] = c * of[:, 1] - s * of[:, 0]
         out[:, 2] = of[:, 2]
         out[:, 5:] = of[:, 3:]
-    dv[:, 0] += velocity[:, 3] * v[:, 1]  # the base frame turns
+    dv[:, 0] += velocity[:, 3] * v[:, 1]  # the base frame rotates
     dv[:, 1] -= velocity[:, 3] * v[:, 0]
     return v, dv
 

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The differences that are taken away one by one. Each kind is a class.
+"""The kinds of differences between simulators. Each kind is a class.
 
-A new kind is a subclass of `Difference` and an entry in `KINDS`.
+To add a kind, write a subclass of `Difference` and an entry in `KINDS`.
 """
 
 from hrpsim.explain.differences.bodies import Gravity, Inertia

@@ -14,7 +14,7 @@ from hrpsim.explain.differences.difference import Change, Difference, There, are
 from hrpsim.explain.runs.subject import Subject
 from hrpsim.world.objects.robot import Robot
 
-_SHIFT = 0.03  # of the base's centre of mass [m]
+_SHIFT = 0.03  # shift of the base's centre of mass [m]
 
 
 class Inertia(Difference):
@@ -41,7 +41,7 @@ class Inertia(Difference):
         return [self.change(f"of {shown}: {old:.4g} -> {new:.4g} kg in all", like="reference")]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return other masses of the whole robot, and other masses and centres of the base."""
+        """Return guesses of the mass of the whole robot, and of mass and centre of the base."""
         found = [
             self.change(f"all masses times {factor:g}", factor=factor) for factor in (0.85, 1.15)
         ]
@@ -62,7 +62,7 @@ class Inertia(Difference):
         system = subject.robot.system
         mass, com, inertia = system.mass.copy(), system.com.copy(), system.inertia.copy()
         if "like" in values:
-            assert there is not None  # a change that `known` made
+            assert there is not None  # changes by `known` have a reference
             other = there.robot_like(subject.robot)
             for k, j in _bodies(subject.robot, other).values():
                 mass[k], com[k] = other.system.mass[j], other.system.com[j]
@@ -78,7 +78,7 @@ class Inertia(Difference):
 
 
 def _bodies(robot: Robot, other: Robot) -> dict[str, tuple[int, int]]:
-    """Return the numbers of the bodies of both robots, by a link whose frame is the body's."""
+    """Return pairs of body numbers, one of each robot, by the link that is the body's frame."""
     there = {f.name: f for f in other.model.frames.values() if f.body >= 0 and not f.p.any()}
     return {
         frame.name: (frame.body, there[frame.name].body)
@@ -100,7 +100,7 @@ class Gravity(Difference):
         return [self.change(f"{old.tolist()} -> {new.tolist()} m/s^2", vector=tuple(new.tolist()))]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: a recording was made on Earth, or says so."""
+        """Return nothing: recordings are assumed to be made under known gravity."""
         return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:

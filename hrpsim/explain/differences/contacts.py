@@ -19,8 +19,8 @@ from hrpsim.explain.runs.subject import Subject
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 
-_SLIDING = 3  # condim of contacts with sliding friction alone
-_SOFT = 0.2  # relative difference of compliances that count as the same
+_SLIDING = 3  # condim of contacts with sliding friction only
+_SOFT = 0.2  # relative difference of equal compliances
 
 
 def _pairs(subject: Subject, feet: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -54,7 +54,7 @@ class Friction(Difference):
         return self.change(f"{shown} -> {value:.3g}", pairs=_pairs(here, feet), value=value)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set static and kinetic friction."""
+        """Set the static and kinetic friction of feet and floor."""
         value = values["value"]
         change_surfaces(subject.world, values["pairs"], {"static": value, "kinetic": value})
 
@@ -65,12 +65,12 @@ class Restitution(Difference):
     name = "restitution"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to no restitution."""
+        """Return the change to restitution 0."""
         found = surfaces(here.world, here.robot, feet)
         return [self._to(here, feet, 0.0)] if self._bounces(found) else []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return coefficients of hard and of soft rubber."""
+        """Return coefficients of restitution of hard and of soft rubber."""
         values: tuple[float, ...] = (0.2, 0.5)
         if self._bounces(surfaces(here.world, here.robot, feet)):
             values = (0.0, *values)
@@ -84,7 +84,7 @@ class Restitution(Difference):
         return self.change(f"-> {value:g}", pairs=_pairs(here, feet), value=value)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the coefficient."""
+        """Set the coefficient of restitution."""
         change_surfaces(subject.world, values["pairs"], {"restitution": values["value"]})
 
 
@@ -94,7 +94,7 @@ class Softness(Difference):
     name = "contact softness"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to a spring and damper like the reference's."""
+        """Return the change to the spring and damper that approximate the reference's contacts."""
         soft = soft_contact(there.mujoco, feet)
         found = surfaces(here.world, here.robot, feet)
         if soft is None or not found:
@@ -105,7 +105,7 @@ class Softness(Difference):
         return [self._to(here, feet, old, soft)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return springs in which the robot on one point sinks by 0.5 to 10 mm."""
+        """Return compliances at which the robot, standing on one point, sinks by 0.5 to 10 mm."""
         found = surfaces(here.world, here.robot, feet)
         if not found:
             return []
@@ -126,22 +126,22 @@ class Softness(Difference):
 
 
 class Rigidity(Difference):
-    """The rest of softness: contacts of the reference, as stiff as the time step allows."""
+    """The remaining effect of softness: makes contacts of the reference as stiff as possible."""
 
     name = "contact softness of the reference"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change of the reference to stiff contacts."""
+        """Return the change to stiff contacts in the reference."""
         if soft_contact(there.mujoco, feet) is None:
             return []
         return [Change(self.name, "hard contacts in the reference", of_reference=True)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: a recording cannot change."""
+        """Return nothing, because a recording cannot be changed."""
         return []
 
     def apply_to_reference(self, model: Any) -> None:
-        """Give all contacts the least time constant and the least softness."""
+        """Set the smallest time constant and the smallest softness for all contacts."""
         harden(model)
 
 
@@ -151,34 +151,34 @@ class RollingFriction(Difference):
     name = "rolling and spinning friction"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change of the reference to sliding friction alone, if there is more."""
+        """Return a change that removes other friction than sliding friction, if there is any."""
         if not feet or (there.mujoco.geom_condim <= _SLIDING).all():
             return []
         return [Change(self.name, "none in the reference", of_reference=True)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: a recording cannot change."""
+        """Return nothing, because a recording cannot be changed."""
         return []
 
     def apply_to_reference(self, model: Any) -> None:
-        """Leave sliding friction alone."""
+        """Remove rolling and spinning friction, and keep sliding friction."""
         model.geom_condim[:] = np.minimum(model.geom_condim, _SLIDING)
 
 
 class Cone(Difference):
-    """The bound of friction: a cone, or a pyramid of two axes."""
+    """The friction model: a cone, or a pyramid of two axes."""
 
     name = "friction cone"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's bound."""
+        """Return the change to the friction model of the reference."""
         model = "cone" if int(there.mujoco.opt.cone) == 1 else "pyramid"
         if not feet:
             return []
         return [one for one in self.guesses(here, feet) if one.values["model"] == model]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other bound."""
+        """Return the other kind of bound: pyramid for a cone, cone for a pyramid."""
         old = int(here.world.scene.settings["friction_model"][0])
         return [
             self.change(f"-> {model}", model=model)
@@ -187,7 +187,7 @@ class Cone(Difference):
         ]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the world's bound."""
+        """Set the friction model of the world."""
         subject.world.scene.settings["friction_model"] = LAWS[values["model"]]
 
 
@@ -227,7 +227,7 @@ class FootShapes(Difference):
             own = [shape for shape in robot.shapes if shape.link in links]
             new = [_grown(shape, values["grown"]) for shape in own]
         else:
-            assert there is not None  # a change that `known` made
+            assert there is not None  # changes by `known` have a reference
             new = _like(robot, there.robot_like(robot), links)
         robot.shapes = (*kept, *new)
         subject.world.rebuild_scene()
@@ -239,7 +239,7 @@ class ContactMargin(Difference):
     name = "contact margin"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return shapes that are larger by the reference's margin."""
+        """Return a change that enlarges shapes by the contact margin of the reference."""
         model = there.mujoco
         bodies = {model.body(k).name: k for k in range(model.nbody)}
         margins = [
@@ -255,7 +255,7 @@ class ContactMargin(Difference):
         return [self.change(f"0 -> {1e3 * more:g} mm", links=tuple(feet), grown=more)]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: guesses of shapes include larger shapes."""
+        """Return nothing, because the guesses of shapes include larger shapes."""
         return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
@@ -269,18 +269,18 @@ class SelfCollision(Difference):
     name = "self-collision"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's choice."""
+        """Return the change to the self-collision setting of the reference."""
         other = there.robot_like(here.robot)
         same = other.self_collision == here.robot.self_collision
         return [] if same else self.guesses(here, feet)
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other choice."""
+        """Return the opposite setting of self-collision."""
         new = not here.robot.self_collision
         return [self.change("on" if new else "off", on=new)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Switch the collisions."""
+        """Turn self-collision on or off."""
         subject.robot.self_collision = bool(values["on"])
         subject.world.rebuild_scene()
 

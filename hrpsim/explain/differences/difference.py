@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differences between two simulators: what each is, and how one is taken away."""
+"""The base class of differences between two simulators, and changes that remove a difference."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from hrpsim.explain.runs.subject import Subject
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_ALIKE = 1e-3  # relative difference of values that count as the same
+_ALIKE = 1e-3  # relative difference of equal values
 _SHOWN = 3
 
 
 @dataclass(frozen=True)
 class There:
-    """The reference's own file, if the reference is MuJoCo."""
+    """The MJCF of the reference, if the reference is MuJoCo."""
 
     mjcf: Path
 
     @property
     def world(self) -> World:
-        """Hrpsim's reading of the file."""
+        """The world that hrpsim loads from the file."""
         return world_of(self.mjcf)
 
     @property
@@ -39,7 +39,7 @@ class There:
         return mujoco_model(self.mjcf)
 
     def robot_like(self, robot: Robot) -> Robot:
-        """Return the robot that has the joints of a robot."""
+        """Return the robot of the reference's world with the same joints as `robot`."""
         wanted = set(robot.joint_names)
         return next(r for r in self.world.robots.values() if wanted <= set(r.joint_names))
 
@@ -61,14 +61,14 @@ class Pair:
 
 @dataclass(frozen=True)
 class Change:
-    """One difference taken away, or a guess of the value if the reference is a recording.
+    """A change that removes one difference. For a recording, the change is a guess of a value.
 
     Args:
         difference: name in `DIFFERENCES`.
-        text: what changes, from what to what.
-        values: what `Difference.apply` needs.
-        of_reference: whether the reference is changed, to what hrpsim has. Hrpsim then lacks what
-            the reference has.
+        text: description of the change with the old and the new value.
+        values: arguments of `Difference.apply`.
+        of_reference: whether the change is made in the reference, because hrpsim cannot simulate
+            the property.
     """
 
     difference: str
@@ -87,22 +87,22 @@ class Difference(ABC):
 
     @abstractmethod
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change that gives hrpsim the reference's value, [] if the values are equal."""
+        """Return the change that sets hrpsim to the reference's value, [] if already equal."""
 
     @abstractmethod
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return values that a reference of unknown properties may have."""
+        """Return changes to values that an unknown reference may have."""
 
     def apply(  # noqa: B027
         self, subject: Subject, values: Mapping[str, Any], there: There | None
     ) -> None:
-        """Make the change in a subject."""
+        """Apply the change to the simulated policy in hrpsim."""
 
     def apply_to_reference(self, model: Any) -> None:  # noqa: B027
-        """Make the change in MuJoCo's compiled model, if the change is one of the reference."""
+        """Make a change of the reference in MuJoCo's compiled model."""
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of `Case.load` with which the change begins."""
+        """Return the arguments of `Case.load` that the change needs."""
         return {}
 
     def changes(self, pair: Pair) -> list[Change]:

@@ -35,11 +35,11 @@ class JointValues(Difference):
         return [self._to(names, old, new) for new in tried if not are_alike(old, new)]
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return guesses, by default shares of the present values."""
+        """Return guesses of the values. The default is fractions of the present values."""
         return [share * old for share in (0.3, 0.5, 0.7, 1.5)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the values."""
+        """Set the values of all joints."""
         robot = subject.robot
         changed = getattr(robot.system, self.array).copy()
         indices = robot.joint_index.indices(list(values["names"]))
@@ -57,21 +57,21 @@ class JointValues(Difference):
 
 
 def _torque(here: Subject, names: list[str]) -> np.ndarray:
-    """Return a usual torque of each joint: of kp at 0.1 rad [Nm]."""
+    """Return a typical torque of each joint: kp times 0.1 rad [Nm]."""
     gains = dict(zip(here.policy.joints, here.policy.kp))
     usual = float(np.median(here.policy.kp))
     return 0.1 * np.array([gains.get(name, usual) for name in names])
 
 
 class Armature(JointValues):
-    """Inertia of rotors, as seen at the joints."""
+    """Rotor inertia reflected to the joints (armature)."""
 
     name = "armature"
     array = "rotor_inertia"
     unit = "kg m^2"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return other amounts of rotor inertia."""
+        """Return other rotor inertias."""
         added = [old + more for more in (0.005, 0.01, 0.02, 0.05, 0.1)]
         return [0.0 * old, 0.5 * old, 2.0 * old, *added]
 
@@ -84,7 +84,7 @@ class JointDamping(JointValues):
     unit = "Nms/rad"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return shares of a usual torque at 1 rad/s, added."""
+        """Return no damping, and the present damping plus fractions of a typical torque."""
         torque = _torque(here, names)
         return [0.0 * old, *(old + share * torque for share in (0.05, 0.1, 0.2, 0.5, 1.0))]
 
@@ -97,31 +97,31 @@ class DryFriction(JointValues):
     unit = "Nm"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return shares of a usual torque, added."""
+        """Return no friction, and the present friction plus fractions of a typical torque."""
         torque = _torque(here, names)
         return [0.0 * old, *(old + share * torque for share in (0.05, 0.1, 0.2, 0.4))]
 
 
 class TorqueLimits(JointValues):
-    """Largest efforts of joints."""
+    """Effort limits of joints."""
 
     name = "torque limits"
     array = "effort_limit"
     unit = "Nm"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return shares of the present limits, or of usual torques for joints without a limit."""
+        """Return fractions of the present limits. Without a limit a typical torque is used."""
         limit = np.where(np.isfinite(old), old, 10.0 * _torque(here, names))
         return [share * limit for share in (0.2, 0.3, 0.4, 0.5, 0.7, 0.85)]
 
 
 class SpeedLimits(JointValues):
-    """Largest speeds of joints."""
+    """Velocity limits of joints."""
 
     name = "speed limits"
     array = "velocity_limit"
     unit = "rad/s"
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return low and high limits."""
+        """Return low and high velocity limits."""
         return [np.full(len(old), limit) for limit in (2.0, 4.0, 8.0, np.inf)]

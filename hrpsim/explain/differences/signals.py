@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The way of signals: delays of commands and measurements, filters, orders of histories."""
+"""Differences in signals: delays of commands and measurements, filters, orders of histories."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _DELAYS = (*(0.002 * k for k in range(1, 13)), 0.03, 0.04)  # [s]
 
 
 def _periods(here: Subject) -> list[int]:
-    """Return guessed delays in control periods, each once."""
+    """Return guesses of delays in control periods, without duplicates."""
     return sorted({round(delay / here.policy.period) for delay in _DELAYS} - {0})
 
 
 class CommandDelay(Difference):
-    """Time from the policy's command to the torque."""
+    """The delay from the policy's command to the torque."""
 
     name = "delay of commands"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to no delay, as in MuJoCo."""
+        """Return the change to commands without delay, as in MuJoCo."""
         late = {k: one.delay for k, one in here.robot.fitted_actuators.items() if one.delay > 0.0}
         if not late:
             return []
@@ -64,23 +64,23 @@ class ActuatorModel(Difference):
         return [self.change(f"none on {len(fitted)} joints", joints=fitted)] if fitted else []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: limits, friction and delays have guesses of their own."""
+        """Return nothing, because limits, friction and delays have separate guesses."""
         return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Remove the models. Delays stay."""
+        """Remove the actuator models. Delays stay."""
         for joint in values["joints"]:
             delay = subject.robot.fitted_actuators[joint].delay
             subject.robot.set_actuator(Actuator(delay=delay) if delay > 0.0 else None, joint)
 
 
 class SensingDelay(Difference):
-    """Age of the measurements that the policy sees."""
+    """Delay of the measurements that the policy receives."""
 
     name = "delay of measurements"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: measurements in MuJoCo and in the world here are both present ones."""
+        """Return nothing: neither MuJoCo nor hrpsim's world delays measurements."""
         return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
@@ -100,32 +100,32 @@ class RateFilter(Difference):
     name = "filter of measured rates"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: rates in MuJoCo have no filter."""
+        """Return nothing, because rates in MuJoCo are not filtered."""
         return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return filters of first order."""
+        """Return filters of first order with several time constants."""
         return [
             self.change(f"time constant {1e3 * time:g} ms", time=time)
             for time in (0.005, 0.02, 0.05)
         ]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Filter the rates."""
+        """Filter the measured rates."""
         subject.filter_time = values["time"]
 
 
 class HistoryOrder(Difference):
-    """Order of the policy's histories."""
+    """The order of the policy's observation histories."""
 
     name = "order of observations"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: the same description serves both simulators."""
+        """Return nothing, because both simulators use the same description."""
         return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other orders, if there are histories."""
+        """Return the other orders of histories, if the policy has histories."""
         observation = here.policy.observation
         lengths = {term.history for term in observation.terms}
         if max(lengths) == 1:
@@ -143,5 +143,5 @@ class HistoryOrder(Difference):
         ]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Give the histories this order."""
+        """Use another order of the histories."""
         subject.history |= values

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-_HARD = 0.99  # impedance
+_HARD = 0.99  # impedance of hard contacts
 
 
 class Soft(NamedTuple):
     """A spring and a damper of each contact point."""
 
     compliance: float  # [m/N]
-    damping_time: float  # of the damper, relative to the spring [s]
+    damping_time: float  # damping over stiffness [s]
 
 
 def soft_contact(model: Any, feet: Sequence[str]) -> Soft | None:

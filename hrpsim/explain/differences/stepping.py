@@ -12,12 +12,12 @@ from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.explain.differences.difference import Change, Difference, There
 from hrpsim.explain.runs.subject import Subject
 
-_MOST_STEPS = 20  # in a control period
-_WHOLE = 1e-6  # rounding of a number of steps
+_MOST_STEPS = 20  # largest number of steps in a control period
+_WHOLE = 1e-6  # tolerance of a whole number of steps
 
 
 class TimeStep(Difference):
-    """Length of a step."""
+    """The time step of the simulation."""
 
     name = "time step"
 
@@ -44,11 +44,11 @@ class TimeStep(Difference):
         return {"time_step": values["time_step"]}
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Do nothing: the world was loaded with the step."""
+        """Do nothing, because the world was loaded with the step."""
 
 
 class Integrator(Difference):
-    """Method of integration."""
+    """The integrator of the simulation."""
 
     name = "integrator"
 
@@ -58,7 +58,7 @@ class Integrator(Difference):
         return [one for one in self.guesses(here, feet) if one.values["integrator"] == wanted]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other integrators that the robot's actuators allow."""
+        """Return the other integrators that support the robot's actuators."""
         now = here.world.integrator
         return [
             self.change(f"{now} -> {name}", integrator=name)
@@ -71,4 +71,4 @@ class Integrator(Difference):
         return {"integrator": values["integrator"]}
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Do nothing: the world was loaded with the integrator."""
+        """Do nothing, because the world was loaded with the integrator."""

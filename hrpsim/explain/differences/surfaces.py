@@ -43,7 +43,7 @@ def surfaces(world: World, robot: Robot, feet: Iterable[str]) -> list[Surface]:
 def change_surfaces(
     world: World, pairs: Sequence[Sequence[str]], friction: Mapping[str, float]
 ) -> None:
-    """Set entries of the friction of pairs of materials. The other entries stay.
+    """Change friction and restitution of pairs of materials. Missing values stay unchanged.
 
     Args:
         world: to be changed.

@@ -25,17 +25,17 @@ Start = tuple[np.ndarray, np.ndarray]
 
 
 class ExplainError(HrpsimError, ValueError):
-    """The two runs cannot be compared."""
+    """Raised if the two runs cannot be compared."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A policy, the world where it runs in hrpsim, and the runs to make.
+    """A policy, the world in which the policy runs in hrpsim, and the runs to make.
 
     Args:
         policy: description of the policy (YAML).
         world: world file or MJCF with the robot at the start.
-        robot: name of the robot. None: the first one.
+        robot: name of the robot. None: the first robot.
         keyframe: posture of the description in which runs start. "": the start of the world.
         commands: rows of time [s], velocities x, y [m/s] and yaw [rad/s].
         duration: of a run [s].
@@ -71,7 +71,7 @@ class Case:
         return max(round(self.duration / (policy.period * policy.decimation)), 1)
 
     def load(self, time_step: float | None = None, integrator: str | None = None) -> World:
-        """Return a new world at the start."""
+        """Return a new world in the initial state."""
         given = time_step, integrator, self.robot, self.keyframe
         return _loaded(self.world, stamp_of(self.world), *given).copy()
 
@@ -80,7 +80,7 @@ class Case:
         return world.robots[self.robot or next(iter(world.robots))]
 
     def first_start(self) -> Start:
-        """Return the start without a perturbation."""
+        """Return the initial state without a perturbation."""
         robot = self.robot_in(self.load())
         return robot.q.copy(), robot.v.copy()
 
@@ -100,12 +100,12 @@ class Case:
 
 
 def stamp_of(path: Path) -> int:
-    """Return when a file was last written [ns]. Readers keep the contents by this time."""
+    """Return when a file was last written [ns]. Readers use this time to cache the contents."""
     return path.stat().st_mtime_ns if exists(path) else 0
 
 
 @lru_cache(maxsize=8)
-def _loaded(  # many parameters: the key of the cache
+def _loaded(  # many parameters: they are the key of the cache
     path: Path,
     stamp: int,
     time_step: float | None,
@@ -114,7 +114,7 @@ def _loaded(  # many parameters: the key of the cache
     keyframe: str,
 ) -> World:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ModelWarning)  # check-model lists what is not simulated
+        warnings.simplefilter("ignore", ModelWarning)  # check-model lists these elements
         world = load_world(path, time_step=time_step, integrator=integrator)
         if not world.robots:
             raise ExplainError(f"{path}: the world has no robot")

@@ -34,7 +34,7 @@ from hrpsim.world.world import World
 
 
 def world_of(path: Path) -> World:
-    """Return hrpsim's reading of an MJCF. Nobody changes this world."""
+    """Return the world that hrpsim loads from an MJCF, cached. Do not change this world."""
     return _world(path, stamp_of(path))
 
 
@@ -46,8 +46,8 @@ def _world(path: Path, stamp: int) -> World:
 
 
 def mujoco_model(path: Path) -> Any:
-    """Return MuJoCo's compiled model of an MJCF. Nobody changes this model."""
-    world_of(path)  # compiles in a child with limits, and refuses what cannot be read
+    """Return MuJoCo's compiled model of an MJCF, cached. Do not change this model."""
+    world_of(path)  # compiles in a child process with limits, and refuses unreadable files
     return _model(path, stamp_of(path))
 
 
@@ -62,7 +62,7 @@ class MujocoReference(Reference):
     Args:
         case: the policy and its runs.
         mjcf: the robot and its surroundings for MuJoCo.
-        alter: changes the compiled model, None: no change.
+        alter: a function that changes the compiled model. None: no change.
 
     Raises:
         ExplainError: the robots of the two worlds have other joints.
@@ -174,7 +174,7 @@ class _Coordinates:
 
 
 class _Motors:
-    """The way of a command to MuJoCo's joints, with the limits of the file.
+    """Passes commands of a policy to MuJoCo's joints, within the limits of the file.
 
     Servos of the file on these joints do not act, because the policy has its own law.
     """

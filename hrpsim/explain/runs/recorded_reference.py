@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A recording of states as the reference: of a real robot, or of any simulator."""
+"""A recording of states of a real robot, or of any simulator, as the reference."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RecordedReference(Reference):
         robot = case.robot_in(world)
         options = {} if path.suffix in _ARRAYS else {"commands": None}
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FitWarning)  # of joints that were not measured
+            warnings.simplefilter("ignore", FitWarning)  # about joints without measurements
             bound = BoundRecording(read_recording(path, **options), world, robot.name)
         missing = [
             name
@@ -62,7 +62,7 @@ class RecordedReference(Reference):
         return float(self._time[-1])
 
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
-        """Return the recording at the control periods, whatever the start. Forces are unknown."""
+        """Return the recording at the control periods. q and v are not used. Forces are unknown."""
         count = int(self.duration / self._period + 1e-6) + 1
         times = self._period * np.arange(count)
         positions = _between(times, self._time, self._q)
@@ -82,5 +82,5 @@ class RecordedReference(Reference):
 
 
 def _between(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return columns (n, k) at other times, by linear interpolation."""
+    """Return columns (n, k) at other times, by linear interpolation between known times."""
     return np.column_stack([np.interp(times, known, column) for column in values.T])

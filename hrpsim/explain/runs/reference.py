@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""References: what the runs in hrpsim are compared with."""
+"""The interface of references, with which the runs in hrpsim are compared."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Reference(ABC):
 
     @property
     def start(self) -> Start | None:
-        """The only start of a recording. None: any start."""
+        """The only initial state of a recording. None: any initial state."""
         return None
 
     @property
     def duration(self) -> float:
-        """Longest run [s]."""
+        """The longest possible run [s]."""
         return math.inf

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy on a robot in hrpsim with everything that a difference may change, and the runs."""
+"""A policy on a robot in hrpsim, with all properties that a difference may change, and the runs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Subject:
     parameters: dict[str, Any]
     command_delay: int = 0  # control periods
     sensing_delay: int = 0  # control periods
-    filter_time: float = 0.0  # of measured rates [s]
+    filter_time: float = 0.0  # filter time constant of measured rates [s]
     history: dict[str, bool] = field(default_factory=dict)  # entries of the description
 
     @staticmethod
@@ -60,7 +60,7 @@ class Subject:
         self.robot.use_properties_of(replace(self.robot.model, system=system))
 
     def controller(self) -> Controller:
-        """Return the policy with delays and filter."""
+        """Return the policy as a controller with delays and filter."""
         policy: Controller = _VariedPolicy(self.history)
         if self.filter_time > 0.0:
             policy = _Filtered(policy, self.filter_time)
@@ -93,8 +93,8 @@ class Subject:
     def predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
         """Return the velocities at the ends of short windows that begin in states of a reference.
 
-        The policy, with all delays, sees the states of the reference. The commands act on the robot
-        here, which returns to the state of the reference at the begin of each window.
+        The policy, with all delays, measures the states of the reference. The commands act on the
+        robot in hrpsim, which returns to the state of the reference at the start of each window.
 
         Args:
             trace: of the reference, with a sample for each control period.
@@ -138,7 +138,7 @@ def _give(robot: Robot, command: Command, names: tuple[str, ...]) -> None:
 
 
 class StateView:
-    """States of a trace as measurements for a controller of a robot."""
+    """Converts states of a trace to measurements for a controller of a robot."""
 
     def __init__(self, robot: Robot) -> None:
         self._robot, model = robot, robot.model
@@ -179,13 +179,13 @@ def joint_order(robot: Robot) -> np.ndarray:
 
 
 class _VariedPolicy(OnnxPolicy):
-    """The policy, with other orders of the histories if given."""
+    """The policy with other orders of histories."""
 
     def __init__(self, history: Mapping[str, bool]) -> None:
         self._history = dict(history)
 
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
-        """Return the description with the given entries."""
+        """Return the description with changed orders of histories."""
         policy = super().described(parameters)
         if not self._history:
             return policy

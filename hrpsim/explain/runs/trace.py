@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The motion of one run, in the coordinates of hrpsim's robot, whatever simulator made it."""
+"""The motion of one run of any simulator, in the coordinates of hrpsim's robot."""
 
 from __future__ import annotations
 
@@ -96,6 +96,6 @@ class TraceWriter:
         return False
 
     def trace(self) -> Trace:
-        """Return the samples so far."""
+        """Return the recorded samples."""
         time, *parts = zip(*self._rows)
         return Trace(np.array(time), *(np.array(part) for part in parts), self.fell_at)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Settings of a proposed motion, from the fit file of the fit that it prepares."""
+"""Settings for the search of an exciting motion, read from a fit file."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ EXCITE_FILE = schema.mapping(
     {**OPTIONS, "recordings": REQUIRED["recordings"]},
     required={name: REQUIRED[name] for name in _NEEDED},
 )
-_STANDING = 0.05  # amplitude of a robot that stands [rad or m]
+_STANDING = 0.05  # amplitude of a standing robot [rad or m]
 _MOST_SAMPLES = 100_000
 
 
 @dataclass(frozen=True)
 class Excitation:
-    """A motion to find.
+    """Settings for the search of a motion that determines parameters.
 
     Args:
-        world: world file with the robot at the posture where the motion begins. A robot with a free
-            base stands, another robot has a held base.
+        world: world file with the robot at the posture where the motion begins. A robot on a free
+            base must stand.
         parameters: as for `hrpsim.fit`.
-        noise: standard deviations by kind of quantity. The kinds are what the fit will compare.
+        noise: standard deviations by kind of quantity. The fit will compare these kinds.
         entity: the robot. The default is the only robot.
         window: length of the windows of the fit [s].
         joints: that move. The default is all joints with position servos.
@@ -82,7 +82,7 @@ class Excitation:
             raise FitError(f"duration must be 2 to {_MOST_SAMPLES} periods, got {self.duration!r}")
 
     def trial(self) -> Trial:
-        """Return the robot with its unknowns and sensors."""
+        """Return the robot with its unknowns and sensors, for simulations of motions."""
         return Trial(self.world, self.parameters, self.noise, self.entity, self.window, self.share)
 
     def largest(self, trial: Trial) -> float | None:

@@ -26,8 +26,8 @@ from hrpsim.world.objects.robot import Robot
 
 _CHANGE = 1e-4
 _CONFIDENCE = 0.95
-_TILT, _DROP = np.radians(10.0), 0.1  # of a robot that stands: turn, share of the height
-NEEDED = "position"  # kind whose noise has to be known
+_TILT, _DROP = np.radians(10.0), 0.1  # limits of standing: tilt [rad], relative loss of height
+NEEDED = "position"  # kind of signal with a required noise
 
 
 class Forecast(NamedTuple):
@@ -35,10 +35,11 @@ class Forecast(NamedTuple):
 
     Attributes:
         half_widths: (p,) of the 95 % intervals. Infinite for a parameter that is not determined.
-        smallest: least singular value of the sensitivity by parameters over the scale. The
-            deviation of the least known combination is its inverse, as a share of the scale.
-        excess: how far the simulated motion is beyond the limits. At most 0 within the limits.
-        trouble: why the motion cannot be used, or "".
+        smallest: smallest singular value of the sensitivity to the scaled parameters. The inverse
+            is the standard deviation of the least known combination, as a fraction of the scale.
+        excess: largest violation of a limit by the simulated motion, as a fraction of the limit. At
+            most 0 within the limits.
+        trouble: reason why the motion cannot be used, or "".
     """
 
     names: tuple[str, ...]
@@ -59,7 +60,7 @@ class Trial:
         noise: standard deviations by measured kind.
         entity: the robot. The default is the only robot.
         window: of the fit [s].
-        share: of the effort limits that a motion may use.
+        share: fraction of the effort limits that a motion may use.
 
     Raises:
         FitError: for a body, noise without positions, or a parameter without a scale.
@@ -99,7 +100,11 @@ class Trial:
         return tuple(name for name, k in zip(self.robot.joint_names, kp) if k > 0.0)
 
     def record(self, motion: Motion) -> tuple[Recording, float, str]:
-        """Simulate a motion. Return the recording without noise, its excess, and its trouble."""
+        """Simulate a motion. Return the recording without noise, the excess, and the fall.
+
+        The excess is the largest one over the limits, relative to the limits. The fall is a text
+        for the user, or "" without a fall.
+        """
         world = self.scenario.world_of(self.values, seed=0)[0]
         robot: Robot = world.robots[self.entity]
         period = float(motion.time[1] - motion.time[0])
@@ -138,7 +143,7 @@ class Trial:
         )
 
     def _excess(self, q: np.ndarray, v: np.ndarray, efforts: np.ndarray) -> float:
-        """Return how far efforts, velocities and positions go beyond the limits, as a share."""
+        """Return the largest excess over limits of effort, velocity and position, relative."""
         index, system = self.robot.joint_index, self.robot.model.system
         effort, speed = system.effort_limit[index.v], system.velocity_limit[index.v]
         used = [
@@ -153,7 +158,7 @@ class Trial:
 
 
 def _reached(motion: Motion) -> np.ndarray:
-    """Return the targets (n, joints) that are reached one period after each time."""
+    """Return the target (n, joints) that the motion reaches one period after each time."""
     return np.vstack([motion.positions[1:], motion.positions[-1:]])
 
 
@@ -188,7 +193,7 @@ def _weights(predictor: Predictor, noise: Mapping[str, float]) -> np.ndarray:
 def _of_information(
     trial: Trial, J: np.ndarray, degrees: int, excess: float, trouble: str
 ) -> Forecast:
-    """Return the forecast of derivatives J (rows, p) of weighted residuals by u."""
+    """Return the forecast from the derivatives J (rows, p) of weighted residuals by u."""
     from scipy.special import stdtrit
 
     unknowns = trial.unknowns
@@ -207,7 +212,11 @@ def _of_information(
 
 
 def _scales(unknowns: Unknowns) -> np.ndarray:
-    """Return the size of each parameter (p,): first value, or else prior deviation, or bounds."""
+    """Return the scale of each parameter (p,).
+
+    The scale is the first value. If this is 0, the scale is the prior's deviation, or else the
+    range of the bounds.
+    """
     priors = {k: deviation for k, _, deviation in unknowns.priors}
     scales = np.abs(unknowns.start)
     for k in np.flatnonzero(scales == 0.0).tolist():

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions of joints within limits: finite Fourier series that begin and end at rest, and chirps.
+"""Motions of joints within limits: finite Fourier series from rest to rest, and chirps.
 
 A series is q(t) = q0 + s sum_k [a_k sin(w_k t) + b_k (cos(w_k t) - 1)] / w_k with frequencies w_k
 that are multiples of 2 pi / duration (Swevers et al. 1997). sum_k a_k = 0 and sum_k b_k w_k = 0 let
@@ -19,8 +19,8 @@ from hrpsim.fitting.unknowns import FitError
 from hrpsim.world.objects.robot import Robot
 
 _OPEN_RANGE = 0.5 * np.pi  # excursion of a joint without limits [rad or m]
-_TAPER = 0.1  # of the duration of a chirp: its begin and its end
-_LEAST_LEVEL = 0.05  # of the limits
+_TAPER = 0.1  # fraction of a chirp's duration at each end with a changing amplitude
+_LEAST_LEVEL = 0.05  # fraction of the limits
 
 
 class Motion(NamedTuple):
@@ -33,23 +33,23 @@ class Motion(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Limits of the motion of some joints, around the posture at which the motion begins."""
+    """Limits of position and velocity of some joints, relative to the first posture of a motion."""
 
     joints: tuple[str, ...]
     centre: np.ndarray  # (joints,) [rad or m]
     below: np.ndarray  # (joints,) largest excursion to smaller positions
-    above: np.ndarray  # (joints,) to larger positions
+    above: np.ndarray  # (joints,) largest excursion to larger positions
     speed: np.ndarray  # (joints,) largest velocity
 
 
 def room_of(robot: Robot, joints: Sequence[str], share: float, amplitude: float | None) -> Room:
-    """Return the room of joints.
+    """Return the limits of a motion of some joints.
 
     Args:
         robot: at the posture where the motion begins.
         joints: names.
-        share: of the limits of position and velocity that the motion may use.
-        amplitude: largest excursion [rad or m]. None: up to the limits.
+        share: fraction of the limits of position and velocity that the motion may use.
+        amplitude: largest excursion [rad or m]. None allows excursions up to the limits.
 
     Raises:
         FitError: for a joint that begins at a limit.
@@ -93,9 +93,9 @@ class Series:
         self.size = len(room.joints) * (2 * len(self._w) + 1)
 
     def draw(self, rng: np.random.Generator, slope: float) -> np.ndarray:
-        """Return a random vector (size,) whose motion fills the room.
+        """Return a random vector (size,). The motion of this vector uses the full limits.
 
-        slope: velocities grow with this power of the frequency.
+        slope: exponent of the frequency in the amplitudes of velocity.
         """
         rows = rng.uniform(-1.0, 1.0, (len(self.room.joints), 2 * len(self._w) + 1))
         rows[:, :-1] *= np.tile((self._w / self._w[-1]) ** slope, 2)
@@ -103,7 +103,7 @@ class Series:
         return rows.ravel()
 
     def motion(self, x: np.ndarray) -> Motion:
-        """Return the motion of a vector (size,)."""
+        """Return the motion with the coefficients in a vector (size,), scaled to the limits."""
         rows = x.reshape(len(self.room.joints), -1)
         count = len(self._w)
         a, b, level = rows[:, :count], rows[:, count : 2 * count], rows[:, -1]
@@ -117,7 +117,10 @@ class Series:
 
 
 def within(room: Room, time: np.ndarray, q: np.ndarray, v: np.ndarray, level: np.ndarray) -> Motion:
-    """Return excursions q and velocities v (n, joints), scaled to a share `level` of the room."""
+    """Return the motion of excursions q and velocities v (n, joints), scaled to the limits.
+
+    level: used fraction of the limits (joints,).
+    """
     tiny = 1e-12
     factor = np.minimum(
         room.above / q.max(axis=0).clip(tiny), room.below / (-q.min(axis=0)).clip(tiny)

@@ -21,15 +21,15 @@ from hrpsim.fitting.excitation.forecasts import Forecast, Trial, forecast
 from hrpsim.fitting.excitation.motions import Motion, Series, chirp, room_of
 from hrpsim.fitting.unknowns import FitError
 
-_FIRST_STEP, _LEAST_STEP = 0.3, 0.02  # of the bounds -1 to 1
-_SLOPES = (0.5, 1.0, 1.5, 2.0)  # of the random series
-_MOVED = 0.3  # share of the numbers that a step moves
-_GROWS, _SHRINKS = 1.5, 0.9  # one success in five keeps the step
-_LEVELS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1)  # of a chirp, until the chirp is within the limits
+_FIRST_STEP, _LEAST_STEP = 0.3, 0.02  # in units of the bounds -1 to 1
+_SLOPES = (0.5, 1.0, 1.5, 2.0)  # spectral slopes of the random series
+_MOVED = 0.3  # fraction of the numbers that a step changes
+_GROWS, _SHRINKS = 1.5, 0.9  # constant step at one success in five
+_LEVELS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1)  # levels of a chirp, until one is within the limits
 
 
 class Proposal(NamedTuple):
-    """A motion, its forecast, and the chirp of equal length within the same limits, if any."""
+    """The proposed motion and its forecast, with a chirp of equal length for comparison, if any."""
 
     motion: Motion
     forecast: Forecast
@@ -99,7 +99,10 @@ def _climb(
     evaluations: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
-    """Return the best vector within -1 to 1 that is found from x, and its score."""
+    """Climb from x by an evolution strategy.
+
+    Return the best vector within -1 to 1, and its score.
+    """
     step = _FIRST_STEP
     for _ in range(evaluations):
         moved = rng.random(len(x)) < _MOVED
@@ -113,7 +116,7 @@ def _climb(
 
 
 def _chirp(trial: Trial, series: Series, frequency: float) -> Motion:
-    """Return the largest chirp that is within the limits."""
+    """Return the largest chirp of some levels that respects the limits."""
     for level in _LEVELS:
         motion = chirp(series.room, series.time, frequency, level)
         _, excess, trouble = trial.record(motion)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings from bags of ROS 2: every message counts that the node itself obeys."""
+"""Recordings from bags of ROS 2. The rules for valid messages are the rules of the node."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hrpsim.fitting.recordings.signal_recordings import odometry_beside
 
 _STATES, _ODOMETRY = "sensor_msgs/msg/JointState", "nav_msgs/msg/Odometry"
 _FIELDS = ("positions", "velocities", "efforts")
-_OFFSET = 0.1  # [s] between stamp and reception, by which two topics may differ
+_OFFSET = 0.1  # largest difference of two topics between stamp and reception [s]
 
 
 class _Rows(NamedTuple):
@@ -30,7 +30,7 @@ class _Rows(NamedTuple):
     received: np.ndarray  # (n,) [s]
     time: np.ndarray  # (n,) stamps [s]
     joints: tuple[str, ...]
-    columns: dict[str, np.ndarray]  # (n, ...), NaN: no value
+    columns: dict[str, np.ndarray]  # (n, ...), NaN: without a value
 
 
 def bag_recordings(
@@ -48,8 +48,8 @@ def bag_recordings(
         states: topic of sensor_msgs/JointState, measured.
         commands: topic of sensor_msgs/JointState, commanded. None: no commands. A message may
             command some joints only. NaN means no value. A stamp of zero means now.
-        base: topic of nav_msgs/Odometry of a free base. By default `odom` beside `states`, if the
-            bag has this topic.
+        base: topic of nav_msgs/Odometry of a free base. The default is `odom` in the namespace of
+            `states`, if the bag has this topic.
         joints: names of the joints to use. The default is all joints of the first state.
         **options: other fields of `Recording`.
 
@@ -82,7 +82,7 @@ def bag_recordings(
 
 
 def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
-    """Warn of a topic with another time from stamp to reception than the states."""
+    """Warn of a topic whose delay from stamp to reception differs from the delay of the states."""
     lags = {topic: float(np.median(own.received - own.time)) for topic, own in topics.items()}
     for topic, lag in lags.items():
         if abs(lag - lags[states]) > _OFFSET:
@@ -95,7 +95,7 @@ def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
 
 
 def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str]) -> _Rows:
-    """Return the states that have all joints. Add a note for each kind of state left out."""
+    """Return the states that have all joints. Add notes about states that are left out."""
     name = full_name(bag, topic, _STATES)
     names = list(joints or ())
     lacking: list[str] = []
@@ -151,7 +151,7 @@ def _read(
 
 
 def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
-    """Return the commands that the node obeys. Add a note if it refuses some."""
+    """Return the commands that the node accepts. Add a note if the node refuses some commands."""
     name = full_name(bag, topic, _STATES)
 
     def values_of(message: Any) -> dict[str, np.ndarray] | None:
@@ -178,9 +178,9 @@ def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
 
 
 def _values(message, joints: Sequence[str]) -> np.ndarray | None:
-    """Return positions, velocities and efforts (3, joints), NaN for none.
+    """Return positions, velocities and efforts (3, joints), with NaN for missing values.
 
-    None: the message is not valid.
+    An invalid message gives None.
     """
     names = list(message.name)
     if not names or len(set(names)) < len(names):

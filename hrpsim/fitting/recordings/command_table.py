@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Commands of subsets of joints: what each joint's command is at each time."""
+"""Commands of subsets of joints, expanded to one command for each joint at each time."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Fields = dict[str, np.ndarray]  # command_positions and others, each (n, joints)
 def held_commands(
     what: str, time: np.ndarray, fields: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, Fields]:
-    """Return times (m,) and fields, in which a joint without values keeps its command.
+    """Return commands of all joints: times (m,), and fields (m, joints).
 
     Rows of one stamp become one row. NaN means that a value is not given. A joint without values in
     any field keeps its command. All fields of a joint are NaN before its first command.
 
     Args:
-        what: for errors.
+        what: name of the commands, for errors.
         time: of the rows (n,) [s], not decreasing.
         fields: (n, joints) each.
 
@@ -50,9 +50,16 @@ def held_commands(
 def first_command(
     what: str, time: np.ndarray, fields: Mapping[str, np.ndarray], joints: Sequence[str]
 ) -> tuple[float, Fields]:
-    """Return when every joint has had its first command [s], and fields filled up before that time.
+    """Return the time from which every joint is commanded [s], and fields that are filled before.
 
-    A first command that is at most a usual period late is taken to have held before.
+    A joint without a command before its first command gets this first command. The returned time is
+    one median period before the last of the first commands.
+
+    Args:
+        what: name of the commands, for errors.
+        time: of the rows (n,) [s].
+        fields: (n, joints) each, with NaN for missing values.
+        joints: names of the joints.
 
     Raises:
         FitError: if a joint has no command at all.

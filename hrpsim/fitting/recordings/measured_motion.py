@@ -29,7 +29,7 @@ from hrpsim.fitting.signals.signal_kind import DELAY
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-# The quantities that are compared, and their units.
+# The compared quantities and their units.
 KINDS = {
     "position": "rad or m",  # of joints
     "velocity": "rad/s or m/s",
@@ -41,17 +41,17 @@ KINDS = {
 POSITIONS = ("position", "base_position", "base_rotation")
 COMMANDS = ("positions", "velocities", "efforts")
 SAMPLES = ("time", "positions", "velocities", "base", "base_velocity")
-# The columns of each array: none, a number, or as many as the names in a field.
+# The columns of each array: none, a number, or the field with the names of the columns.
 _SHAPES: dict[str, str | int | None] = {"time": None, "command_time": None}
 _SHAPES |= {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
-_QUATERNION_SLACK = 0.1  # of a length, which rounding in a file may change
-_LEAST_COVER = 0.5  # of the samples must lie within the time of the commands
+_QUATERNION_SLACK = 0.1  # relative error of the length, for rounding in files
+_LEAST_COVER = 0.5  # least fraction of the samples within the time of the commands
 
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Samples of one robot or body, and its commands, with times of the same clock.
+    """Samples of the motion of one robot or body, with its commands. All times are of one clock.
 
     Args:
         time: of the samples (n,) [s], increasing.
@@ -60,15 +60,14 @@ class Recording:
         velocities: of joints (n, joints) [rad/s or m/s]. By default differences of positions, which
             are not compared.
         base: position [m] and quaternion x y z w of a free base or body (n, 7).
-        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6). The
-            default is differences.
+        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6). The default is
+            differences.
         command_time: of the commands (m,) [s]. Each command holds until the next.
         command_joints: names of the commanded joints. The default is `joints`.
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
-        command_efforts: (m, command joints) [Nm or N].
-            NaN in a command means that a value is not given. A joint without any value keeps its
-            command.
+        command_efforts: (m, command joints) [Nm or N]. NaN in a command means that a value is not
+            given. A joint without any value keeps its command.
         signals: of sensors, with times of the same clock.
         interpolate: position targets move evenly between commands, as with controllers of hrpsim.
             Each target is reached when the next command comes. By default targets jump.
@@ -122,7 +121,7 @@ class Recording:
         self._hold_commands(commands)
 
     def _check_turns(self) -> None:
-        """Refuse quaternions that are not rotations."""
+        """Raise FitError for a quaternion of the base without unit length."""
         if self.base is None:
             return
         lengths = np.linalg.norm(self.base[:, 3:], axis=1)
@@ -143,7 +142,7 @@ class Recording:
             object.__setattr__(self, name, array[chosen])
 
     def _hold_commands(self, names: Sequence[str]) -> None:
-        """Write commands of subsets of joints in full, from the first command of each joint on."""
+        """Expand commands of some joints to all joints, from the first command of each joint on."""
         if self.command_time is None:
             return
         what, fields = f"{self.name}: command_time", self._arrays(names)
@@ -210,7 +209,7 @@ class Recording:
             )
 
     def part(self, begin: float = -np.inf, end: float = np.inf, **changes) -> Recording:
-        """Return the samples of a span of time, with changes of other fields.
+        """Return the recording of a span of time, with changes of other fields.
 
         Args:
             begin: first time [s].
@@ -246,7 +245,7 @@ class BoundRecording:
         self.free = robot is None or robot.model.base == "free"
         self._check_joints(robot)
         check_recording(recording, robot)
-        self.compared: dict[str, np.ndarray] = {}  # from kinds to columns of v
+        self.compared: dict[str, np.ndarray] = {}  # columns of v, by kind
         self.positions_of = self.q_of = np.zeros(0, dtype=int)
         if self.free:
             self._place_base()
@@ -258,7 +257,7 @@ class BoundRecording:
             self._place("velocity", self.v_of, recording.velocities, recording.positions)
             self.compared["position"] = self.v_of
         self.signals: list[BoundSignal] = []
-        self.encoders = np.zeros(len(self.q_of))  # offsets of measured positions
+        self.encoders = np.zeros(len(self.q_of))  # offsets of the encoders
         count = sum(one.nv for one in world.entities.values())
         self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
 

@@ -82,12 +82,11 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
     """Return the segments of the recording in a file: each has increasing stamps without gaps.
 
     A .npz has the fields of `Recording` as arrays, or is a recording of signals, from which topics
-    are read as from a bag. A .csv has the columns `time`, `position.JOINT`,
-    `velocity.JOINT`, `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT`
-    (commanded), `base.x y z qx qy qz qw`, `base_velocity.vx vy vz wx wy wz`, and signals of
-    sensors: `torque.JOINT`, `current.JOINT`, `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`,
-    `imu.SENSOR.wx` to `az`, `contact.LINK`, `point.LINK.x` to `z`. Any other path is a bag. A
-    FitWarning says what was left out.
+    are read as from a bag. A .csv has the columns `time`, `position.JOINT`, `velocity.JOINT`,
+    `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT` (commanded), `base.x y z qx
+    qy qz qw`, `base_velocity.vx vy vz wx wy wz`, and signals of sensors: `torque.JOINT`,
+    `current.JOINT`, `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`, `imu.SENSOR.wx` to `az`,
+    `contact.LINK`, `point.LINK.x` to `z`. Any other path is a bag. A FitWarning lists omitted data.
 
     Args:
         path: file, or folder of a bag.
@@ -99,8 +98,8 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
             and kind.
 
     Raises:
-        FitError: for columns and values that make no recording, and clocks that cannot be told
-            from each other.
+        FitError: for columns and values that make no recording, and clocks that cannot be
+            distinguished.
         BagError: for a bag that cannot be read.
     """
     check_arguments(read_recordings, locals(), FitError)
@@ -127,7 +126,7 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
     for what, names in {"time": SAMPLES, "command_time": commands}.items():
         table = _table({name: given[name] for name in names if name in given}, what)
         if table is None:
-            return (Recording(**given),)  # which names the field
+            return (Recording(**given),)  # its error names the field
         if table:
             tables[what] = table
     runs = []
@@ -140,7 +139,7 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
 
 
 def _table(given: Mapping[str, Any], clock: str) -> dict[str, np.ndarray] | None:
-    """Return `time` (n,) and the columns (n, ...) of one clock, or None if these do not fit."""
+    """Return `time` (n,) and the columns (n, ...) of one clock, or None if shapes differ."""
     try:
         columns = {name: np.asarray(column, float) for name, column in given.items()}
     except (TypeError, ValueError):
@@ -162,7 +161,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
 
 
 def _field(path: Path, key: str, array: np.ndarray) -> Any:
-    """Return the array of an .npz as a field of `Recording`: names, one text, one flag, numbers."""
+    """Convert an array of an .npz to a field of `Recording`: names, a text, a flag or numbers."""
     if key.endswith("joints"):
         if array.ndim != 1 or array.dtype.kind != "U":
             raise FitError(f"{path}: array {key!r} must be a row of names")
@@ -178,7 +177,10 @@ def _field(path: Path, key: str, array: np.ndarray) -> Any:
 def _columns_of(
     path: Path, kind: str, parts: Mapping[str, np.ndarray], given: dict[str, Any]
 ) -> Sequence[str]:
-    """Return the axes or joints of a kind of columns, in order. The joints are noted in `given`."""
+    """Return the axes or joints of the columns of one kind, in order.
+
+    Store the joints in `given`.
+    """
     if kind in _BASE_COLUMNS:
         if missing := [axis for axis in _BASE_COLUMNS[kind] if axis not in parts]:
             raise FitError(f"{path}: columns are missing: {kind}.{', '.join(missing)}")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Checks for mistakes in a recording: other units, velocities of other motions, no commands."""
+"""Checks for mistakes in a recording: wrong units, inconsistent velocities, missing commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST_GAP = 10.0  # between samples of a `Recording` [s]
 
 
 def check_recording(recording, robot: Robot | None) -> None:
-    """Raise FitError for a recording in other units. Warn of doubtful and missing values."""
+    """Raise FitError for a recording in wrong units. Warn of doubtful and missing values."""
     name, time = recording.name, recording.time
     interval = float(np.median(np.diff(time)))
     if text := long_period("the interval of samples", interval, SLOWEST_SAMPLES):
@@ -119,7 +119,7 @@ def check_times(what: str, time: np.ndarray, repeated: bool = False) -> None:
 
 
 def check_window(window: float, recordings) -> None:
-    """Raise FitError for a window longer than all recordings, probably given in ms."""
+    """Raise FitError for a window longer than all recordings, which is probably in milliseconds."""
     longest = max(float(one.time[-1] - one.time[0]) for one in recordings)
     if window > longest + SLOWEST_SAMPLES and window >= 10.0:
         raise FitError(

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rule of time of recordings: segments with increasing stamps, alike for all kinds of files.
+"""Divide recordings into segments with increasing stamps, by the same rules for all file formats.
 
-A recording comes as tables of rows with stamps: samples, commands, poses of the base. The rule:
+A recording consists of tables of rows with stamps: samples, commands, poses of the base. The rules:
 
 - A row that repeats the row before is left out. A paused simulation sends such rows.
 - Other rows of one stamp are refused, except commands to different joints.
@@ -12,7 +12,7 @@ A recording comes as tables of rows with stamps: samples, commands, poses of the
   of the gap.
 - A segment of a single sample is left out.
 
-`Recording` refuses times that break the rule. A warning says what was left out.
+`Recording` refuses times that break the rules. A warning lists the omitted rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hrpsim.common.errors import FitError, FitWarning
 from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
 from hrpsim.fitting.recordings.recording_checks import gaps, repeats
 
-_PAUSE = 1.0  # between samples, over which nothing is simulated [s]: the clock may have stepped
+_PAUSE = 1.0  # longest simulated time between samples [s], beyond it the clock may have jumped
 
 Table = dict[str, np.ndarray]  # "time" (n,) and columns (n, ...) of the same rows
 
@@ -37,7 +37,7 @@ def runs_of_clock(source: str, tables: Mapping[str, Table]) -> list[dict[str, Ta
     """Return the tables of each run of the clock, without repeated rows.
 
     Args:
-        source: for errors.
+        source: name of the file, for errors.
         tables: by name.
 
     Raises:
@@ -67,13 +67,13 @@ def _runs_of(what: str, table: Table) -> list[Table]:
 def recordings_of(
     source: str, runs: Iterable[Mapping[str, Any]], options: Mapping[str, Any], left_out: str = ""
 ) -> tuple[Recording, ...]:
-    """Return a recording for each segment. Warn of what was left out.
+    """Return a recording for each segment. Warn of omitted parts.
 
     Args:
-        source: for errors and warnings.
+        source: name of the file, for errors and warnings.
         runs: fields of `Recording` for each run of the clock.
         options: further fields, such as the name.
-        left_out: what a reader has left out already.
+        left_out: texts about data that a reader has left out already.
 
     Raises:
         FitError: if no segment has two samples, and as `Recording`.
@@ -97,7 +97,7 @@ def recordings_of(
 
 
 def _division(made: Sequence[Recording], runs: int) -> str:
-    """Return into which segments the runs of a clock were divided, or nothing for one segment."""
+    """Return a text that lists the segments and the steps of the clock, or "" for one segment."""
     if len(made) < 2:
         return ""
     times = "; ".join(f"{one.time[0]:.9g} to {one.time[-1]:.9g} s" for one in made[:4])
@@ -106,7 +106,7 @@ def _division(made: Sequence[Recording], runs: int) -> str:
 
 
 def _pieces(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Return the fields of each part of a run without pauses, with two samples or more."""
+    """Yield the fields of each part of a run without pauses that has at least two samples."""
     ends = [0, *gaps(run["time"], _PAUSE), len(run["time"])]
     given = [name for name in SAMPLES if run.get(name) is not None]
     for first, end in pairwise(ends):

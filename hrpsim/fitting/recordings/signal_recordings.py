@@ -33,8 +33,8 @@ def fields_of_signals(
         path: file.
         states: topic of measured joints. None: there are no joints, as of a body.
         commands: topic of commanded joints. None, or a topic that was not recorded: no commands.
-        base: topic of the poses of a free base or body. By default `odom` beside `states`, if
-            recorded.
+        base: topic of the poses of a free base or body. The default is `odom` in the namespace of
+            `states`, if recorded.
         joints: names of the joints to use. The default is all joints.
 
     Raises:
@@ -96,7 +96,7 @@ def _columns(topic: TopicSignals, joints: Sequence[str] | None = None) -> dict[s
 def _commands(topic: TopicSignals) -> dict[str, Any]:
     """Return the commands of all joints that were commanded.
 
-    A velocity or effort that is not given beside a position is zero, which acts in the same way.
+    If a position has no velocity or effort, these are zero, which has the same effect.
     """
     columns = _columns(topic)
     names = tuple(dict.fromkeys(label for own in columns.values() for label in own))
@@ -117,7 +117,7 @@ def _commands(topic: TopicSignals) -> dict[str, Any]:
 
 
 def _base(topic: TopicSignals, time: np.ndarray | None) -> dict[str, Any]:
-    """Return poses and velocities at the times of the states, which one clock gave."""
+    """Return poses and velocities of the base at the times of the states."""
     values = {}
     for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
         found = topic.field(name)

@@ -19,18 +19,18 @@ from hrpsim.common.errors import FitError, require_names, unknown_name
 from hrpsim.fitting.signals.signal import Signal
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
-_FIELDS = {  # of a topic: the kind of signal, and the fields with the columns
+_FIELDS = {  # by topic type: kind of signal, and fields of the columns
     WRENCH: ("wrench", ("force", "torque")),
     IMU: ("imu", ("angular_velocity", "linear_acceleration")),
     POINT: ("point", ("point",)),
     JOINT_STATE: ("torque", ("effort",)),
 }
-_POSITION = "motor_position"  # a signal of JointState that has the field `position`
+_POSITION = "motor_position"  # a signal in the field `position` of JointState
 TOPIC = "topic"
 
 
 def _place(name: str) -> tuple[str, str]:
-    """Return the signal and the column of the name of a column."""
+    """Split the name of a column into the name of the signal and the label of the column."""
     kind, _, rest = name.partition(".")
     own = SIGNAL_KINDS[kind].columns
     if not own:
@@ -44,7 +44,7 @@ def _place(name: str) -> tuple[str, str]:
 def signals_of_columns(
     time: np.ndarray, columns: Mapping[str, np.ndarray], described: Mapping[str, Any]
 ) -> tuple[tuple[Signal, ...], dict[str, np.ndarray]]:
-    """Return the signals in the columns of a table, and the other columns.
+    """Return the signals in the columns of a table, and the columns that are no signals.
 
     A column is KIND.JOINT, or KIND.NAME.COLUMN such as `wrench.lfsensor.fx`, or `contact.NAME`.
     NaN means that the sensor has no sample.
@@ -88,7 +88,7 @@ def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ..
     Args:
         path: file, or folder of a bag.
         wanted: from the names of signals to topics, or to mappings with `topic` and optionally
-            `kind`, `of` and `known`. By default the type of the topic says the kind.
+            `kind`, `of` and `known`. By default the type of the topic determines the kind.
 
     Raises:
         BagError: for a file or topic that cannot be read.

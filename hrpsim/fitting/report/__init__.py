@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of fits that one can use: what the model lacks, changed descriptions, and a page.
+"""Reports of fits: missing effects of the model, changed descriptions, and a page.
 
-`suspects` names what a model lacks. `write_model` puts values into a description or a world file.
-`write_report` writes a page with figures.
+`suspects` names effects that are missing in a model. `write_model` puts values into a description
+or a world file. `write_report` writes a page with figures.
 """
 
 from __future__ import annotations

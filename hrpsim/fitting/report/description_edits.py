@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Edits of the text of a URDF or an MJCF that give joints and links other values."""
+"""Edits of the text of a URDF or an MJCF that change values of joints and links."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _number(value: float) -> str:
 
 
 class DescriptionEdits:
-    """A robot's description, and its edits. given: values by path."""
+    """A robot's description with edits. given: new values by path."""
 
     def __init__(
         self,
@@ -52,7 +52,10 @@ class DescriptionEdits:
         return changed(self._text, self._found)
 
     def put(self, path: str) -> str:
-        """Give a path its value. Return why there is no place for the value, or ""."""
+        """Write the value of a parameter path into the text.
+
+        Return why this is not possible, or "".
+        """
         parts = path.removeprefix(f"robots.{self._robot}.").rsplit(".", 1)
         kind, _, name = parts[0].partition(".")
         if not path.startswith(f"robots.{self._robot}.") or len(parts) < 2:
@@ -67,7 +70,7 @@ class DescriptionEdits:
     # -- joints ----------------------------------------------------------------------------------
 
     def _element(self, tag: str, key: str, name: str) -> Element | None:
-        """Return the element with a name, outside of MJCF's defaults."""
+        """Return the element with a name, except in the defaults of an MJCF."""
         for one in self._elements:
             outside = all(above.tag != "default" for above in one.above)
             if one.tag == tag and one.get(key) == name and outside:

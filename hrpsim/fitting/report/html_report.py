@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A page about a fit: one HTML file with the table, what the model lacks, and residuals."""
+"""A page about a fit: one HTML file with the table of values, missing effects, and residuals."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hrpsim.fitting.report.missing_effects import Suspect
 from hrpsim.fitting.report.verdict_table import VerdictRow
 from hrpsim.fitting.result import FitResult, Trace
 
-_SIGNALS = 12  # of a recording that are drawn, those with the largest residuals
+_SIGNALS = 12  # number of plotted signals of a recording, those with the largest residuals
 _BEFORE, _AFTER, _RANGE = "#d1495b", "#1f6fb4", "#a9b1bd"
 _STYLE = (
     "body{font:15px sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222}"
@@ -35,14 +35,14 @@ def write_report(
     lacks: Sequence[Suspect] = (),
     advice: Sequence[str] = (),
 ) -> None:
-    """Write the page. The file holds its figures and needs no network.
+    """Write the page about a fit. The file contains the figures and needs no network.
 
     Args:
         path: of the page.
         title: of the fit.
         result: of the fit.
         rows: of the table.
-        lacks: suspected effects. The page shows the sure effects.
+        lacks: suspected missing effects. The page shows the significant effects.
         advice: sentences on motions that would determine more.
 
     Raises:

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Name what a model lacks: effects that would explain the residuals of a fit.
+"""Find effects that are missing in a model and would explain the residuals of a fit.
 
-Each suspected effect is added to the world in a small amount. d is the change of the predictions,
+A small amount of each suspected effect is added to the world. d is the change of the predictions,
 and r are the residuals. From both, everything that other values of the parameters or other starts
 of windows explain is removed. The effect then explains the share (d . r)^2 / (d . d)(r . r) of the
 remaining squares. Its t value has windows as clusters (White 1980).
@@ -29,22 +29,22 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_WINDOWS, _JOINTS = 100, 8  # most that are used, those with the largest residuals
+_WINDOWS, _JOINTS = 100, 8  # largest numbers, those with the largest residuals
 _NAMES = {"friction": "dry friction", "damping": "damping", "rotor_inertia": "rotor inertia"}
-_SMALL = 0.02  # of the efforts: size of an effect
-_GEAR = 300.0  # stiffness of a gear over the servo's gain, where only backlash is added
-_SOFT = 30.0  # the same, for a soft gear
-_LOOSE = np.geomspace(1e-3, 2e-2, 14)  # backlash [rad or m]; only a near size explains much
-_LATE, _TURNED, _HEAVY = 2e-3, 5e-3, 1.05  # delay [s], zero of an encoder [rad or m], mass
-SURE, NOTICED = 4.0, 0.03  # t value and share, from which an effect is named
+_SMALL = 0.02  # size of an effect, relative to the efforts
+_GEAR = 300.0  # ratio of a gear's stiffness to the servo's gain if only backlash is added
+_SOFT = 30.0  # the same ratio for an elastic gear
+_LOOSE = np.geomspace(1e-3, 2e-2, 14)  # tried backlashes [rad or m]
+_LATE, _TURNED, _HEAVY = 2e-3, 5e-3, 1.05  # delay [s], zero of an encoder [rad or m], mass factor
+SURE, NOTICED = 4.0, 0.03  # least t value and least fraction of a reported effect
 
 
 class Suspect(NamedTuple):
     """An effect that the model may lack.
 
     name: such as "backlash of KNEE". share: of the remaining squares that the effect would explain.
-    t: how sure the effect is, in standard deviations. more: whether there is more of the effect in
-    the recordings than in the model.
+    t: size of the effect over its standard deviation. more: whether the effect is larger in the
+    recordings than in the model.
     """
 
     name: str
@@ -54,11 +54,11 @@ class Suspect(NamedTuple):
 
     @property
     def named(self) -> bool:
-        """Whether the effect is sure and large enough to be named."""
+        """Whether the effect is significant and large enough to be reported."""
         return abs(self.t) >= SURE and self.share >= NOTICED
 
     def text(self) -> str:
-        """Return a sentence."""
+        """Return a sentence that describes the effect."""
         side = "more" if self.more else "less"
         return (
             f"{side} {self.name} would explain {100.0 * self.share:.0f} % of what remains "
@@ -70,7 +70,7 @@ class Suspect(NamedTuple):
 class _Effect:
     """A change of the world, of the values by path, or of the recordings.
 
-    base: the same change without the effect, if the change has an effect of its own.
+    base: a change without the effect, for comparison, if the change alone alters the motion.
     """
 
     name: str
@@ -81,7 +81,7 @@ class _Effect:
 
 
 class _Changed:
-    """A scenario whose worlds have a change."""
+    """A scenario whose worlds are changed after construction."""
 
     def __init__(
         self, scenario: WorldScenario, entity: str, change: Callable[[Robot], None] | None
@@ -89,7 +89,7 @@ class _Changed:
         self._scenario, self._entity, self._change = scenario, entity, change
 
     def world_of(self, values: Mapping[str, float], seed: int) -> tuple[World, Any]:
-        """Return a changed world."""
+        """Return the world with the change."""
         world, model = self._scenario.world_of(values, seed)
         if self._change is not None:
             self._change(world.robots[self._entity])
@@ -132,7 +132,7 @@ def suspects(
 
 
 class _Test:
-    """Residuals of a fit without what the parameters and the starts explain."""
+    """Residuals of a fit, without the part that the parameters and the starts explain."""
 
     def __init__(self, world, recordings, parameters, result, entity, window) -> None:
         self._scenario = scenario_of(world)
@@ -162,7 +162,7 @@ class _Test:
         assert found.by_starts is not None
         self._starts.weigh(found.by_starts, self._weights)
         J = self._starts.without(found.by_parameters * self._weights[:, None])
-        self._basis = np.linalg.qr(J[:, J.any(axis=0)])[0]  # sensors' unknowns move no state
+        self._basis = np.linalg.qr(J[:, J.any(axis=0)])[0]  # sensors' unknowns do not change states
         self._base = base
         self._rest = self._without(base)
         self._joints = _worst(labels, np.bincount(rows.signal, self._rest**2))
@@ -190,7 +190,10 @@ class _Test:
         return self._predictor(effect, change).differences([values])[0]
 
     def judge(self, effect: _Effect) -> Suspect | None:
-        """Return what an effect explains, or None if no world can have the effect."""
+        """Return how much of the residuals an effect explains.
+
+        None: no world can have the effect.
+        """
         try:
             base = self._base if effect.base is None else self._predicted(effect, effect.base)
             change = self._without(self._predicted(effect, effect.world) - base)
@@ -233,7 +236,7 @@ class _Test:
         return speeds, efforts
 
     def _fixed(self, joint: str, properties: Iterable[str]) -> list[str]:
-        """Return the properties of a joint that the fit did not change."""
+        """Return those of some properties of a joint that are not parameters of the fit."""
         path = f"robots.{self._entity}.joints.{joint}"
         return [what for what in properties if f"{path}.{what}" not in self._values]
 
@@ -287,7 +290,10 @@ def _labels(one: BoundRecording) -> list[str]:
 
 
 def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
-    """Return the joints with the largest sums of squares (signals,)."""
+    """Return the joints with the largest sums of squared residuals.
+
+    labels: joint of each column. squares: of each column.
+    """
     sums: dict[str, float] = {}
     for joint, own in zip(labels, squares):
         if joint:
@@ -296,7 +302,7 @@ def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
 
 
 def _commanded_effort(one: Recording, joint: str, kp: float, q: np.ndarray) -> float:
-    """Return the root mean square of the effort that the commands ask of a joint."""
+    """Return the root mean square of the effort that the commands demand at a joint."""
     if one.command_time is None or joint not in (one.command_joints or ()):
         return 1.0
     column = (one.command_joints or ()).index(joint)

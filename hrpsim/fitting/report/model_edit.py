@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Put fitted values into a URDF, an MJCF or a world file, and keep everything else as it is."""
+"""Write fitted values into the text of a URDF, an MJCF or a world file. All other text stays."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def write_model(
             with this kind of file.
 
     Returns:
-        the reason why each path was not written.
+        By path, the reason why a value was not written.
 
     Raises:
         FitError: for a target of another kind, and a description that cannot be changed.
@@ -82,7 +82,10 @@ def _world_text(world: Path, values: Mapping[str, float]) -> tuple[str, dict[str
 
 
 def _gain_keys(path: str, robots: Any) -> tuple[Any, ...]:
-    """Return the keys of a joint's gain: robots, number, gains, joint, 0 or 1."""
+    """Return the keys of a joint's gain in a world file, or () if the file does not have this gain.
+
+    The keys are "robots", number of the robot, "gains", joint, and 0 for kp or 1 for kd.
+    """
     parts = path.split(".")
     if len(parts) != 5 or parts[0] != "robots" or parts[4] not in ("kp", "kd"):
         return ()

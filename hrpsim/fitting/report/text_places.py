@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Places of values in the text of XML and YAML, to change values and keep everything else."""
+"""Positions of values in the text of XML and YAML, for edits that change only these values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')", re.DOTALL)
 
 
 class Edit(NamedTuple):
-    """A piece of text to put in place of the characters from `begin` to `end`."""
+    """Replaces the characters from `begin` to `end` by a text."""
 
     begin: int
     end: int
@@ -30,29 +30,29 @@ class Edit(NamedTuple):
 
 
 class Element(NamedTuple):
-    """A start tag in a text. `above`: the elements around it, from the root."""
+    """A start tag in a text. above: the enclosing elements, from the root on."""
 
     tag: str
     above: tuple[Element, ...]
     begin: int
-    end: int  # after the tag
-    name_end: int  # after the name of the tag
+    end: int  # index after the tag
+    name_end: int  # index after the name of the tag
     empty: bool
-    attributes: dict[str, tuple[str, int, int]]  # value, and its place without the quotes
+    attributes: dict[str, tuple[str, int, int]]  # value and its position without the quotes
 
     def get(self, name: str) -> str | None:
         """Return an attribute, or None."""
         return self.attributes[name][0] if name in self.attributes else None
 
     def set(self, name: str, value: str) -> Edit:
-        """Return the edit that gives an attribute a value. A new attribute comes first."""
+        """Return the edit that sets an attribute. A new attribute becomes the first."""
         if name in self.attributes:
             _, begin, end = self.attributes[name]
             return Edit(begin, end, value)
         return Edit(self.name_end, self.name_end, f" {name}={quoteattr(value)}")
 
     def add(self, text: str, child: str) -> Edit:
-        """Return the edit that puts a child first into the element."""
+        """Return the edit that adds a child as the first child of the element."""
         if not self.empty:
             return Edit(self.end, self.end, child)
         slash = text.rindex("/", self.begin, self.end)
@@ -88,7 +88,10 @@ def elements(text: str) -> Iterator[Element]:
 
 
 def changed(text: str, edits: list[Edit]) -> str:
-    """Return the text with all edits, which do not overlap. Equal places keep the order."""
+    """Return the text with all edits, which do not overlap.
+
+    Edits at equal positions keep their order.
+    """
     found, at = [], 0
     for edit in sorted(edits, key=lambda one: one.begin):
         found += [text[at : edit.begin], edit.text]
@@ -97,7 +100,10 @@ def changed(text: str, edits: list[Edit]) -> str:
 
 
 def scalar_place(root: yaml.Node | None, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
-    """Return begin and end of a scalar in the text of a YAML node, by keys and indices, or None."""
+    """Return the start and end position of a scalar in a YAML text, found by keys and indices.
+
+    A missing scalar gives None.
+    """
     node = root
     for key in keys:
         if isinstance(node, yaml.SequenceNode) and isinstance(key, int) and key < len(node.value):

@@ -25,7 +25,7 @@ _OTHER = {"shift_x": "m", "shift_y": "m", "shift_z": "m", _DELAY: "s", "time_ste
 
 
 class VerdictRow(NamedTuple):
-    """One parameter. `remark` says what is wrong with the value, if anything."""
+    """The row of one parameter. `remark` states a problem with the value, or is ""."""
 
     name: str
     value: float

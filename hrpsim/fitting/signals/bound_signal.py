@@ -39,7 +39,7 @@ class BoundSignal:
         rules.check(world.entities[entity], signal.of, signal.columns)
         self.phase = rules.phase(world)
         earliest = (1.0 - self.phase) * self.time_step if self.phase > 0.0 else 0.0
-        self._first = max(delays[1] + earliest, 0.0)  # after the start of a window [s]
+        self._first = max(delays[1] + earliest, 0.0)  # first usable time in a window [s]
         self._settings = {name: (signal.path(name), one) for name, one in signal.settings.items()}
 
     def samples(self, begin: float, end: float, with_end: bool) -> slice:

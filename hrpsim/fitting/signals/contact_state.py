@@ -26,7 +26,7 @@ class ContactState(SignalKind):
     name, quantities, columns = "contact", {"": ""}, ("state",)
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return the force at which half of a contact is read."""
+        """Return the unknown `threshold`: the force at which the prediction is one half."""
         return {"threshold": Setting(_THRESHOLD, POSITIVE, "N")}
 
     def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
@@ -41,5 +41,5 @@ class ContactState(SignalKind):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return F / (F + threshold)."""
+        """Return the prediction F / (F + threshold)."""
         return raw / (raw + settings["threshold"])

@@ -22,7 +22,7 @@ class Imu(SignalKind):
     columns = ("wx", "wy", "wz", "ax", "ay", "az")
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return the biases, and the rotation vector from the nominal to the true frame."""
+        """Return the unknowns: biases, and the rotation vector from nominal to true frame."""
         units = {"w": "rad/s", "a": "m/s^2"}
         biases = {f"bias_{column}": Setting(0.0, unit=units[column[0]]) for column in columns}
         return biases | {f"turn_{axis}": Setting(0.0, unit="rad") for axis in "xyz"}
@@ -32,7 +32,10 @@ class Imu(SignalKind):
         check_sensor(thing, self.name, of, "imu")
 
     def phase(self, world: World) -> float:
-        """Return half a step with semi_implicit, and a whole step with the other integrators."""
+        """Return half a step with semi_implicit, and a whole step with other integrators.
+
+        See `SignalKind.phase`.
+        """
         return MIDDLE if world.integrator == "semi_implicit" else 1.0
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:

@@ -31,10 +31,10 @@ def _at_actuators(thing: Robot, joints: Sequence[str], field: str, plain: np.nda
 class JointSignal(SignalKind):
     """A signal with one column for each joint."""
 
-    gain = "gain"  # name of the factor
+    gain = "gain"  # name of the factor's unknown
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return a factor and an offset for each joint."""
+        """Return the unknowns: a factor and an offset for each joint."""
         unit = next(iter(self.quantities.values()))
         return {f"{joint}.{self.gain}": self._factor() for joint in columns} | {
             f"{joint}.offset": Setting(0.0, unit=unit) for joint in columns
@@ -51,7 +51,7 @@ class JointSignal(SignalKind):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return factor * raw + offset."""
+        """Return the prediction factor * raw + offset."""
         factor, offset = (
             np.array([settings[f"{joint}.{name}"] for joint in columns])
             for name in (self.gain, "offset")
@@ -87,7 +87,7 @@ class Current(JointSignal):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return torque / constant + offset."""
+        """Return the prediction torque / constant + offset."""
         inverse = {
             name: 1.0 / value if name.endswith(".constant") else value
             for name, value in settings.items()
@@ -101,11 +101,11 @@ class MotorPosition(JointSignal):
     name, quantities = "motor_position", {"": "rad or m"}
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return an offset for each joint."""
+        """Return the unknowns: an offset for each joint."""
         return {f"{joint}.offset": Setting(0.0, unit="rad or m") for joint in columns}
 
     def phase(self, world: Any) -> float:
-        """Return 0: positions are those at the end of the step."""
+        """Return 0, because positions belong to the end of the step."""
         return 0.0
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
@@ -115,5 +115,5 @@ class MotorPosition(JointSignal):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return position + offset."""
+        """Return the prediction position + offset."""
         return raw + np.array([settings[f"{joint}.offset"] for joint in columns])

@@ -20,7 +20,7 @@ class Point(SignalKind):
     name, quantities, columns = "point", {"": "m"}, ("x", "y", "z")
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return the place of the point in the frame of the link."""
+        """Return the position of the point in the frame of the link, as unknowns."""
         return {f"at_{axis}": Setting(0.0, unit="m") for axis in columns}
 
     def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
@@ -28,7 +28,7 @@ class Point(SignalKind):
         check_link(thing, self.name, of)
 
     def phase(self, world: Any) -> float:
-        """Return 0: positions are those at the end of the step."""
+        """Return 0, because positions belong to the end of the step."""
         return 0.0
 
     def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:

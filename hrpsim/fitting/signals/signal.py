@@ -15,7 +15,7 @@ from hrpsim.common.values import as_numbers
 from hrpsim.fitting.signals.signal_kind import DELAY, DELAY_SETTING, Setting, SignalKind
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
-PREFIX = "signals."  # of the paths of unknowns
+PREFIX = "signals."  # prefix of the paths of unknowns
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Signal:
 
     @property
     def rules(self) -> SignalKind:
-        """The class of the kind."""
+        """The class of the kind of this signal."""
         return SIGNAL_KINDS[self.kind]
 
     @property

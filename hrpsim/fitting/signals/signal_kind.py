@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a kind of signal is: columns, quantities, unknowns, and the prediction by a world."""
+"""The base class of the kinds of signals: columns, quantities, unknowns, and predictions."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from hrpsim.common.values import ANY, Range
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-MIDDLE = 0.5  # of a step: time of a mean over the last step, before the end of the step
+MIDDLE = 0.5  # time of a mean over the last step, before the end of the step [steps]
 DELAY = "delay"
 MOST_DELAY = 0.1  # [s]
 
 
 class Setting(NamedTuple):
-    """An unknown of a signal."""
+    """The declaration of an unknown of a signal."""
 
-    usual: float | None  # value of a perfect sensor. None: there is no usual value
+    usual: float | None  # value of an ideal sensor, None without one
     bounds: Range = ANY
     unit: str = ""
 
@@ -59,7 +59,7 @@ class SignalKind(ABC):
         """Raise FitError if a robot or body has no such sensor, joints or link."""
 
     def phase(self, world: World) -> float:
-        """Return the time from the values of `read` to the end of the last step [steps]."""
+        """Return the delay of the values of `read` against the end of the last step [steps]."""
         return MIDDLE
 
     @abstractmethod
@@ -80,7 +80,7 @@ class SignalKind(ABC):
 
 
 def robot_only(thing: Any, kind: str) -> Robot:
-    """Return the robot. Raises FitError for a body."""
+    """Return `thing`, which must be a robot. Raises FitError for a body."""
     if not isinstance(thing, Robot):
         raise FitError(f"a signal of kind {kind} needs a robot, and {thing.name!r} is a body")
     return thing

@@ -22,7 +22,7 @@ class Wrench(SignalKind):
     columns = ("fx", "fy", "fz", "tx", "ty", "tz")
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return the gain, and the tare of each column."""
+        """Return the unknowns: a gain, and the tare of each column."""
         units = {"f": "N", "t": "Nm"}
         tares = {f"tare_{column}": Setting(0.0, unit=units[column[0]]) for column in columns}
         return {"gain": Setting(1.0, POSITIVE), **tares}
@@ -38,5 +38,5 @@ class Wrench(SignalKind):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return gain * wrench + tare."""
+        """Return the prediction gain * wrench + tare."""
         return settings["gain"] * raw + [settings[f"tare_{column}"] for column in columns]

@@ -3,5 +3,5 @@
 
 """Terms of learning tasks: functions of the state of all worlds, one table entry for each name.
 
-Terms have the names of Isaac Lab and mjlab where these have the same term.
+A term that Isaac Lab or mjlab also has bears the name used there.
 """

@@ -21,7 +21,7 @@ Scale = Finite | Mapping[str, Finite]
 
 @dataclass(frozen=True)
 class _JointActionCfg(CheckedSettings):
-    """Settings that all joint actions have."""
+    """Settings that all actions of joints have in common."""
 
     joint_names: str | Sequence[str] = EVERY
     scale: Scale = 1.0
@@ -49,7 +49,7 @@ class JointPositionActionCfg(_JointActionCfg):
     ramp: bool = False
 
     def make(self, state: TaskState) -> JointAction:
-        """Return the action of all worlds."""
+        """Construct the action for all worlds."""
         rest = state.default_targets if self.use_default_offset else None
         return JointAction(self, state, "positions", rest)
 
@@ -67,7 +67,7 @@ class JointVelocityActionCfg(_JointActionCfg):
     """
 
     def make(self, state: TaskState) -> JointAction:
-        """Return the action of all worlds."""
+        """Construct the action for all worlds."""
         return JointAction(self, state, "velocities", None)
 
 
@@ -84,7 +84,7 @@ class JointEffortActionCfg(_JointActionCfg):
     """
 
     def make(self, state: TaskState) -> JointAction:
-        """Return the action of all worlds."""
+        """Construct the action for all worlds."""
         return JointAction(self, state, "efforts", None)
 
 
@@ -98,7 +98,7 @@ class JointAction:
         cfg: the settings.
         state: state of the worlds.
         what: "positions", "velocities" or "efforts".
-        rest: offset of all joints, in place of that in `cfg`.
+        rest: offset of all joints [in units of the target], in place of the offset in `cfg`.
     """
 
     def __init__(

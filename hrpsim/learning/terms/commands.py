@@ -61,14 +61,14 @@ class UniformVelocityCommandCfg(CheckedSettings):
             raise StateError("a velocity command by heading needs ranges.heading. Give its bounds")
 
     def make(self, state: TaskState) -> UniformVelocityCommand:
-        """Return the command of all worlds."""
+        """Construct the command for all worlds."""
         return UniformVelocityCommand(self, state)
 
 
 class UniformVelocityCommand:
     """The target velocities of all worlds, `value` (count, 3).
 
-    A curriculum may replace `ranges`, which begin as those of the settings.
+    `ranges` begin with the ranges of the settings. A curriculum may replace them.
     """
 
     def __init__(self, cfg: UniformVelocityCommandCfg, state: TaskState) -> None:
@@ -92,7 +92,7 @@ class UniformVelocityCommand:
         self._follow()
 
     def update(self, worlds: np.ndarray) -> None:
-        """Let a control period pass in worlds (m,), and draw commands whose time is over."""
+        """Advance worlds (m,) by a control period. Draw new commands for expired commands."""
         self._left[worlds] -= self._state.step_dt
         over = worlds[self._left[worlds] < 1e-9]
         if len(over):
@@ -101,7 +101,7 @@ class UniformVelocityCommand:
             self._follow()
 
     def _follow(self) -> None:
-        """Turn to headings, and stand still where drawn."""
+        """Turn robots to their headings, and set the commands of standing robots to zero."""
         if self._turns.any():
             at, cfg = np.flatnonzero(self._turns), self._cfg
             error = wrapped(self._heading[at] - self._state.heading_w[at])

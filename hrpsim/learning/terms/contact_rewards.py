@@ -87,7 +87,7 @@ def feet_gait(
     threshold: float = 0.5,
     command_name: str | None = None,
 ) -> np.ndarray:
-    """Return the number of feet that stand or swing as a gait says (unitree_rl_lab).
+    """Return the number of feet in the phase (stance or swing) of a periodic gait (unitree_rl_lab).
 
     Args:
         state: state of the worlds.
@@ -127,7 +127,7 @@ class ContactTimes:
         self.first_contact = np.zeros(self.air.shape, dtype=bool)
 
     def update(self, state: TaskState) -> None:
-        """Add the last control period."""
+        """Update the times by the last control period."""
         touching = _strengths(state, self._links) > self._force
         self.first_contact = touching & (self.air > 0.0)
         self.last_air = np.where(self.first_contact, self.air + state.step_dt, self.last_air)
@@ -135,13 +135,13 @@ class ContactTimes:
         self.contact = np.where(touching, self.contact + state.step_dt, 0.0)
 
     def reset(self, worlds: np.ndarray) -> None:
-        """Forget the times of worlds (m,)."""
+        """Clear the times of worlds (m,)."""
         for times in (self.air, self.contact, self.last_air, self.first_contact):
             times[worlds] = 0
 
 
 class _StepReward:
-    """A reward of steps, while commanded to move."""
+    """Base class of rewards for steps while the robot is commanded to move."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class _StepReward:
         self._command, self._threshold, self._least = command_name, threshold, command_threshold
 
     def reset(self, worlds: np.ndarray) -> None:
-        """Forget the steps of worlds (m,)."""
+        """Clear the steps of worlds (m,)."""
         self._times.reset(worlds)
 
 
@@ -179,7 +179,7 @@ class FeetAirTime(_StepReward):
 
 
 class FeetAirTimeOfBiped(_StepReward):
-    """Single support: the time [s] for which one foot stands and the other swings, at most a bound.
+    """The time [s] in single support, up to a bound: one foot stands, the other foot swings.
 
     Args:
         state: state of the worlds.

@@ -49,7 +49,7 @@ def commands_vel(
 def modify_reward_weight(
     state: TaskState, worlds: np.ndarray, term_name: str, weight: float, num_steps: int
 ) -> None:
-    """Give a reward another weight (Isaac Lab).
+    """Change the weight of a reward after a number of control periods (Isaac Lab).
 
     Args:
         state: state of the worlds.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far robots of many worlds are above the floor."""
+"""The height of robots of many worlds above the floor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from hrpsim.world.start import shapes_over_floor
 
 
 def lifts_to_floor(state: TaskState, worlds: np.ndarray) -> np.ndarray:
-    """Return how far upward (m,) [m] robots of worlds (m,) touch the planes, as `lift_to_floor`.
+    """Return the rises (m,) [m] that put the robots of worlds (m,) on the planes of the world.
+
+    `lift_to_floor` computes the same for one robot.
 
     Raises:
         WorldError: the world has no plane under a shape of the robot.

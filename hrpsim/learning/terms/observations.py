@@ -148,7 +148,7 @@ def last_action(state: TaskState) -> np.ndarray:
 
 
 def generated_commands(state: TaskState, command_name: str) -> np.ndarray:
-    """Return a command (count, k)."""
+    """Return the command (count, k) called `command_name`."""
     return state.command(command_name)
 
 

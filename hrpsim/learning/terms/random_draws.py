@@ -19,14 +19,14 @@ _UNIT, _LOW_BITS = 2.0**-53, np.uint64(11)
 
 
 def split_mix(state: np.ndarray) -> np.ndarray:
-    """Return the outputs of SplitMix64 for states after their step, both uint64."""
+    """Return the outputs of SplitMix64 (uint64) for already advanced states (uint64)."""
     z = (state ^ (state >> _SHIFTS[0])) * _FACTORS[0]
     z = (z ^ (z >> _SHIFTS[1])) * _FACTORS[1]
     return z ^ (z >> _SHIFTS[2])
 
 
 class EpisodeRandom:
-    """Random numbers that depend only on the seed, the world, the episode and the place in it.
+    """Random numbers that depend only on seed, world, episode and number of earlier draws.
 
     Args:
         count: number of worlds.

@@ -173,12 +173,12 @@ def electrical_power_cost(state: TaskState) -> np.ndarray:
 
 
 def action_rate_l2(state: TaskState) -> np.ndarray:
-    """Return the square of the change of the action."""
+    """Return the squared norm of the change of the action."""
     return _squares(state.action - state.prev_action)
 
 
 def action_l2(state: TaskState) -> np.ndarray:
-    """Return the square of the action."""
+    """Return the squared norm of the action."""
     return _squares(state.action)
 
 

@@ -45,7 +45,10 @@ def chosen(
 
 
 def fits(kind: str, pattern: str, names: Sequence[str], owner: str) -> list[int]:
-    """Return the indices of the names that one expression fits as a whole. StateError as above."""
+    """Return the indices of the names that one expression fits as a whole.
+
+    Raises StateError for an invalid expression.
+    """
     try:
         expression = re.compile(pattern)
     except re.error as error:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What terms read: the state of the robots of all worlds at one time."""
+"""The state of the robots of all worlds at one time, which terms read."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TaskState:
             self.__dict__.pop(name, None)
 
     def note_change(self, worlds: np.ndarray, moved: bool = True) -> None:
-        """Note that an event has changed rows of `v`, and of `q` if `moved`.
+        """Record that an event has changed rows of `v`, and of `q` if `moved`.
 
         `write_changes` then places the robots of all these worlds in one call.
 
@@ -111,7 +111,7 @@ class TaskState:
         self._forget()
 
     def write_changes(self) -> None:
-        """Place the robots whose rows events have changed, and read the state of all worlds."""
+        """Write the rows that events have changed to the worlds, and read all states."""
         moved, only_sped = np.flatnonzero(self._moved), np.flatnonzero(self._sped & ~self._moved)
         if len(moved):
             self.batch.place(self.robot_name, self.q, self.v, worlds=moved)
@@ -155,7 +155,7 @@ class TaskState:
         return self._selected[key]
 
     def gait_phase(self, period: float) -> np.ndarray:
-        """Return how far gait cycles of `period` [s] have come (count,), from 0 to below 1."""
+        """Return the phase (count,) of gait cycles of `period` [s], from 0 to below 1."""
         return (self.episode_length * self.step_dt / period) % 1.0
 
     def command(self, name: str) -> np.ndarray:
@@ -277,7 +277,7 @@ class TaskState:
 
 
 def _narrowed(limits: np.ndarray, factor: float) -> np.ndarray:
-    """Return limits (joints, 2) narrowed about their middle. Joints without limits keep none."""
+    """Return limits (joints, 2) narrowed about the middle. Infinite limits stay infinite."""
     lower, upper = limits.T
     cut = 0.5 * (1.0 - factor) * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
     return np.column_stack([lower + cut, upper - cut])

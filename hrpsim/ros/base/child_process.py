@@ -22,7 +22,7 @@ from hrpsim.common.orphans import VARIABLE, signal_at_parent_end
 _FOLDER = Path("/dev/shm")
 _SHARED_MEMORY = re.compile(r"/dev/shm/(fast(?:rtps|dds)_\w+)")  # Fast DDS 2 and 3
 _PORT = "_port"
-_LAST_WORDS = 10.0  # [s] to wait for its lines after its end; others may hold the pipe open
+_LAST_WORDS = 10.0  # wait for output after the end [s], other processes may keep the pipe open
 
 
 class ChildProcess:
@@ -143,10 +143,13 @@ class Processes:
         return self.start(name, sys.executable, "-m", module, *arguments)
 
     def stop(self, timeout: float) -> list[tuple[ChildProcess, int]]:
-        """End the programs, the last one first. Return exit codes (see ChildProcess.stop)."""
+        """End the programs in reverse order of their starts.
+
+        Return exit codes (see ChildProcess.stop).
+        """
         used = set().union(*(mapped_shared_memory(child.pid) for child in self.all))
         ended = [(child, child.stop(timeout)) for child in reversed(self.all)]
-        remove_abandoned_memory(used)  # of a process that was killed
+        remove_abandoned_memory(used)  # shared memory of a killed process
         return ended
 
 
@@ -194,5 +197,5 @@ def _is_locked(path: Path) -> bool:
 
 
 def _files(names: set[str]) -> list[Path]:
-    forms = ("{}", "{}_el", "sem.{}_mutex")  # the data, its lock, its semaphore
+    forms = ("{}", "{}_el", "sem.{}_mutex")  # data, lock and semaphore
     return [_FOLDER / form.format(name) for name in sorted(names) for form in forms]

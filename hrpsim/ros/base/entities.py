@@ -3,7 +3,7 @@
 
 """Robots and bodies that are spawned and deleted while a node runs. Needs no ROS.
 
-Refusals are named after the result codes of simulation_interfaces.
+The codes of refusals are the result codes of simulation_interfaces.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
 _MOST_TAGS = 100
-_LONGEST_TEXT = 1000  # of a description or a tag [letters]
+_LONGEST_TEXT = 1000  # longest description or tag [characters]
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _WORLD_FRAMES = ("", "world")
 
@@ -50,11 +50,11 @@ class Refusal(WorldError):
 class SpawnLimits:
     """Limits on the number, size and format of entities that are spawned over ROS."""
 
-    entities: int = 1000  # in the world, in all
-    links: int = 1000  # of one robot
-    text: int = 10_000_000  # bytes of a description without its meshes
-    xacro: bool = False  # whether to evaluate xacro other than the files that hrpsim ships
-    mjcf: bool = False  # whether MuJoCo's parser may read a sent description
+    entities: int = 1000  # largest number in the world
+    links: int = 1000  # largest number of links of a robot
+    text: int = 10_000_000  # largest description without meshes [bytes]
+    xacro: bool = False  # whether to evaluate xacro files other than hrpsim's
+    mjcf: bool = False  # whether MuJoCo's parser may read received descriptions
 
 
 class EntityMotion(NamedTuple):
@@ -78,7 +78,10 @@ class Entities:
         self.hold(world)
 
     def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
-        """Switch to another world in the initial state. `notes` describe the entities by name."""
+        """Switch to another world, which is in the initial state.
+
+        `notes` describe the entities by name.
+        """
         self.world = world
         self._first_state = world.snapshot()
         self._spawned: list[Entity] = []
@@ -104,7 +107,7 @@ class Entities:
         return ("urdf", *more, "hrpsim")
 
     def named(self, name: str) -> Entity:
-        """Return an entity. Refusal lists the existing entities."""
+        """Return the entity of a name. Raises Refusal, which lists the existing entities."""
         entities = self.world.entities
         if name not in entities:
             raise Refusal("NOT_FOUND", unknown_name("entity", name, entities))
@@ -180,7 +183,7 @@ class Entities:
         self._notes.pop(entity.name, None)
 
     def restore_first(self) -> None:
-        """Restore the world's initial state, or each entity's after a spawn or delete."""
+        """Restore the initial state of the world, or of each entity after a spawn or delete."""
         try:
             self.world.restore(self._first_state)
         except WorldError:

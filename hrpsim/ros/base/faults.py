@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Errors in a node's callbacks: answered by the service, counted, logged at a limited rate.
+"""Handle errors in a node's callbacks: reply by the service, count, log at a limited rate.
 
 Such errors never end the node. Needs no ROS.
 """
@@ -20,13 +20,13 @@ from hrpsim.common.errors import HrpsimError, shortened
 from hrpsim.ros.base.entities import Refusal
 
 _FAILED = "OPERATION_FAILED"
-_REPEATED_AFTER = 10.0  # the same traceback again in the log [s, wall]
+_REPEATED_AFTER = 10.0  # time until the same traceback is logged again [s, wall]
 _LAST_TYPE = 9  # rcl_interfaces/ParameterType: PARAMETER_STRING_ARRAY
-_LONGEST = 2000  # letters of a message that quotes a request
+_LONGEST = 2000  # longest message that quotes a request [characters]
 
 
 def noted(found: Any, response):
-    """Return the response of a service, given the result `found` of the callback.
+    """Complete the response of a service, given the result `found` of the callback.
 
     `found` is the response, the message of a success, None for no message, or a Refusal. A Refusal
     is added to the filled response.
@@ -136,7 +136,10 @@ class Faults:
         self.last = ""
 
     def explain(self, error: Exception, where: str) -> str:
-        """Return the answer to an error raised in `where`, short enough to be sent."""
+        """Return the text to send about an error raised in `where`.
+
+        Log and count a fault of the node.
+        """
         if isinstance(error, HrpsimError):
             return sendable(str(error))
         if isinstance(error, RecursionError):
@@ -148,7 +151,7 @@ class Faults:
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:
-        """Catch and explain errors, except errors that end the loop."""
+        """Catch errors and log their explanation. Errors of the classes `ending` pass."""
         try:
             yield
         except self._ending:
@@ -159,7 +162,7 @@ class Faults:
                 self._logger().error(text)
 
     def answering(self, service_type: type, name: str, callback: Callable) -> Callable:
-        """Return a wrapper of `callback` that answers with errors.
+        """Return a service callback that replies with the error when `callback` fails.
 
         Coroutine functions are accepted.
         """
@@ -183,7 +186,7 @@ class Faults:
         return answer_cooperatively if inspect.iscoroutinefunction(callback) else answer
 
     def hearing(self, name: str, callback: Callable) -> Callable:
-        """Return a subscription or timer callback that raises nothing."""
+        """Return a subscription or timer callback that catches errors, as `held` does."""
 
         def hear(*arguments) -> None:
             with self.held(name):
@@ -192,7 +195,7 @@ class Faults:
         return hear
 
     def say(self, text: str) -> None:
-        """Log an error that was already explained."""
+        """Log the text of an explained error."""
         self._logger().error(text)
 
     def _report(self, error: Exception, where: str) -> None:
@@ -204,7 +207,10 @@ class Faults:
 
 
 class Rejections:
-    """Counts rejected messages. Warns of each cause once a second, at most 16 for each topic."""
+    """Counts rejected messages.
+
+    Warns of each cause at most once a second, and of at most 16 causes for each topic.
+    """
 
     def __init__(self, logger, faults: Faults) -> None:
         self._logger = logger
@@ -221,7 +227,10 @@ class Rejections:
         self.report(topic, consequence, self._faults.explain(error, topic))
 
     def report(self, topic: str, consequence: str, cause: str, kind: str | None = None) -> None:
-        """Count one message on `topic`. `kind` identifies the cause. The default is the text."""
+        """Count one rejected message on `topic`, and warn.
+
+        `kind` identifies the cause, by default the text of the cause.
+        """
         self.count += 1
         self.last = f"{topic} rejected{', ' if consequence else ''}{consequence}: {cause}"
         if self._filters[topic].passes(kind or cause):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from geometry_msgs.msg import Pose, Vector3
     from sensor_msgs.msg import PointField
 
-_FARTHEST = 1e4  # [m]; positions are then still exact to 2e-12 m
+_FARTHEST = 1e4  # [m], positions then have a rounding error of 2e-12 m
 
 
 def placement_of(pose: Pose) -> Placement:
@@ -59,7 +59,7 @@ def fill(message, numbers: Sequence[float] | np.ndarray) -> None:
 
 
 def vector_of(numbers: Sequence[float] | np.ndarray) -> Vector3:
-    """Return three numbers as a message."""
+    """Return a Vector3 message of three numbers."""
     from geometry_msgs.msg import Vector3
 
     x, y, z = map(float, numbers)

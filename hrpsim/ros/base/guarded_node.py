@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Nodes that resend lost answers and survive errors in callbacks."""
+"""Nodes that resend lost service responses and survive errors in callbacks."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from rclpy.service import Service
 from hrpsim.ros.base.faults import Faults
 
 _AGAIN_AFTER = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # between attempts to send an answer [s]
-_LINGER = 2.0  # of an action server that has been withdrawn [s, wall]
+_LINGER = 2.0  # lifetime of a withdrawn action server [s, wall]
 _UNSENT = "failed to send response"
 _watching_warnings = threading.Lock()
 
 
 class CountingPublisher(Publisher):
-    """A publisher that counts messages in `sent`, a list of one number that templates share."""
+    """A publisher that counts messages in `sent[0]`. Serialised templates count there too."""
 
     def __init__(self, *arguments, **options) -> None:
         self.sent = [0]
@@ -42,15 +42,15 @@ class CountingPublisher(Publisher):
 
 
 class AnsweringNode(Node):
-    """Resends an answer until the middleware has discovered the client.
+    """A node that resends a service response until the middleware has discovered the client.
 
     DDS matches a client's reader and writer separately. If a discovery datagram is lost, a request
-    can arrive seconds before the match. The middleware then drops the answer after 0.1 s, and rclpy
-    only warns: https://github.com/ros2/rmw_fastrtps/issues/842.
+    can arrive seconds before the match. The middleware then drops the response after 0.1 s, and
+    rclpy only warns: https://github.com/ros2/rmw_fastrtps/issues/842.
     """
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service whose answers are sent until the client is known."""
+        """Make a service that resends each response until the client is discovered."""
         service = super().create_service(srv_type, srv_name, callback, **options)
         service.send_response = partial(self._answer, service, _AGAIN_AFTER)
         return service
@@ -72,7 +72,7 @@ class AnsweringNode(Node):
 
 
 def _is_sent(service: Service, response, header) -> bool:
-    """Send an answer. Return whether the middleware knew the client."""
+    """Send a service response. Return whether the middleware had discovered the client."""
     with _watching_warnings, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         Service.send_response(service, response, header)
@@ -80,13 +80,13 @@ def _is_sent(service: Service, response, header) -> bool:
 
 
 class DeferringActionServer(ActionServer):
-    """An action server without execute callbacks. `answer` ends the execution of a goal."""
+    """An action server without execute callbacks. `answer` sends the result of a goal."""
 
     def __init__(self, node, action_type, action_name, **options) -> None:
         super().__init__(node, action_type, action_name, lambda goal: None, **options)
 
     def notify_execute(self, goal_handle, execute_callback) -> None:
-        """Start no callback at the start of a goal's execution."""
+        """Do nothing at the start of a goal's execution, because goals have no callbacks."""
         if execute_callback is not None:
             super().notify_execute(goal_handle, execute_callback)
 
@@ -110,9 +110,9 @@ class DeferringActionServer(ActionServer):
 class GuardedNode(AnsweringNode):
     """Wraps every callback at creation: services, subscriptions, timers.
 
-    A service answers an error with the error's message. The services of parameters do the same. A
-    message or a timer event with a failing callback is skipped. `faults` counts the node's own
-    errors and logs each error with the traceback.
+    After an error, a service replies with the error's message. The services of parameters do the
+    same. A message or a timer event with a failing callback is skipped. `faults` counts the node's
+    own errors and logs each error with the traceback.
     """
 
     def __init__(self, name: str, **options) -> None:
@@ -121,7 +121,7 @@ class GuardedNode(AnsweringNode):
         super().__init__(name, **options)
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that answers errors of `callback`.
+        """Make a service that replies with the error if `callback` fails.
 
         Other callbacks run while the service waits.
         """
@@ -141,7 +141,7 @@ class GuardedNode(AnsweringNode):
         return super().create_publisher(msg_type, topic, qos_profile, **options)
 
     def create_action_server(self, action_type, action_name, **options) -> DeferringActionServer:
-        """Make an action server, after the end of a withdrawn server of the same name."""
+        """Make an action server. Destroy a withdrawn server of the same name first."""
         name = self.resolve_topic_name(action_name)
         if before := self._withdrawn.pop(name, None):
             before.destroy()
@@ -171,10 +171,10 @@ class GuardedNode(AnsweringNode):
 
 
 class NodePart:
-    """Makes topics and declares parameters of a node, until `destroy`.
+    """A group of topics and parameters of a node, which `destroy` removes together.
 
-    Forwards all else to the node. Use and destroy the part in the thread that spins the node's
-    executor, while no callback of another member runs.
+    All other attributes are the node's. Use and destroy the group in the thread that spins the
+    node's executor, while no callback of the node runs.
     """
 
     def __init__(self, node: GuardedNode) -> None:
@@ -186,25 +186,25 @@ class NodePart:
         return getattr(self._node, name)
 
     def create_publisher(self, *arguments, **options):
-        """Make a publisher on the node."""
+        """Make a publisher on the node, which `destroy` removes."""
         publisher = self._node.create_publisher(*arguments, **options)
         self._undo.append(partial(self._node.destroy_publisher, publisher))
         return publisher
 
     def create_subscription(self, *arguments, **options):
-        """Make a subscription on the node."""
+        """Make a subscription on the node, which `destroy` removes."""
         subscription = self._node.create_subscription(*arguments, **options)
         self._undo.append(partial(self._node.destroy_subscription, subscription))
         return subscription
 
     def create_action_server(self, action_type, action_name, **options) -> DeferringActionServer:
-        """Make an action server on the node."""
+        """Make an action server on the node, which `destroy` withdraws."""
         server = self._node.create_action_server(action_type, action_name, **options)
         self._undo.append(partial(self._node.withdraw, server, action_name))
         return server
 
     def before_destruction(self, callback: Callable[[], object]) -> None:
-        """Call `callback` in `destroy`, before the members made so far are removed."""
+        """Call `callback` in `destroy`, before the topics and parameters are removed."""
         self._undo.append(callback)
 
     def declare_parameter(self, name: str, *arguments, **options):

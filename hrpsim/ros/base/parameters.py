@@ -23,12 +23,12 @@ from hrpsim.common.limits import PARAMETER_TEXT
 from hrpsim.control.estimation.zero_moment_point import FOOT_SENSORS
 from hrpsim.world.settings import ACCURACIES
 
-_SHOWN = 5  # nodes of a file of parameters, in a warning
+_SHOWN = 5  # largest number of listed nodes of a parameter file in a warning
 
 
 @dataclass(frozen=True)
 class Specification:
-    """A parameter. The default gives the type. A range applies to numbers."""
+    """The specification of a parameter. The type is the type of the default."""
 
     default: Any
     description: str
@@ -53,7 +53,7 @@ class Specification:
         return descriptor
 
     def problem(self, name: str, value: Any) -> str:
-        """Return the fault of a value of the right type and range, or ""."""
+        """Return why a value of the right type and range is invalid, or ""."""
         if not self.choices or value in self.choices:
             return ""
         return f"parameter {name!r} is {value!r}. It must be {self._allowed}"
@@ -64,7 +64,7 @@ class Specification:
 
 
 def _live(default: Any, text: str, *bounds: float) -> Specification:
-    """Return a parameter that can be set while the program runs."""
+    """Return the specification of a parameter that can be changed at run time."""
     return Specification(default, text, *bounds, read_only=False)
 
 
@@ -271,14 +271,14 @@ def declare(node: Node, specifications: Mapping[str, Specification]) -> dict[str
 
 
 def _as_meant(parameter: Parameter) -> Parameter:
-    """Return the mode "off" for false, because YAML and `ros2 param` read off as false."""
+    """Return the mode "off" in place of false, because YAML and `ros2 param` read off as false."""
     if parameter.value is False and parameter.name.startswith("modes."):
         return Parameter(parameter.name, Parameter.Type.STRING, "off")
     return parameter
 
 
 def given_to(node: Node) -> list[str]:
-    """Return the names of the node's parameters on the command line and in files."""
+    """Return the names of the node's parameters that were set on the command line or in files."""
     return list(getattr(node, "_parameter_overrides", {}))  # rclpy has no other way to ask
 
 
@@ -296,7 +296,7 @@ def _nodes_of(file: str) -> Iterator[str]:
     """Yield the node names, or patterns, in a parameter file. Yield nothing after an error."""
     try:
         entries = [("", read_yaml(Path(file), HrpsimError).data)]
-    except HrpsimError:  # rcl has read it and reports errors
+    except HrpsimError:  # rcl has read the file and reports errors
         return
     while entries:
         path, values = entries.pop(0)
@@ -318,7 +318,7 @@ def _pattern(name: str) -> re.Pattern:
 def warn_of_unknown(
     node: Node, declared: Iterable[str], later: Callable[[str], bool] = lambda name: False
 ) -> None:
-    """Warn of given parameters that are neither declared nor to be declared (`later(name)`)."""
+    """Warn of parameters that were set but are not declared, unless `later(name)` is true."""
     warn_of_foreign_files(node)
     for name in given_to(node):
         known = node.has_parameter(name) or name.startswith("qos_overrides.") or later(name)
@@ -327,7 +327,10 @@ def warn_of_unknown(
 
 
 def refuse_unknown(node: Node) -> None:
-    """Raise ParameterError for gains of an unknown joint. Warn of names that no later robot has."""
+    """Raise ParameterError for gains, modes or rates of an unknown joint or sensor.
+
+    Other unknown parameters only cause a warning.
+    """
     kinds = {"gains": "joint", "modes": "joint", "rates": "sensor"}
     for name in given_to(node):
         kind, _, part = name.partition(".")
@@ -360,8 +363,8 @@ def on_change(
 ) -> None:
     """Call `react(name, value)` after any declared parameter has been set at run time.
 
-    `check(name, value)` is called before. `check` returns the fault of a value that the table
-    allows, or "". With a fault, the whole request is refused with this reason.
+    `check(name, value)` is called before, for values that the table allows. A text returned by
+    `check` is the reason for which the whole request is refused. "" accepts the value.
     """
 
     def checked(parameters: list[Parameter]) -> msg.SetParametersResult:

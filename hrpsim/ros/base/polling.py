@@ -57,8 +57,8 @@ class PolledSubscription:
         self.subscription = node.create_subscription(
             message_type, topic, _unused, qos, callback_group=PolledGroup(), raw=raw
         )
-        self.topic = self.subscription.topic_name  # in full
-        self.publisher_count = self.subscription.get_publisher_count  # of matched ones
+        self.topic = self.subscription.topic_name  # full name
+        self.publisher_count = self.subscription.get_publisher_count  # number of matched publishers
         self._handle = self.subscription.handle
         self._message_type, self._raw = message_type, raw
 

@@ -17,14 +17,14 @@ from hrpsim.common.orphans import end_with_parent
 from hrpsim.ros.base.child_process import own_shared_memory
 from hrpsim.ros.base.domain import profiles_variable
 
-# The remedy for an error of rcl that has these words.
+# The remedy for an error of rcl with these words.
 _REMEDIES = {
     "log dir": "set ROS_LOG_DIR to a folder that can be written",
     "opening YAML file": "there is no such file, or it cannot be read",
     "ros__parameters": "it takes 'hrpsim: {ros__parameters: {real_time_factor: 2.0}}', each level "
     "further in than the one above",
 }
-_LONGEST_SILENCE = 1.0  # of a signal with code that does not poll [s, wall]
+_LONGEST_SILENCE = 1.0  # longest time without an answer of code that does not poll [s, wall]
 
 
 class StopSignal:
@@ -56,7 +56,7 @@ class StopSignal:
     def __exit__(self, *exception) -> None:
         self._polled = True
         for number, handler in self._previous.items():
-            # After a request the process ignores further signals until it has ended.
+            # After a request to end, the process ignores further signals.
             signal.signal(number, signal.SIG_IGN if self.requested else handler)
 
     def loop_started(self) -> None:
@@ -125,19 +125,22 @@ def run_program(
 
 
 def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> int | None:
-    """Return the exit code if some arguments are not for ROS, else None."""
+    """Print --help, or an error for an argument that is not for ROS. Return the exit code.
+
+    None means that all arguments are for ROS.
+    """
     from rclpy.utilities import remove_ros_args
 
     try:
         own = remove_ros_args(["", *arguments])[1:]
-    except Exception as error:  # of rcl's argument parser, which also reads parameter files
+    except Exception as error:  # errors of rcl's argument parser, which also reads parameter files
         return _say_that_ros_cannot_start(error)
     if not own:
         return None
     if {"-h", "--help"} & set(own):
         try:
             print(describe(), flush=True)
-        except BrokenPipeError:  # the reader has closed; nothing is left to be written at exit
+        except BrokenPipeError:  # the reader has closed, and nothing remains to be written at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     print(
@@ -157,7 +160,7 @@ def _between_init_and_shutdown(body, arguments: list[str] | None, stop: StopSign
     os.environ.update(profiles_variable(rclpy.__file__, os.environ))
     try:
         rclpy.init(args=arguments, signal_handler_options=SignalHandlerOptions.NO)
-    except Exception as error:  # of rcl's argument parser, or of the log folder
+    except Exception as error:  # errors of rcl's argument parser, or of the log folder
         return _say_that_ros_cannot_start(error)
     try:
         return body(stop)
@@ -183,5 +186,5 @@ def _leave_no_memory() -> None:
 
 
 def _one_line(error: Exception) -> str:
-    """Return the message of an error in one line, without positions in the sources of rcl."""
+    """Return the message of an error in one line, without file positions in rcl's sources."""
     return re.sub(r", at \S+:\d+", "", one_line(error)) or type(error).__name__

@@ -3,15 +3,15 @@
 
 """The quality of service of every topic.
 
-Sensor topics are reliable. A reliable publisher serves reliable and best-effort subscribers alike,
-rosbag included. The history is deep enough for the burst of one call of ~/step, and for recorders
-that lag for a while. Commands use the same profile.
+Sensor topics are reliable. A reliable publisher serves reliable and best-effort subscribers, rosbag
+included. The history is deep enough for the burst of one call of ~/step, and for recorders that lag
+for a while. Commands use the same profile.
 """
 
 from rclpy.qos import DurabilityPolicy, QoSProfile
 
-# A depth alone: the last messages, reliable, volatile.
+# Only the depth is given: keep last, reliable, volatile.
 STATE = QoSProfile(depth=1000)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 COMMAND = QoSProfile(depth=10)
-SCAN = QoSProfile(depth=5)  # large messages: a subscriber that lags misses some
+SCAN = QoSProfile(depth=5)  # large messages: a slow subscriber misses some

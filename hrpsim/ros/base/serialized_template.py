@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Messages of fixed layout, serialised once. Publishing patches stamps and numbers in place.
+"""Messages of fixed layout, serialised once. Each publication overwrites stamps and numbers.
 
 A typed TFMessage of 37 transforms takes about 200 us to publish from Python, because every field is
 converted. The serialised form always has the same layout, so the offsets of the stamps and of the
@@ -23,7 +23,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 
 from hrpsim.ros.base.stamps import Stamp
 
-_HEADER_LENGTH = 4  # CDR encapsulation; alignment counts from its end
+_HEADER_LENGTH = 4  # CDR encapsulation, excluded from the alignment
 _STAMP = struct.Struct("=iI")
 _STAMP_MARK = Stamp(0x2B5E1D07, 0x13C5A91B)
 _FIRST_NUMBER_MARK = 3.0e15  # integers up to 2**53 are exact in float64
@@ -34,22 +34,22 @@ class SerializedTemplate:
 
     `fill(message, stamp, numbers)` writes a builtin_interfaces/Time `stamp` and the sequence
     `numbers` of `count` floats into a typed message. `fill` defines the order of `numbers` in
-    `publish`. `fill` is called once, with marks.
+    `publish`. `fill` is called once, with distinct values that show the position of each number.
     """
 
     def __init__(
         self, publisher: Publisher, message, fill: Callable[..., None], count: int
     ) -> None:
-        # Not `publisher.publish`: its checks cost as much as all of this.
+        # Not `publisher.publish`: its checks take as much time as all of this.
         self._handle = publisher.handle
         self._sent = getattr(publisher, "sent", [0])
-        self.numbers = np.zeros(count)  # to be filled by the caller before `publish`
+        self.numbers = np.zeros(count)  # filled by the caller before `publish`
         marks = _FIRST_NUMBER_MARK + np.arange(count)
         fill(message, _STAMP_MARK.to_message(), [float(mark) for mark in marks])
         serialized = np.frombuffer(_serialized(message), dtype=np.uint8)
 
         storage = np.zeros(len(serialized) + _HEADER_LENGTH, dtype=np.uint8)
-        self._buffer = storage[_HEADER_LENGTH:]  # so that the body is also aligned in memory
+        self._buffer = storage[_HEADER_LENGTH:]  # the body is then also aligned in memory
         self._buffer[:] = serialized
         body = storage[2 * _HEADER_LENGTH :]
         self._bytes = memoryview(body)
@@ -98,7 +98,7 @@ def _offsets_of_stamps(words: np.ndarray) -> list[int]:
 
 
 def _indices_of_numbers(floats: np.ndarray, marks: np.ndarray) -> np.ndarray:
-    """Return the first offset of each mark. Undefined bytes after the end may repeat a mark."""
+    """Return the first index of each mark. Undefined bytes after the end may repeat a mark."""
     indices = np.flatnonzero(np.isin(floats, marks))
     found, first = np.unique(floats[indices], return_index=True)
     indices = indices[first]

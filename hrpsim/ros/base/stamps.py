@@ -18,8 +18,8 @@ from hrpsim.common.constants import NANOSECONDS
 if TYPE_CHECKING:
     from builtin_interfaces.msg import Time
 
-_ROUNDING = 1e-3  # of a step: stamps are whole nanoseconds
-_LONGEST_HOLD = 1.0  # [s]; a stamp further ahead is of another clock
+_ROUNDING = 1e-3  # tolerance in steps: stamps are whole nanoseconds
+_LONGEST_HOLD = 1.0  # [s], a later stamp is of another clock
 _MOST_HELD = 2000
 
 
@@ -78,26 +78,26 @@ class SimulationClock:
 
 
 class MessageQueue:
-    """The messages of one topic. Each message is due on arrival."""
+    """A queue of the messages of one topic. Each message is due on arrival."""
 
     def __init__(self, source) -> None:
         self._source = source
         self.topic, self.publisher_count = source.topic, source.publisher_count
-        self.lost_count = 0  # messages that were lost in transport, if these are counted
+        self.lost_count = 0  # messages lost in transport, if counted
 
     def take_due(self) -> Iterable[Any]:
         """Return the messages that are due now, in order."""
         return [message for message, _ in self._source.take_all()]
 
     def accepted(self) -> None:
-        """Note that the last returned message has been accepted."""
+        """Record that the last returned message was accepted."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return the number of steps, at most `most`, before a held message is due."""
+        """Return the number of steps, at most `most`, before the next waiting message is due."""
         return most
 
     def discard(self) -> None:
-        """Drop all arrived and held messages, which were meant for the time before a reset."""
+        """Drop all waiting messages, which belong to the time before a reset."""
         for _ in self._source.take_all():
             pass
 
@@ -116,7 +116,7 @@ class StampedQueue(MessageQueue):
         self._last_number: int | None = None
 
     def take_due(self) -> list[Any]:
-        """Return the messages that are due now: first new messages, then held messages."""
+        """Return the messages that are due now: new messages, then waiting messages."""
         due = []
         for message, info in self._source.take_all():
             self._count_lost(info.get("publication_sequence_number"))
@@ -132,11 +132,11 @@ class StampedQueue(MessageQueue):
         return due
 
     def steps_to_next(self, most: int) -> int:
-        """Return the number of steps, at most `most`, before a held message is due."""
+        """Return the number of steps, at most `most`, before the next waiting message is due."""
         return min(most, self._held[0][0] - self._clock.steps) if self._held else most
 
     def discard(self) -> None:
-        """Drop all arrived and held messages, which were meant for the time before a reset."""
+        """Drop all waiting messages, which belong to the time before a reset."""
         super().discard()
         self._held.clear()
         self._last_number = None

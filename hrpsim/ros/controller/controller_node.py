@@ -57,8 +57,8 @@ from hrpsim.ros.controller.manager_services import (
 _PACKAGE = Path(__file__).parents[2]
 _WAIT = 0.02  # [s, wall]
 _SERVICE_PERIOD = 0.1  # between two turns of the executor [s, wall]
-_MOST_LEFT_OUT = 10  # successive ticks, each after missing ones
-_TIMEOUT = 3.0  # without a state to answer, until this is logged [s, wall]
+_MOST_LEFT_OUT = 10  # largest number of successive ticks after missing ticks
+_TIMEOUT = 3.0  # time without a state to answer, until a log entry [s, wall]
 PARAMETERS = dict(
     controller=Specification("", "The controller: 'module:Class' or 'path/to/file.py:Class'"),
     parameters_file=Specification("", "YAML file with the controller's own parameters"),
@@ -82,7 +82,7 @@ PARAMETERS = dict(
 
 
 class ControllerNode:
-    """Answers the states of a robot with the commands of a controller.
+    """Runs a controller on the states of a robot, and publishes the commands.
 
     Raises HrpsimError for invalid parameters.
     """
@@ -103,7 +103,7 @@ class ControllerNode:
         self._description = DescriptionListener(self.node, given["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
-        self._wanted: WantedPeriod | None = None  # while it is requested
+        self._wanted: WantedPeriod | None = None  # during a request for another period
         self.host: ControllerHost | None = None
         self._group: GroupServices | None = None
         self._manager: ManagerServices | None = None
@@ -128,9 +128,9 @@ class ControllerNode:
 
     @property
     def is_asking(self) -> bool:
-        """Whether the controller requests, in lockstep, the period of commands.
+        """Whether the node still waits for the simulation's period of commands, in lockstep.
 
-        If so, spin the node.
+        Spin the node while this is true.
         """
         return self._wanted is not None
 
@@ -141,7 +141,10 @@ class ControllerNode:
         return of_states + (self._velocities.rejections.count if self._velocities else 0)
 
     def spin_once(self) -> bool:
-        """Wait briefly for the next event and handle it. Return whether there was one."""
+        """Wait briefly for the next event and handle the event.
+
+        Return whether there was an event.
+        """
         if self.host is None:
             return self._configure(self._description.wait(_WAIT))
         if self.is_asking:
@@ -158,7 +161,7 @@ class ControllerNode:
         return has_news
 
     def describe_wait(self) -> str:
-        """Describe the awaited event."""
+        """Return a text that names the awaited event."""
         if self.host is None:
             return "waiting for robot_description"
         if self._wanted is not None:
@@ -228,9 +231,12 @@ class ControllerNode:
         )
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:
-        """Answer a state at a whole multiple of the period, and a repeated one as before."""
+        """Publish the command for a state at a control tick.
+
+        A repeated state gets the same command. Return whether the controller was called.
+        """
         if self._last is not None and stamp == self._last[0]:
-            self._commands.publish(*self._last)  # the node did not receive it
+            self._commands.publish(*self._last)  # the node has not received it
             return False
         tick = round(stamp.total / self._period_ns)
         if abs(stamp.total - tick * self._period_ns) > 1.0:
@@ -246,7 +252,7 @@ class ControllerNode:
         return True
 
     def _restart(self, stamp: Stamp, tick: int) -> None:
-        """Restart the controller where a tick is missing, as after a reset.
+        """Restart the controller because a tick is missing, for example after a reset.
 
         Raises HrpsimError if ticks are missing every time: the periods then differ.
         """
@@ -260,7 +266,7 @@ class ControllerNode:
         """Send a command to act `lead` later, if a period has passed since the last command."""
         now = stamp.total
         if self._next_tick_ns is None or self._next_tick_ns - now > self._period_ns:
-            self._next_tick_ns = now  # the first state, or one of another node
+            self._next_tick_ns = now  # the first state, or a state of another node
             self.host.restart()
         if now < self._next_tick_ns:
             return False

@@ -43,10 +43,10 @@ from hrpsim.ros.robot.robot_publishers import CONTACT_POINTS, points_of
 from hrpsim.ros.robot.step_sensors import STEP_MESSAGES
 
 _JOINT_STATES, _ODOMETRY = "joint_states", "odom"
-_DELIVERY = 4.0  # [s, wall]: acknowledgements come with heartbeats, every 3 s in Fast DDS
+_DELIVERY = 4.0  # [s, wall], acknowledgements arrive with heartbeats, every 3 s in Fast DDS
 _PARAMETER = "control_period"
-_LOOK_PERIOD = 2.0  # [s, wall] between looks for publishers of other types
-_TIMEOUT = 20.0  # with nodes that do not answer [s, wall]; an answer ends the wait at once
+_LOOK_PERIOD = 2.0  # period of checks for publishers of other types [s, wall]
+_TIMEOUT = 20.0  # for nodes that do not answer [s, wall], an answer ends the wait at once
 _LONGEST_LEAD = NANOSECONDS  # a stamp further ahead is of another clock
 
 
@@ -57,16 +57,16 @@ def _described(text: str, base: str) -> Model:
 
 
 class DescriptionListener:
-    """Waits for the model in robot_description. The root link is fixed if base is "fixed"."""
+    """Subscribes to robot_description. The root link is fixed to the world if base is "fixed"."""
 
     def __init__(self, node: Node, base: str) -> None:
         self._base = base
         self._subscription = PolledSubscription(node, String, "robot_description", qos.LATCHED)
 
     def wait(self, longest: float) -> tuple[Model, str] | None:
-        """Return the model and the robot's name in the world. The name is "" if the text has none.
+        """Return the model and the robot's name in the world, or None after `longest` [s, wall].
 
-        None after `longest` [s, wall]. Raises ModelError for an invalid description.
+        The name is "" if the description has no name. Raises ModelError for an invalid description.
         """
         self._subscription.wait(longest)
         for message, _ in self._subscription.take_all():
@@ -99,7 +99,7 @@ class StateListener:
             for topic, message_type in types.items()
         }
         self._arrived: dict[str, dict[Stamp, Any]] = {topic: {} for topic in types}
-        self._names: list[str] = []  # of the joint_states that `_indices` is for
+        self._names: list[str] = []  # names in joint_states for which `_indices` is valid
         self._indices = np.zeros(0, dtype=np.int64)
 
     @property
@@ -125,7 +125,7 @@ class StateListener:
         return stamp, self._state(stamp)
 
     def describe_lack(self) -> str:
-        """Describe which topics are missing in the newest state."""
+        """Return a text that names the topics missing in the newest state."""
         return "waiting for " + ", ".join(self._subscriptions[t].topic for t in self._lacking())
 
     def _take_all(self) -> None:
@@ -138,7 +138,7 @@ class StateListener:
                     self.rejections.note(error, subscription.topic)
                     continue
                 stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
-                arrived.pop(stamp, None)  # a repeated one counts as new: the newest is last
+                arrived.pop(stamp, None)  # a repeated stamp counts as new, the newest is last
                 arrived[stamp] = reading
                 if len(arrived) > qos.COMMAND.depth:
                     del arrived[next(iter(arrived))]
@@ -244,7 +244,10 @@ class CommandPublisher:
         template.publish(stamp)
 
     def wait_until_delivered(self) -> None:
-        """Wait for acknowledgements, four seconds at most: the publisher's end loses the rest."""
+        """Wait up to four seconds for acknowledgements.
+
+        Destruction of the publisher drops unsent commands.
+        """
         self._publisher.wait_for_all_acked(Duration(seconds=_DELIVERY))
 
     def _template(self, given: tuple[bool, ...]) -> SerializedTemplate:
@@ -261,16 +264,17 @@ class CommandPublisher:
 
 
 class WantedPeriod:
-    """Requests the period from the nodes that publish `topic`, while an executor serves `node`.
+    """Reads the period of commands, a parameter of the nodes that publish `topic`.
 
-    Nodes without the parameter, or without an answer in time, expect none.
+    An executor must spin `node`. A node without the parameter, or without a response in time,
+    counts as a node that expects no period.
     """
 
     def __init__(self, node: Node, topic: str) -> None:
         self._node, self._topic = node, topic
         self._clients: dict[str, Client] = {}
         self._answers: dict[str, Future] = {}
-        self._end = math.inf  # of the time-out [s, wall]
+        self._end = math.inf  # end of the time-out [s, wall]
 
     def poll(self) -> float | None:
         """Return the period [s], 0 if no node expects one.
@@ -289,7 +293,7 @@ class WantedPeriod:
         return None
 
     def describe_wait(self) -> str:
-        """Describe which nodes have yet to answer."""
+        """Return a text that names the nodes without a response so far."""
         if not self._clients:
             return f"waiting for a publisher of {self._topic}"
         answered = [name for name, answer in self._answers.items() if answer.done()]
@@ -297,7 +301,7 @@ class WantedPeriod:
         return f"waiting for {_PARAMETER} of {', '.join(silent)}, {_TIMEOUT:g} s at most"
 
     def _ask(self) -> None:
-        """Send a request to each node that has not had one."""
+        """Send a request for the period to each new publisher of the topic."""
         for info in self._node.get_publishers_info_by_topic(self._topic):
             name = f"{info.node_namespace.rstrip('/')}/{info.node_name}"
             if name not in self._clients and info.node_name != "_NODE_NAME_UNKNOWN_":
@@ -326,7 +330,7 @@ class VelocityListener:
         kind = TwistStamped if stamped else Twist
         self._subscription = PolledSubscription(node, kind, "cmd_vel", qos.COMMAND)
         self._controller, self._stamped, self._node = controller, stamped, node
-        self._named: set[str] = set()  # types that are not received
+        self._named: set[str] = set()  # types that cannot be received
         self._next_look = 0.0  # [s, wall]
         self.rejections = Rejections(node.get_logger(), Faults(node.get_logger))
 
@@ -344,7 +348,7 @@ class VelocityListener:
                 self.rejections.note(error, self._subscription.topic, "the walk continues")
 
     def _name_other_types(self) -> None:
-        """Warn, once a type, of publishers with a type that is not received here."""
+        """Warn once for each message type that is published but not subscribed here."""
         if (now := time.monotonic()) < self._next_look:
             return
         self._next_look = now + _LOOK_PERIOD
@@ -359,7 +363,7 @@ class VelocityListener:
                 )
 
     def _time(self, message, now: Stamp) -> int:
-        """Return the time from which a message counts [ns]."""
+        """Return the time from which a velocity applies [ns]."""
         if not self._stamped:
             return now.total
         stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec).total

@@ -30,7 +30,7 @@ _INTERFACES = ("position", "velocity", "effort")
 class GroupServices:
     """Offers ~/activate_<member> for each member. The latched topic ~/members has all states.
 
-    A switch takes place at the next control tick, after the answer of the service.
+    A switch takes place at the next control tick, after the response of the service.
     """
 
     def __init__(self, node: Node, group: ControllerGroup) -> None:
@@ -71,8 +71,8 @@ class ManagerServices:
     """Offers ~/list_controllers, ~/list_controller_types, load, configure, unload and switch.
 
     A controller is a member of the group. Only members can be loaded, because each entry lists the
-    joints. A switch takes place at the next control tick, as a whole, after the answer of the
-    service. `release` is the module of the service types, whose fields differ by release.
+    joints. A whole switch takes place at the next control tick, after the response of the service.
+    `release` is the module of the service types, whose fields differ by release.
     """
 
     def __init__(self, node, group: ControllerGroup, release) -> None:

@@ -23,13 +23,13 @@ from hrpsim.ros.core.step_account import SolverSettings, StepAccount
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World
 
-_FAREWELL = 0.25  # between a request to end and the end, to send answers [s, wall]
-_TURN = 0.02  # [s, wall] between two turns of the host
-_LONGEST_BURST = 0.05  # of steps between two polls of requests [s, wall]
+_FAREWELL = 0.25  # time from a request to end until the end, for sending answers [s, wall]
+_TURN = 0.02  # period of the host's turns [s, wall]
+_LONGEST_BURST = 0.05  # longest time of steps between two polls of requests [s, wall]
 
 
 class Input(Protocol):
-    """An input, such as a topic, or a drag in the viewer."""
+    """The interface of inputs, such as a topic or a drag in the viewer."""
 
     def poll(self) -> None:
         """Read the messages that are due."""
@@ -38,7 +38,7 @@ class Input(Protocol):
         """Apply the requests for the next step."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before this is needed again."""
+        """Return how many steps, at most `most`, can be made before `poll` must be called again."""
 
 
 class Simulation:
@@ -75,7 +75,7 @@ class Simulation:
         self.account = StepAccount(clock)
         self.paused = paused
         self.contents = Contents(entities, robots, loaded)
-        self.compiling: Callable[[], AbstractContextManager] = nullcontext  # entered to compile
+        self.compiling: Callable[[], AbstractContextManager] = nullcontext  # for compilation
         self.kernels = CompilerBeside()
         self.era = 0
         self._waits_for_kernels = False
@@ -84,9 +84,9 @@ class Simulation:
         self.failure = ""
         self._stopped_at = clock.steps if paused else -1  # step of the initial state
         self._end = math.inf  # [s, wall]
-        self.other_inputs: list[Input] = []  # besides those of robots
+        self.other_inputs: list[Input] = []  # other inputs than those of robots
         self._missed: CommandMissed | None = None
-        self._burst = 1  # steps that take less than _LONGEST_BURST
+        self._burst = 1  # number of steps that take less than _LONGEST_BURST
         self._stop_requested: Callable[[], bool] = lambda: False
 
     def run(
@@ -130,7 +130,7 @@ class Simulation:
         """Apply the waiting commands, make `steps` steps and publish where a publication is due.
 
         The number is lower if an end is requested meanwhile, or after `longest` [s, wall]. Raises
-        Raises WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
+        WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
         KernelsAbsent if a step waits for kernels.
         """
         end, latest = self.clock.steps + steps, time.monotonic() + longest
@@ -155,12 +155,12 @@ class Simulation:
         self.publications.publish_slowly(everything=True)
 
     def pause(self) -> None:
-        """Stop stepping and simulated time."""
+        """Stop simulated time."""
         self.paused = True
         self._stopped_at = -1
 
     def resume(self) -> None:
-        """Continue to step. The paused time is not made up for."""
+        """Continue to step. The pause is not caught up."""
         self.contents.require_world()
         self.paused = False
         self._stopped_at = -1
@@ -190,7 +190,7 @@ class Simulation:
         self._stopped_at = self.clock.steps
 
     def quit(self) -> None:
-        """Stop, and make `run` return soon, after earlier requests have been answered."""
+        """Stop, and make `run` return soon. Earlier requests still get responses."""
         if self.contents.loaded is not None:
             self.stop()
         self._end = time.monotonic() + _FAREWELL
@@ -212,7 +212,7 @@ class Simulation:
         self._stopped_at = self.clock.steps
 
     def unload(self) -> None:
-        """Unload the world. Raise Refusal if there is none."""
+        """Unload the world. Raises Refusal without a world."""
         if self.contents.loaded is None:
             raise Refusal("NO_WORLD_LOADED", "no world is loaded")
         self._switch_to(World(time_step=self.world.time_step), None)
@@ -258,7 +258,7 @@ class Simulation:
         self._go_to_next_stamp()
 
     def _switch_to(self, world, loaded: LoadedWorld | None) -> None:
-        """Replace the world everywhere, paused."""
+        """Replace the world in all parts of the simulation, and pause."""
         self.pause()
         self.era += 1
         self._waits_for_kernels = False
@@ -277,7 +277,10 @@ class Simulation:
         self._go_to_next_stamp()
 
     def _go_to_next_stamp(self) -> None:
-        """Advance time to the next publication: no stamp may have two different states."""
+        """Advance time to the next publication or tick, and publish.
+
+        Two different states must not have one stamp.
+        """
         locksteps = self.robots.locksteps
         self.clock.steps += (
             locksteps[0].steps_over_reset() if locksteps else self._steps_to_publication()

@@ -22,18 +22,18 @@ from hrpsim.world.file.world_notes import WorldNotes, read_notes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
-# Of the description of a simulation; it grows when an entry changes its meaning. 2:
-# interpolate_commands without lockstep too.
+# Version of a simulation's description. It increases if the meaning of an entry changes. 2:
+# interpolate_commands also without lockstep.
 DESCRIPTION_VERSION = 2
 
 _FORMATS = "a world is YAML"
 _MODEL_KINDS = (".urdf", ".xacro")
-_MOST_FILES = 1000  # of a folder
-_LONGEST_NAME = 200  # [letters]
+_MOST_FILES = 1000  # largest number of files in a folder
+_LONGEST_NAME = 200  # longest name [characters]
 
 
 class LoadedWorld(NamedTuple):
-    """Notes on a world, and the source of the world: `uri`, or `text`."""
+    """Notes on a loaded world, and its source: `uri` or `text`."""
 
     notes: WorldNotes = WorldNotes()
     uri: str = ""
@@ -68,7 +68,7 @@ def load_source(
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Convert errors in a world to a Refusal."""
+    """Convert errors of loading a world to a Refusal."""
     try:
         yield
     except Refusal:
@@ -128,7 +128,7 @@ def find_spawnables(sources: Iterable[str]) -> Found:
 
 
 def _search(own: list, sources: Iterable[str], entries_at: Callable[[Path], list]) -> Found:
-    """Return own entries and those at each source, each once."""
+    """Return the entries `own` and the entries at each source, without duplicates."""
     entries, problems = own, []
     for source in sources:
         try:
@@ -184,7 +184,7 @@ class SavedStates:
         return tuple(self._states)
 
     def save(self, name: str, world) -> None:
-        """Save the present state, in place of one of that name."""
+        """Save the present state under a name. An earlier state of this name is replaced."""
         if not 0 < len(name) <= _LONGEST_NAME:
             raise WorldError(f"the name of a state has 1 to {_LONGEST_NAME} letters")
         if name not in self._states and len(self._states) >= self.limit:
@@ -203,7 +203,7 @@ class SavedStates:
         world.restore(self._states[name])
 
     def clear(self) -> None:
-        """Drop all states, which belong to another world."""
+        """Drop all saved states, because another world is loaded."""
         self._states = {}
 
 
@@ -219,7 +219,7 @@ class Contents:
         self.changed: list[Callable[[], None]] = []  # called after a change
 
     def require_world(self) -> None:
-        """Raise Refusal where no world is loaded."""
+        """Raise Refusal if no world is loaded."""
         if self.loaded is None:
             raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
 

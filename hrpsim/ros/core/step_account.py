@@ -15,7 +15,10 @@ from hrpsim.world.settings import ACCURACIES
 
 
 class SolverSettings:
-    """Sets sweep limit and tolerance of a world. 0 means the world's own value."""
+    """Sets sweep limit and tolerance of a world.
+
+    0 restores the value that the world was made with.
+    """
 
     def __init__(self, world) -> None:
         self._world = world
@@ -26,10 +29,10 @@ class SolverSettings:
         }
         self.sweep_limit = 0
         self.tolerance = 0.0
-        self.accuracy = ""  # a level of ACCURACIES, in place of the tolerance
+        self.accuracy = ""  # a key of ACCURACIES, instead of the tolerance
 
     def problem(self, name: str, value) -> str:
-        """Return why one of the settings cannot have a value, or ""."""
+        """Return why a setting cannot have a value, or ""."""
         given = {"tolerance": self.tolerance, "accuracy": self.accuracy, name: value}
         if given["tolerance"] and given["accuracy"]:
             return "only one of solver_tolerance and solver_accuracy may be given"
@@ -38,7 +41,7 @@ class SolverSettings:
         return ""
 
     def of(self, world) -> SolverSettings:
-        """Apply the same settings to another world and return the settings."""
+        """Apply these settings to another world. Return the settings of that world."""
         other = SolverSettings(world)
         other.sweep_limit, other.tolerance = self.sweep_limit, self.tolerance
         other.accuracy = self.accuracy
@@ -50,7 +53,7 @@ class SolverSettings:
         settings = self._world.scene.settings[0]
         for name in ("sweep_limit", "cold_sweep_limit"):
             settings[name] = self.sweep_limit or self._original[name]
-        # World's rule: "relative_change" where that tolerance is set, "residual" otherwise.
+        # World's rule: "relative_change" if its tolerance is set, otherwise "residual".
         relative = self._original["relative_tolerance"] > 0.0
         name = "relative_tolerance" if relative else "tolerance"
         unit = 1.0 if relative else STANDARD_GRAVITY * self._world.time_step
@@ -63,8 +66,8 @@ class StepAccount:
 
     def __init__(self, clock: SimulationClock) -> None:
         self._clock = clock
-        self.unconverged_count = 0  # steps since the start, as the next
-        self.newton_count = 0  # in which Newton's method solved an island
+        self.unconverged_count = 0  # steps without convergence since the start
+        self.newton_count = 0  # steps in which Newton's method solved an island, since the start
         self.made, self.unmet = 0, Unmet()  # steps since the last report
         self.begin_interval()
 
@@ -78,12 +81,12 @@ class StepAccount:
             self.unmet.add(made.unconverged, made.worst_residual, lambda: made.worst)
 
     def begin_interval(self) -> None:
-        """Start to measure rates and times."""
+        """Start measuring rates and times."""
         self._begun, self._seconds = time.monotonic(), 0.0
         self._first_step = self._clock.steps
 
     def begin_report(self) -> None:
-        """Start to count for the next report."""
+        """Start the counts for the next report."""
         self.made, self.unmet = 0, Unmet()
         self.begin_interval()
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cooperative callbacks: long ones pause regularly so that others run.
+"""Cooperative callbacks: a long callback pauses regularly, so that other callbacks run.
 
 Turns run in a separate callback group. In a shared group rclpy would block other callbacks.
 """

@@ -45,9 +45,9 @@ from hrpsim.world.fall import FallWatch
 DEFAULT_OUTPUT = Path("demo_output")
 FILES = ("controller.yaml", "foot_forces.png", "summary.json")
 LOGS = ("node.log", "controller.log", "recorder.log", "rviz.log")
-WORD_PERIOD = 10.0  # [s, wall] between two lines about the state of the start
-STALL_LIMIT = 30.0  # [s, wall] without progress of simulated time
-AFTER_FALL = 1.0  # [s] recorded after a fall
+WORD_PERIOD = 10.0  # period of log entries about the state of the start [s, wall]
+STALL_LIMIT = 30.0  # longest time without progress of simulated time [s, wall]
+AFTER_FALL = 1.0  # recorded time after a fall [s]
 _STATE_TOPICS = "/clock", "/joint_states", "/robot_description", "/odom"
 
 
@@ -73,7 +73,7 @@ class DemoMonitor:
         self._first_progress: tuple[float, float] | None = None  # simulated, wall [s]
 
     def results(self) -> dict[str, Any]:
-        """Return the measured part of the demonstration's summary."""
+        """Return the measured values for the summary."""
         return {
             "verdict": "fell" if self.fell_at else "stands",
             "fell_at": self.fell_at,
@@ -91,13 +91,16 @@ class DemoMonitor:
         return (self.simulated - simulated) / max(self.last_progress - wall, 1e-9)
 
     def resume(self, timeout: float, check: Callable[[], object]) -> bool:
-        """Call ~/resume, and `check` meanwhile. Return whether an answer came in `timeout` [s]."""
+        """Call ~/resume. Call `check` while waiting.
+
+        Return whether a response came within `timeout` [s].
+        """
         end = time.monotonic() + timeout
         client = self._node.create_client(Trigger, "hrpsim/resume")
         if not self._wait(client.service_is_ready, end, check):
             return False
         self.last_progress = time.monotonic()
-        while (now := time.monotonic()) < end:  # an answer can get lost; a second call is harmless
+        while (now := time.monotonic()) < end:  # an answer can be lost, a second call is harmless
             answer = client.call_async(Trigger.Request())
             if self._wait(answer.done, min(end, now + 5.0), check):
                 return answer.result().success
@@ -143,7 +146,7 @@ def node_topics(model: Model) -> tuple[str, ...]:
 
 
 class DemoError(RuntimeError):
-    """An error that ends the walk early."""
+    """Raised for an error that ends the walk early."""
 
 
 @dataclass(frozen=True)
@@ -151,16 +154,16 @@ class DemoSettings:
     """The settings of a walk."""
 
     world: Path  # world file
-    topics: tuple[str, ...]  # that the node must deliver
-    xacro_arguments: Mapping[str, str]  # they override the world file's
-    parameters: Mapping[str, Any]  # of the walking controller
-    period: float  # of the controller [s]
-    step_ends: np.ndarray  # when a foot comes down in the plan [s]
+    topics: tuple[str, ...]  # topics that the node must publish
+    xacro_arguments: Mapping[str, str]  # override the arguments in the world file
+    parameters: Mapping[str, Any]  # parameters of the walking controller
+    period: float  # period of the controller [s]
+    step_ends: np.ndarray  # planned times of touch-down [s]
     output: Path  # folder for bag, picture, logs and summary
     real_time_factor: float = 1.0  # 0: as fast as possible
     rviz: bool = False
-    domain_id: int | None = None  # ROS_DOMAIN_ID in place of a private one
-    start_limit: float = 180.0  # [s, wall] until everything must be ready
+    domain_id: int | None = None  # ROS_DOMAIN_ID instead of a private domain
+    start_limit: float = 180.0  # time until everything must be ready [s, wall]
 
 
 class DemoRun:
@@ -205,7 +208,7 @@ class DemoRun:
             self._problems.append(str(error))
 
     def summary(self) -> dict:
-        """Return the results. Write the results to summary.json."""
+        """Write the results to summary.json, and return the results."""
         bag, picture = self._output / "bag", self._output / "foot_forces.png"
         counts = message_counts(bag) if (bag / "metadata.yaml").exists() else {}
         expected = [*self._settings.topics, "/joint_commands"]
@@ -243,7 +246,7 @@ class DemoRun:
             "recorder",
             *("hrpsim.ros.recording.recorder", "--output", str(self._output / "bag")),
             *("--plot", str(self._output / "foot_forces.png")),
-            # It gives up first: it knows which topics are silent.
+            # The recorder gives up first, because it knows the missing topics.
             *("--discovery-timeout", str(0.9 * settings.start_limit), "--expect", *settings.topics),
         )
         xacro = [f"{name}:={value}" for name, value in settings.xacro_arguments.items()]
@@ -261,7 +264,7 @@ class DemoRun:
             "controller",
             *("hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"),
             *("-p", "controller:=hrpsim.control:Walk"),
-            *("-p", "listeners:=2"),  # node and recorder, so that no command is missed
+            *("-p", "listeners:=2"),  # node and recorder, so that no command is lost
             *("-p", f"parameters_file:={parameters}"),
         )
         if settings.rviz:
@@ -276,7 +279,7 @@ class DemoRun:
         monitor = self._monitor
         every = 1.0 if sys.stdout.isatty() else 5.0
         next_word = time.monotonic() + every
-        printed = len(self._controller.lines)  # earlier lines are in its log
+        printed = len(self._controller.lines)  # earlier lines are in the log
         while self._controller.exit_code is None:
             monitor.update(timeout=0.05)
             now = time.monotonic()
@@ -305,13 +308,13 @@ class DemoRun:
                 raise DemoError(f"{child.name} ended early, see {child.log}")
 
     def _wait_ready(self, children: list[ChildProcess]) -> None:
-        """Wait until all processes are ready. Report regularly which processes are not."""
+        """Wait until all processes are ready. Regularly report the processes that are not ready."""
         limit = self._settings.start_limit
         start = time.monotonic()
         next_word = start + WORD_PERIOD
         while waiting := [c for c in children if not c.wait_for_line("ready", timeout=0.05)]:
             for child in waiting:
-                # One may have become ready, and ended, since the last check.
+                # A process may have become ready and ended since the last check.
                 if child.exit_code is not None and not child.wait_for_line("ready", timeout=0.0):
                     last = child.lines[-5:]
                     raise DemoError("\n  ".join([f"{child.name} did not start:", *last]))

@@ -40,7 +40,7 @@ _PARAMETERS = dict(
     links=Specification([""], "Links that may be fixed; empty: the soles of the robot"),
     split=Specification("center_of_pressure", f"One of {', '.join(SPLITS)}", choices=tuple(SPLITS)),
 )
-_POINTS = ("zmp", "com", "capture_point")  # topics, and fields of Observer.sample
+_POINTS = ("zmp", "com", "capture_point")  # topics, which are also fields of Observer.sample
 
 
 class DynamicsObserver:

@@ -32,8 +32,8 @@ from hrpsim.common.errors import HrpsimError
 
 _LENGTH = struct.Struct("<I")
 _NAME = re.compile(r"([a-z][a-z0-9_]*)/msg/([A-Z][A-Za-z0-9]*)")
-_KEEP_SIZE = 1_000_000  # bytes that are flushed to the system at once, at most
-_KEEP_PERIOD = 0.5  # the longest loss of a killed recorder [s, wall]
+_KEEP_SIZE = 1_000_000  # largest number of bytes flushed at once
+_KEEP_PERIOD = 0.5  # longest loss if the recorder is killed [s, wall]
 
 
 class SpooledRecords:
@@ -75,7 +75,7 @@ def definition_file(type_name: str) -> Path:
     inside = Path("share", match[1], "msg", f"{match[2]}.msg")
     for folder in [] if spec is None else spec.submodule_search_locations or ():
         for prefix in Path(folder).parents:
-            if isfile(prefix / inside):  # also of a name that is too long for a file
+            if isfile(prefix / inside):  # also for a name that is too long for a file
                 return prefix / inside
     raise HrpsimError(f"no installed interface package has {type_name}")
 
@@ -106,9 +106,9 @@ class BagWriter:
         self._writer = CheckedWriter(path, version=9, storage_plugin=plugin)
         self._types = get_typestore(Stores.EMPTY)
         self._connections: dict[str, interfaces.Connection] = {}
-        self._file: Path | None = None  # once it is open
+        self._file: Path | None = None  # None before it is open
         self._identity: tuple[int, int] | None = None
-        self._not_kept = 0  # bytes
+        self._not_kept = 0  # bytes not flushed yet
         self._next_keep = 0.0  # [s, wall]
 
     def __enter__(self) -> BagWriter:
@@ -125,7 +125,7 @@ class BagWriter:
     def __exit__(self, kind, *exception) -> None:
         if kind is not None and issubclass(kind, BagFull):
             with suppress(OSError, sqlite3.Error):
-                self._writer.abort()  # what is in the file stays there
+                self._writer.abort()  # the content of the file remains
         else:
             with self._named():
                 self._require_file()
@@ -149,14 +149,17 @@ class BagWriter:
             self.keep()
 
     def keep_if_due(self) -> None:
-        """Call `keep` twice a second."""
+        """Call `keep` at most twice a second."""
         now = time.monotonic()
         if now >= self._next_keep:
             self.keep()
             self._next_keep = now + _KEEP_PERIOD
 
     def keep(self) -> None:
-        """Flush to the system: no end of this process can lose the messages so far."""
+        """Flush to the operating system.
+
+        A crash of this process then loses none of these messages.
+        """
         storage, self._not_kept = self._writer.storage, 0
         with self._named():
             self._require_file()
@@ -168,7 +171,7 @@ class BagWriter:
 
     @contextmanager
     def _named(self) -> Iterator[None]:
-        """Convert an error of the disk to one that names the bag."""
+        """Convert an error of the disk to BagFull, which names the file."""
         try:
             yield
         except (OSError, sqlite3.Error) as error:
@@ -185,7 +188,7 @@ class BagWriter:
         self._writer.set_custom_data(LOST_MESSAGES, json.dumps(losses))
 
     def _learn(self, type_name: str) -> None:
-        """Register the installed definition of a type and of all types inside."""
+        """Register the installed definition of a type and of the types of its fields."""
         if type_name in self._types.fielddefs:
             return
         definition = get_types_from_msg(definition_file(type_name).read_text(), type_name)

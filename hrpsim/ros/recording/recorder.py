@@ -18,9 +18,9 @@ from hrpsim.ros.base.program import StopSignal, run_program
 
 _POLL_PERIOD = 0.005  # [s, wall]
 _DISCOVERY_PERIOD = 0.5  # [s, wall]
-_SETTLING_TIME = 1.0  # [s, wall] without a new topic before it is ready
-_WORD_PERIOD = 10.0  # [s, wall] between two lines about awaited topics, or about delays
-_DRAIN_TIME = 0.3  # [s, wall] without a message after the end
+_SETTLING_TIME = 1.0  # time without a new topic before the recorder is ready [s, wall]
+_WORD_PERIOD = 10.0  # period of log entries about missing topics and delays [s, wall]
+_DRAIN_TIME = 0.3  # time without a message after which the recorder ends [s, wall]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -106,7 +106,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 
 def _told(bag: Path, recorder) -> int:
-    """Read a closed bag back, and print the contents. Return 1 if messages are missing."""
+    """Print a summary of a closed bag, after reading the bag. Return 1 if messages are missing."""
     print(recorder.summary(), flush=True)
     problem = _rest_of(bag, recorder.count)
     if problem:
@@ -115,7 +115,7 @@ def _told(bag: Path, recorder) -> int:
 
 
 def _rest_of(bag: Path, expected: int | None = None) -> str:
-    """Return what can be read of a bag, or "" if that is all `expected` messages."""
+    """Return a text that says how much of a bag can be read, or "" if nothing is missing."""
     from hrpsim.bag.reader import BagError, StoredBag
 
     try:

@@ -20,7 +20,7 @@ from hrpsim.ros.recording.bag_writer import BagWriter, message_type
 
 _SHARED_TOPICS = ("/clock", "/rosout")  # recorded in any namespace
 _LARGE = tuple(f"sensor_msgs/msg/{name}" for name in ("Image", "CompressedImage", "PointCloud2"))
-_LATE = 1.0  # [s, wall] that a message may wait
+_LATE = 1.0  # longest delay of a message [s, wall]
 _DEPTH = 5000
 
 
@@ -30,18 +30,18 @@ class SequenceCounter:
 
     received: int = 0
     size: int = 0  # bytes of all messages
-    lost: int | None = 0  # None: numbers are missing, or are those of several publishers
+    lost: int | None = 0  # None: without sequence numbers, or with several publishers
     last: int | None = None
     publishers: set[bytes] = field(default_factory=set)
 
     def add_publishers(self, gids: Iterable[bytes]) -> None:
-        """Note who publishes. A message does not name the publisher that counted."""
+        """Record the publishers of a topic. A message does not name its publisher."""
         self.publishers.update(gids)
         if len(self.publishers) > 1:
             self.lost = None
 
     def add(self, number: int | None) -> None:
-        """Count a message with sequence `number`."""
+        """Count a message with sequence number `number`."""
         self.received += 1
         if number is None or (self.last is not None and number <= self.last):
             self.lost = None
@@ -66,7 +66,7 @@ class TopicRecorder:
         self._node = node
         self._bag = bag
         self._excluded, self._images = excluded, images
-        self._waited, self._known_losses = 0.0, 0  # longest wait [s] since the last word
+        self._waited, self._known_losses = 0.0, 0  # longest delay since the last log entry [s]
         self._subscriptions: dict[str, PolledSubscription] = {}
         self._counters: dict[str, SequenceCounter] = {}
         self._skipped: set[str] = set()
@@ -109,7 +109,7 @@ class TopicRecorder:
     def has_heard(self, topic: str) -> bool:
         """Return whether a message of `topic` has arrived.
 
-        The publisher then knows this subscriber.
+        The publisher has then discovered this subscriber.
         """
         return topic in self._counters and self._counters[topic].received > 0
 
@@ -118,7 +118,7 @@ class TopicRecorder:
         return any(self.has_heard(t) for t in self._counters if t.startswith(self.namespace))
 
     def all_matched(self) -> bool:
-        """Return whether every topic with a publisher is matched."""
+        """Return whether every topic with a publisher has a matched subscription."""
         return all(
             subscription.publisher_count() > 0
             for topic, subscription in self._subscriptions.items()
@@ -157,12 +157,15 @@ class TopicRecorder:
         return "\n".join(lines)
 
     def _wanted(self, topic: str) -> bool:
-        hidden = "/_" in topic  # such as those of actions, which ros2 bag also omits
+        hidden = "/_" in topic  # for example topics of actions, which ros2 bag also omits
         own = topic.startswith(self.namespace) or topic in _SHARED_TOPICS
         return own and not hidden and not self._fits(topic, self._excluded)
 
     def _fits(self, topic: str, patterns: Sequence[str]) -> bool:
-        """Return whether a topic fits a pattern, given in full or within the namespace."""
+        """Return whether a topic fits a pattern.
+
+        Patterns are full names or relative to the namespace.
+        """
         names = (topic, topic.removeprefix(self.namespace))
         return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 

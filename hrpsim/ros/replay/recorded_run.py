@@ -24,7 +24,7 @@ INPUTS = (*COMMANDS, "set_base_pose", "set_joint_states", "joint_trajectory", "a
 _DESCRIPTION = "simulation_description"
 _TEXT = "std_msgs/msg/String"
 
-# The part of simulation_description (hrpsim.ros.simulation.description_publisher) that is read.
+# The entries of simulation_description (hrpsim.ros.simulation.description_publisher) that are used.
 _JOINT = {"name": str, "gains": vector(2), "mode": str}
 _ROBOT = {"name": str, "topics": str, vol.Optional("frames"): str, "joints": [_JOINT]}
 _WORLD = {
@@ -54,14 +54,14 @@ _DESCRIBED = vol.Schema(
 
 
 class State(NamedTuple):
-    """One message of joint_states."""
+    """The contents of one message of joint_states."""
 
     names: list[str]
     values: np.ndarray  # (3, k) position, velocity, effort
 
 
 class Arrival(NamedTuple):
-    """A message, and the time of the clock at the arrival [ns]."""
+    """A message, and the clock's time when it arrived [ns]."""
 
     time: int
     message: Any
@@ -81,7 +81,10 @@ class Recording:
         self._clock = self._read_clock()
 
     def prefixes(self) -> dict[str, str]:
-        """Return the prefixes of robots' topics by name, "" for one that is not described."""
+        """Return the topic prefixes of robots by name.
+
+        A robot without a description has the name "".
+        """
         robots = self.description.get("robots")
         if robots is None:
             return {"": full_name(self.bag, STATES).removesuffix(STATES)}
@@ -118,7 +121,7 @@ class Recording:
 
     @property
     def begin(self) -> int:
-        """The first time of the clock that was recorded [ns]."""
+        """The first recorded time of the clock [ns]."""
         return self._clock[1][0] if self._clock[1] else 0
 
     def _read_description(self) -> dict[str, Any]:

@@ -35,25 +35,25 @@ _DEFAULTS = {
 class Departure(NamedTuple):
     """The first number that differs from the recording."""
 
-    time: float  # simulated [s]
+    time: float  # simulated time [s]
     robot: str
     joint: str
-    field: str  # of FIELDS
+    field: str  # one of FIELDS
     recorded: float
     replayed: float
 
 
 class Comparison:
-    """Compares states with recorded ones, to `tolerance`; 0: bit for bit."""
+    """Compares states with recorded states, up to `tolerance`. 0 compares bit for bit."""
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
-        self.count = 0  # states
+        self.count = 0  # number of states
         self.departure: Departure | None = None
         self.largest = dict.fromkeys(FIELDS, 0.0)
 
     def add(self, time: float, robot, recorded: State) -> None:
-        """Compare the present state of a robot."""
+        """Compare the present state of a robot with a recorded state."""
         self.count += 1
         present = robot.joint_positions, robot.joint_velocities, robot.joint_efforts
         for name in recorded.names:
@@ -61,7 +61,7 @@ class Comparison:
         indices = [robot.joint_names.index(name) for name in recorded.names]
         replayed = np.array(present)[:, indices]
         gaps = np.abs(replayed - recorded.values)
-        gaps[np.isnan(gaps)] = np.inf  # a recorded NaN is a difference
+        gaps[np.isnan(gaps)] = np.inf  # a recorded NaN counts as a difference
         for field, gap in zip(FIELDS, gaps):
             self.largest[field] = max(self.largest[field], float(gap.max(initial=0.0)))
         off = gaps > self.tolerance
@@ -74,7 +74,8 @@ class Comparison:
 class RecordedTopic:
     """A PolledSubscription of recorded messages, which arrive at a time of the clock.
 
-    `by_stamp`: at the time of their stamps, as in lockstep; one that repeats a stamp is skipped.
+    With `by_stamp` messages arrive at the time of the stamp, as in lockstep. A second message with
+    the same stamp is skipped.
     """
 
     def __init__(
@@ -92,14 +93,14 @@ class RecordedTopic:
         self._next = 0
 
     def take_all(self) -> Iterator[tuple[Any, dict[str, Any]]]:
-        """Yield the messages that have arrived and were not taken."""
+        """Yield the messages that have arrived and were not yielded before."""
         now = self._clock.stamp.total
         while self._next < len(self._arrivals) and self._arrivals[self._next].time <= now:
             self._next += 1
             yield self._arrivals[self._next - 1].message, {}
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, remain until the next message arrives."""
+        """Return the number of steps, at most `most`, until the next message arrives."""
         if self._next == len(self._arrivals):
             return most
         time = self._arrivals[self._next].time
@@ -107,7 +108,7 @@ class RecordedTopic:
         return max(1, min(most, step - self._clock.steps))
 
     def publisher_count(self) -> int:
-        """Return 1: one program sends to the topic."""
+        """Return 1, because one recorded program publishes to the topic."""
         return 1
 
 
@@ -198,7 +199,7 @@ class Replay:
                 robot.command(names=[name], efforts=[0.0])
 
     def _inputs_of(self, robot, prefix: str, description: dict[str, Any]) -> list[RobotInput]:
-        """Return one input for each topic, in the order in which they act in the node."""
+        """Return one input for each topic, in the order in which the node applies the inputs."""
         lockstep = self.settings["lockstep"]
         topics = {
             topic: RecordedTopic(
@@ -240,7 +241,7 @@ class _StderrLogger:
 
 
 def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]):
-    """Return a new world of a file, or the recorded one."""
+    """Return a new world from the file `path`, or from the recording."""
     described = recording.description.get("world")
     if path is not None:
         return load_world(path, **overrides)

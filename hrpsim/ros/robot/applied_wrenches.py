@@ -20,7 +20,7 @@ from hrpsim.world.objects.body import rotation_matrix
 if TYPE_CHECKING:
     from geometry_msgs.msg import WrenchStamped
 
-_LARGEST = 1e6  # [N] or [Nm]; far beyond what a simulated robot can bear
+_LARGEST = 1e6  # [N] or [Nm], far above realistic values
 
 
 @dataclass
@@ -87,7 +87,7 @@ class AppliedWrenches(RobotInput):
             self._robot.apply_wrench(link, R @ force, R @ torque)
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a wrench changes."""
+        """Return the number of steps, at most `most`, before a wrench changes."""
         return 1 if self._pushes else super().steps_to_next(most)
 
     def reset(self) -> None:
@@ -98,12 +98,13 @@ class AppliedWrenches(RobotInput):
     def _share(self, time: float) -> float:
         """Return the fraction of a wrench in the step that begins `time` [s] after the start.
 
-        The ramp's mean over the step: the total impulse is wrench * (duration + ramp / 2).
+        The fraction is a mean over the step. The total impulse is therefore wrench * (duration +
+        ramp / 2).
         """
         step = self._clock.time_step
         return (self._reach(time + step) - self._reach(time)) / step
 
     def _reach(self, time: float) -> float:
-        """Return the integral of the fraction up to `time` [s]."""
+        """Return the integral of the wrench's fraction from 0 to `time` [s]."""
         faded = min(max(time - self.duration, 0.0), self.ramp)
         return min(time, self.duration) + (faded * (1.0 - 0.5 * faded / self.ramp) if faded else 0)

@@ -15,7 +15,8 @@ from hrpsim.model.model import Model
 from hrpsim.model.sensor_names import link_at, sensor_frame
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
 
-# Optical axes in a camera's frame, which looks along x with z up: x to the right, y down, z ahead.
+# Optical axes in a camera's frame (x along the view, z up): x to the right, y down, z along the
+# view.
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 
@@ -29,7 +30,7 @@ class Edge(NamedTuple):
 
 
 class RobotFrames:
-    """Frame names of one robot: `prefix` + link name, and `odom`, the world's, above the base."""
+    """Frame names of one robot: `prefix` + link name, and `odom` for the world."""
 
     def __init__(self, model: Model, odom_frame: str, prefix: str = "") -> None:
         self._model = model
@@ -39,11 +40,14 @@ class RobotFrames:
         self.base = self.of_link(model.base_link)
 
     def of_link(self, link: str) -> str:
-        """Return the frame of `link`."""
+        """Return the name of the frame of a link."""
         return self._prefix + link
 
     def of_sensor(self, name: str) -> str:
-        """Return the frame of a sensor: the named link, a link at that pose, or a new frame."""
+        """Return the name of a sensor's frame.
+
+        The frame is the frame named in the sensor, else a link at the same pose, else a new frame.
+        """
         return self._prefix + sensor_frame(self._model, self._called(name))
 
     def of_optics(self, name: str) -> str:
@@ -51,9 +55,9 @@ class RobotFrames:
         return self._prefix + (self._called(name).frame or name + "_optical_frame")
 
     def optical_axes(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return R (3, 3) and p (3,) [m] of the frame `of_optics`, in the camera's own.
+        """Return R (3, 3) and p (3,) [m] of the optical frame in the camera's frame.
 
-        If the named link moves against the camera, the camera has a separate frame, as in Gazebo.
+        If the named link moves relative to the camera, R is the identity and p is 0, as in Gazebo.
         """
         camera = self._called(name)
         if not camera.frame:
@@ -67,7 +71,7 @@ class RobotFrames:
         return next(sensor for sensor in self._sensors if sensor.name == name)
 
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
-        """Return (link, frame, p [m], R) of sensors' frames that are no links', and of optics."""
+        """Return (link, frame, p [m], R) of each sensor frame and optical frame that is no link."""
         offsets = []
         for sensor in self._sensors:
             if not sensor.frame and link_at(self._model, sensor) is None:

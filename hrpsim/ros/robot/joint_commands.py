@@ -3,7 +3,7 @@
 
 """The topics joint_commands and dynamic_joint_commands: targets of the actuators.
 
-Those beyond joint limits are counted, and logged once a second. Needs no ROS.
+Targets beyond joint limits are counted, and logged once a second. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from control_msgs.msg import DynamicJointState
     from sensor_msgs.msg import JointState
 
-# Commands that come less often are single ones, not a stream [s].
+# Longest interval of a stream of commands [s]. With longer intervals each command is a single one.
 LONGEST_INTERVAL = 0.05
-_MEMORY = 50.0  # commands within which a long interval is forgotten
-# The arguments of `Robot.command` by the names that ros2_control has for interfaces
+_MEMORY = 50.0  # number of commands after which a long interval has no effect
+# The arguments of `Robot.command`, by ros2_control's names of interfaces
 # (hardware_interface/types/hardware_interface_type_values.hpp).
 _ARGUMENTS = {
     "position": "positions",
@@ -41,54 +41,66 @@ _ARGUMENTS = {
 
 
 class Interpolation:
-    """The same time for every command [s], 0 for none: in lockstep the control period."""
+    """A constant interpolation time of position targets [s]. With 0 targets jump.
+
+    In lockstep the time is the control period.
+    """
 
     def __init__(self, time: float = 0.0) -> None:
         self._time = time
 
     def time_for(self, names: Sequence[str]) -> float:
-        """Return the time for a command to joints at this step [s]. Raise StateError if unknown."""
+        """Return the interpolation time of a command to joints at this step [s].
+
+        Raises StateError for an unknown joint.
+        """
         return self._time
 
     def note(self, names: Sequence[str]) -> None:
-        """Note that joints are commanded at this step."""
+        """Record that joints are commanded at this step."""
 
     def forget(self) -> None:
-        """Forget the commands, after a reset."""
+        """Clear the record of commands, after a reset."""
 
 
 class IntervalInterpolation(Interpolation):
-    """The time between commands to the same joints, for streams without lockstep.
+    """Interpolation over the time between commands to the same joints, without lockstep.
 
-    Targets move continuously and arrive late by this time, as the next command is not known. The
-    time is the interval of a regular stream. A longer interval counts at once, up to
-    LONGEST_INTERVAL, and is forgotten slowly: a lag that varies would itself shake the robot.
-    Targets jump at commands that have come further apart from the first one on.
+    Targets move continuously and arrive late by this time, because the next command is not known.
+    The time follows a longer interval at once, up to LONGEST_INTERVAL, and a shorter interval
+    slowly, because a varying lag would shake the robot. Targets jump if the intervals have been
+    longer than LONGEST_INTERVAL from the first command on.
     """
 
     def __init__(self, robot, clock: SimulationClock) -> None:
         super().__init__()
         self._joints, self._clock = robot.joint_index, clock
         self._last = np.full(len(self._joints), -np.inf)  # step of the last command
-        self._interval = np.zeros(len(self._joints))  # [steps]; 0: no stream yet
+        self._interval = np.zeros(len(self._joints))  # [steps], 0 before a stream begins
 
     def time_for(self, names: Sequence[str]) -> float:
-        """Return the time for a command to joints at this step [s]. Raise StateError if unknown."""
+        """Return the interpolation time of a command to joints at this step [s].
+
+        Raises StateError for an unknown joint.
+        """
         intervals = self._intervals(self._joints.indices(names))
         return float(intervals.max(initial=0.0) * self._clock.time_step)
 
     def note(self, names: Sequence[str]) -> None:
-        """Note that joints are commanded at this step."""
+        """Record that joints are commanded at this step."""
         joints = self._joints.indices(names)
         self._interval[joints] = self._intervals(joints)
         self._last[joints] = self._clock.steps
 
     def forget(self) -> None:
-        """Forget the commands, after a reset."""
+        """Clear the record of commands, after a reset."""
         self._last[:], self._interval[:] = -np.inf, 0.0
 
     def _intervals(self, joints: np.ndarray) -> np.ndarray:
-        """Return the intervals of joints with a command at this step (k,) [steps]."""
+        """Return the time between the last commands to some joints (k,) [steps].
+
+        The command at this step counts.
+        """
         known, since = self._interval[joints], self._clock.steps - self._last[joints]
         longest = LONGEST_INTERVAL / self._clock.time_step
         since = np.where(known > 0.0, np.minimum(since, longest), since)
@@ -98,15 +110,15 @@ class IntervalInterpolation(Interpolation):
 
 
 class LimitWatch:
-    """Compares commands with the joint limits of a robot, which the simulation enforces."""
+    """Compares commands with the joint limits of a robot. The simulation enforces the limits."""
 
     def __init__(self, limits: JointLimits, logger, clock=time.monotonic) -> None:
         self._limits, self._logger = limits, logger
         self._filter = RepeatFilter(period=1.0, capacity=1, clock=clock)
-        self.count = 0  # messages with any value beyond a limit
+        self.count = 0  # messages with a value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
-        """Count a command whose values (k,) for k joints are beyond limits.
+        """Count a command with values (k,) for k joints beyond limits, and warn.
 
         NaN and gains never count.
         """
@@ -117,12 +129,12 @@ class LimitWatch:
 
 
 class JointCommand(NamedTuple):
-    """The command of a message."""
+    """The contents of a command message."""
 
     names: list[str]
-    values: dict[str, np.ndarray]  # one for each name, by argument of `Robot.command`
-    commanded: list[str]  # joints with at least one value
-    unset: list[str]  # joints with some values, but not all, NaN
+    values: dict[str, np.ndarray]  # one value for each name, by argument of `Robot.command`
+    commanded: list[str]  # joints with a value
+    unset: list[str]  # joints for which some but not all values are NaN
 
 
 class JointCommands(RobotInput):
@@ -156,16 +168,16 @@ class JointCommands(RobotInput):
         self._logger = logger
         self._nan_holds = nan_holds
         self._interpolation = interpolation or Interpolation()
-        self._held: list[str] = []  # joints with NaN only in the last message
+        self._held: list[str] = []  # joints with only NaN in the last message
         self._unset: list[str] = []
-        self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
+        self.off: AbstractSet[str] = frozenset()  # joints that do not receive commands
         self.limits = LimitWatch(robot.limits, logger)
-        robot.report_no_limits()  # the watch does
+        robot.report_no_limits()  # LimitWatch reports them
 
     def validate(self, message: JointState) -> JointCommand:
-        """Return the command.
+        """Return the command in a message.
 
-        Raise WorldError for a message without names or of unequal lengths.
+        Raise WorldError for a message without names or values, or of unequal lengths.
         """
         names = list(message.name)
         fields = {
@@ -214,7 +226,7 @@ class JointCommands(RobotInput):
         self._report_nan(command)
 
     def reset(self) -> None:
-        """Drop the messages that have arrived, and forget the earlier ones."""
+        """Drop the messages that have arrived, and all earlier commands."""
         super().reset()
         self._interpolation.forget()
 
@@ -239,14 +251,14 @@ class DynamicJointCommands(JointCommands):
     """Commands the joints of one robot, each by the interfaces listed in the message.
 
     Gains act for this command. A joint without gains in the message uses the joint's own gains. The
-    rest is as in JointCommands, but every value must be finite. An interface that is not commanded
-    is not listed.
+    rules of JointCommands apply, but every value must be finite. Leave out the interfaces that are
+    not commanded.
     """
 
     def validate(self, message: DynamicJointState) -> JointCommand:
         """Return the command.
 
-        Raise WorldError for a message that is incomplete or has no such form.
+        Raise WorldError for a message that is incomplete or malformed.
         """
         names = list(message.joint_names)
         if not names:
@@ -278,7 +290,7 @@ def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[li
 
 
 def _values_of(joint: str, listed) -> dict[str, float]:
-    """Return the values of a joint by interface. Raise WorldError if one is not valid."""
+    """Return the values of a joint by interface. Raise WorldError for an invalid value."""
     interfaces, values = list(listed.interface_names), list(listed.values)
     given = dict(zip(interfaces, values))
     if not len(values) == len(interfaces) == len(given):

@@ -27,21 +27,21 @@ from hrpsim.world.objects.plausibility import contradiction, listed
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
 
-_AT_REST = 1e-7  # velocity of a last point [rad/s or m/s]
-_LONGEST_LEAD = 60.0  # [s]; a stamp further ahead is of another clock
+_AT_REST = 1e-7  # largest velocity at a last point [rad/s or m/s]
+_LONGEST_LEAD = 60.0  # [s], a stamp further ahead is of another clock
 
 
 class JointMotion:
     """Positions and velocities of `names` against time since the start of the motion.
 
-    Between the points the joints follow what joint_trajectory_controller of ros2_controllers does.
+    The interpolation is as in joint_trajectory_controller of ros2_controllers.
     Positions alone give straight lines. Velocities give cubics, continuous in velocity.
     Accelerations as well give quintics, continuous in acceleration.
 
     Args:
         names: of the joints.
         times: of the points, ascending (n,) [s], the first at 0.
-        given: positions, and what is given of velocities and accelerations (1 to 3, n, joints).
+        given: positions, and velocities and accelerations if given (1 to 3, n, joints).
     """
 
     def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray) -> None:
@@ -129,10 +129,10 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
 
 
 class Run(NamedTuple):
-    """A motion and the time of the motion."""
+    """A motion and its starting step."""
 
     motion: JointMotion
-    start: int  # the step at which it begins
+    start: int  # step of the start
 
 
 class JointTrajectories(RobotInput):
@@ -153,14 +153,15 @@ class JointTrajectories(RobotInput):
         self._indices = {joint.name: joint.v_index for joint in robot.model.joints}
         self._gains = joints_with_gains(robot)
         self._run: Run | None = None
-        self.off: AbstractSet[str] = frozenset()  # joints that commands do not reach
-        self.others: Sequence[JointTrajectories] = ()  # they lose the joints of an accepted run
+        self.off: AbstractSet[str] = frozenset()  # joints that do not receive commands
+        self.others: Sequence[JointTrajectories] = ()  # these lose the joints of an accepted run
 
     def validate(self, message: JointTrajectory) -> Any:
         """Return the Run of a trajectory, None to stop.
 
-        Raises WorldError for an invalid one: a Refusal INVALID_JOINTS or OLD_HEADER_TIMESTAMP, the
-        names of FollowJointTrajectory, where joints or stamp are the cause.
+        Raises WorldError for an invalid trajectory. If the joints or the stamp are the cause, the
+        error is a Refusal with the code INVALID_JOINTS or OLD_HEADER_TIMESTAMP of
+        FollowJointTrajectory.
         """
         names = list(message.joint_names)
         self._check_joints(names)

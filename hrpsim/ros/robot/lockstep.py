@@ -23,9 +23,9 @@ class CommandMissed(WorldError):
 
 
 class LockstepSettings(NamedTuple):
-    """How time waits for commands. `policy` is "pause", "hold" or "abort"."""
+    """Settings of the wait for commands. `policy` is "pause", "hold" or "abort"."""
 
-    period: float  # of the control ticks [s]
+    period: float  # period of the control ticks [s]
     timeout: float  # [s, wall]
     policy: str
 
@@ -47,35 +47,35 @@ class Lockstep:
         self, clock: SimulationClock, rejections: Rejections, logger, settings: LockstepSettings
     ) -> None:
         self._sources: list[Any] = []
-        self._awaited = "with the stamp"  # how a message of the first topic answers a tick
+        self._awaited = "with the stamp"  # condition for a message of the first topic
         self.timeout = settings.timeout
         self.policy = settings.policy
-        self.stall_count = 0  # waits without a command within the time-out
-        self.held_count = 0  # ticks that passed without a command
+        self.stall_count = 0  # number of waits beyond the time-out
+        self.held_count = 0  # number of ticks without a command
         self._period = settings.period
         self._steps_per_period = steps_in_period("control_period", settings.period, clock.time_step)
         self._clock = clock
         self._rejections = rejections
         self._logger = logger
-        self._answered = -1  # the step of the last tick whose command was accepted
+        self._answered = -1  # step of the last tick with an accepted command
         self._waiting_since = math.inf  # [s, wall]
-        self.is_stalled = False  # whether no command has arrived for longer than the time-out
+        self.is_stalled = False  # whether the present wait is beyond the time-out
         self._stall_began = math.inf  # [s, wall]
-        self._held = False  # the last tick passed without a command
+        self._held = False  # whether the last tick had no command
         self._round_trips: list[float] = []  # [s, wall]
-        self._published_at = math.inf  # when publication of the last state began [s, wall]
-        self._round_trip = math.inf  # of the last message that was yielded [s, wall]
+        self._published_at = math.inf  # start of the publication of the last state [s, wall]
+        self._round_trip = math.inf  # round trip of the last yielded message [s, wall]
 
     def queue(self, source) -> MessageQueue:
-        """Return the queue of a topic whose messages answer ticks.
-
-        The first such topic names the wait.
-        """
+        """Return the queue of a topic whose messages answer ticks. `source` has the messages."""
         self._sources.append(source)
         return _AnswerQueue(source, self)
 
     def wait_first_for(self, source) -> None:
-        """Wait for a topic whose messages carry no stamp. The topic names the wait."""
+        """Wait for a topic whose messages carry no stamp.
+
+        Messages about the wait name this topic.
+        """
         self._sources.insert(0, source)
         self._awaited = "in answer to the state of"
 
@@ -86,11 +86,11 @@ class Lockstep:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether now is a tick whose command has not arrived."""
+        """Whether now is a control tick without a command so far."""
         return self.at_tick and self._answered != self._clock.steps
 
     def steps_to_tick(self) -> int:
-        """Return the number of steps to the next tick, at least one."""
+        """Return the number of steps to the next control tick, at least one."""
         return self._steps_per_period - self._clock.steps % self._steps_per_period
 
     def steps_to_next(self, most: int) -> int:
@@ -98,9 +98,9 @@ class Lockstep:
         return min(most, self.steps_to_tick())
 
     def steps_over_reset(self) -> int:
-        """Return the number of steps of a reset.
+        """Return the number of steps by which time advances at a reset.
 
-        The skipped tick tells controllers of the reset.
+        One tick is skipped, which shows controllers that there was a reset.
         """
         return self.steps_to_tick() + self._steps_per_period
 
@@ -114,7 +114,7 @@ class Lockstep:
         return taken
 
     def take_answers(self, source) -> Iterator:
-        """Yield messages with the stamp of this tick until one is `accepted`. Reject the rest."""
+        """Yield messages with the stamp of this tick until one is `accepted`. Reject all others."""
         for message, _ in source.take_all():
             stamp = Stamp(message.header.stamp.sec, message.header.stamp.nanosec)
             if self.is_waiting and stamp == self._clock.stamp:
@@ -122,10 +122,10 @@ class Lockstep:
                 yield message
             elif self._held or self._answered < 0 or stamp != self._clock.stamp_at(self._answered):
                 self._reject_stamp(source.topic, stamp)
-            # The rest are repeated answers, because the state was repeated.
+            # The others are repeated answers, because the state was repeated.
 
     def time_answer(self) -> None:
-        """End the round trip of this tick: its command has arrived."""
+        """Record the round trip of this tick, because its command has arrived."""
         self._round_trip = time.monotonic() - self._published_at
 
     def accepted(self) -> None:
@@ -190,7 +190,7 @@ class Lockstep:
 
     @property
     def _time_out_at(self) -> float:
-        """The end of this tick's time-out [s, wall]."""
+        """The time at which this tick's wait times out [s, wall]."""
         if not self.is_stalled:
             return self._waiting_since + self.timeout
         return self._waiting_since + self._period if self.policy == "hold" else math.inf
@@ -210,7 +210,10 @@ class Lockstep:
             self._waiting_since = math.inf
 
     def _report_stall(self, consequence: str) -> None:
-        """Log a stall: a warning, or only information if the controller has ended."""
+        """Log that time waits.
+
+        The level is information if the controller has left, otherwise warning.
+        """
         if self._publisher_count() == 0 and self._answered >= 0:
             self._logger.info(
                 f"the sender of {self._sources[0].topic} has left. Simulated time waits at "
@@ -228,7 +231,7 @@ class Lockstep:
 
 
 class _AnswerQueue(MessageQueue):
-    """The messages of one topic that answer the ticks of a lockstep."""
+    """The queue of one topic whose messages answer the ticks of a lockstep."""
 
     def __init__(self, source, lockstep: Lockstep) -> None:
         super().__init__(source)

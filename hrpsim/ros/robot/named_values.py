@@ -16,7 +16,7 @@ from hrpsim.common.errors import optional_module
 
 
 def value_types() -> ModuleType | None:
-    """Return the module of the types, or None without the module.
+    """Return the module control_msgs.msg, or None if the package is not installed.
 
     `robot_interface` logs the absence.
     """
@@ -24,7 +24,7 @@ def value_types() -> ModuleType | None:
 
 
 def named_values(types: ModuleType, source: Source, frame: str) -> tuple[Any, Callable[..., None]]:
-    """Return a message for a source, and the function that fills in stamp and numbers."""
+    """Return a DynamicJointState for a source, and a function that fills in stamp and numbers."""
     names = [field.name for field in source.fields]
     labels = source.fields[0].labels or (source.topic,)
     message = types.DynamicJointState(joint_names=list(labels))

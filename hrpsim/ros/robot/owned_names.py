@@ -26,14 +26,14 @@ OF_ROBOT = (
     *("joint_states", "joint_trajectory", "link_contacts", "odom", "robot_description"),
     *("set_base_pose", "set_joint_states", "zmp"),
 )
-# Topic of each image: below the sensor's name, and below a topic that a camera with several images
-# declares for Gazebo.
+# Topic of each image: below the sensor's name, and below the Gazebo topic of a camera with several
+# images.
 _IMAGES = {
     "color": ("image_raw", "image"),
     "depth": ("depth/image_raw", "depth_image"),
     "segmentation": ("segmentation/image_raw", "labels_map"),
 }
-_SHARED = "info"  # cameras of one namespace have one camera_info, as in Gazebo
+_SHARED = "info"  # cameras in one namespace share one camera_info, as in Gazebo
 
 
 class NamedRobot(NamedTuple):
@@ -74,7 +74,7 @@ def scan_topics(view) -> dict[str, str]:
 
 
 def is_one_ring(view) -> bool:
-    """Return whether a sensor is a lidar with one ring."""
+    """Return whether a sensor is a lidar with a single ring."""
     is_lidar = view.description.kind == "lidar"
     return is_lidar and view.pattern.repeats and view.pattern.shape[0] == 1
 

@@ -37,11 +37,11 @@ class PartParameters(ABC):
                 self.change(name, value)
 
     def knows(self, name: str) -> bool:
-        """Return whether a parameter is one of these."""
+        """Return whether a parameter belongs to this table."""
         return name in self._parts
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value of the right type and range, or ""."""
+        """Return why a value of the right type and range is invalid, or ""."""
         return ""
 
     @abstractmethod
@@ -50,7 +50,7 @@ class PartParameters(ABC):
 
 
 class SensorRates(PartParameters):
-    """The publication rate of each sensor of one robot: parameters `prefix` + sensor [Hz].
+    """The publication rates of one robot's sensors [Hz], as parameters `prefix` + sensor.
 
     The first value is the rate in the description. 0 means the rate of the state. A rate is rounded
     to whole publish periods. Every reading thus comes with a state of the same stamp.
@@ -92,7 +92,7 @@ def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
 
 
 class JointGains(PartParameters):
-    """The parameters of one robot's gains, named `prefix` + joint."""
+    """The gains of one robot's joints, as parameters `prefix` + joint."""
 
     def __init__(self, node: Node, robot, prefix: str) -> None:
         from rcl_interfaces.msg import ParameterDescriptor
@@ -106,7 +106,7 @@ class JointGains(PartParameters):
         super().__init__(node, prefix, first, descriptor)
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value for a parameter, or ""."""
+        """Return why a value for a parameter is invalid, or ""."""
         fits = len(value) == 2 and all(0.0 <= gain <= LARGEST for gain in value)
         if fits and value[0] > 0.0:
             return ""
@@ -116,12 +116,12 @@ class JointGains(PartParameters):
         )
 
     def change(self, name: str, value) -> None:
-        """Set the gains of a joint, effective in the present command."""
+        """Set the gains of a joint. The gains apply to the present command at once."""
         self._robot.set_gains(float(value[0]), float(value[1]), names=self._parts[name])
 
 
 class JointModes(PartParameters):
-    """The drive of each joint of one robot: parameters named `prefix` + joint.
+    """The mode of each joint of one robot, as parameters `prefix` + joint.
 
     "commanded": the actuator follows commands. "off": nothing drives the joint, and commands are
     ignored. "locked": the joint is welded at the present position, whatever is commanded.
@@ -135,7 +135,7 @@ class JointModes(PartParameters):
 
         self._robot = robot
         self._released = released
-        self._modes: dict[str, str] = {}  # those that have been set
+        self._modes: dict[str, str] = {}  # modes that were set
         self.off: set[str] = set()
         descriptor = ParameterDescriptor(
             description="What drives the joint: its actuator, nothing, or a lock that holds it",
@@ -149,7 +149,7 @@ class JointModes(PartParameters):
         return self._modes.get(joint, LOCKED if joint in self._robot.locked else COMMANDED)
 
     def problem(self, name: str, value) -> str:
-        """Return what is wrong with a value for a parameter, or ""."""
+        """Return why a value for a parameter is invalid, or ""."""
         if value in MODES:
             return ""
         return f"parameter {name!r} is {value!r}. It must be one of: {', '.join(map(repr, MODES))}"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from geometry_msgs.msg import PoseStamped
     from sensor_msgs.msg import JointState
 
-_FASTEST = 1e4  # [rad/s], [m/s]; no step is short enough for more
+_FASTEST = 1e4  # [rad/s], [m/s], no step is short enough for higher velocities
 
 
 class BasePose(RobotInput):
@@ -41,7 +41,7 @@ class BasePose(RobotInput):
         self._waiting: np.ndarray | None = None
 
     def accept(self, pose: np.ndarray) -> None:
-        """Store a pose (7,) for the next step. The last pose counts."""
+        """Store a pose (7,) for the next step. A later pose replaces an earlier pose."""
         self._waiting = pose
 
     def apply(self) -> None:
@@ -72,7 +72,7 @@ class Placing(NamedTuple):
     """The joint positions and velocities to set."""
 
     names: list[str]
-    positions: np.ndarray  # (k,) NaN: as it is
+    positions: np.ndarray  # (k,) NaN: unchanged
     velocities: np.ndarray  # (k,)
 
 

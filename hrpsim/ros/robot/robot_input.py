@@ -3,7 +3,7 @@
 
 """The base class of the topics that command a robot. Needs no ROS.
 
-A message is polled, held until it is due (by the queue), validated, accepted, and acts in the
+A message is polled, waits in the queue until it is due, is validated and accepted, and acts in the
 following steps.
 """
 
@@ -17,13 +17,13 @@ from hrpsim.ros.base.stamps import MessageQueue
 
 
 class RobotInput(ABC):
-    """One topic. `queue` defines when messages are due.
+    """Base class of an input from one topic. `queue` defines when messages are due.
 
     `validate` checks a message before `accept` changes anything, so that a rejected message has no
     effect.
     """
 
-    consequence = ""  # what holds after a rejection, such as "the base stays"
+    consequence = ""  # consequence of a rejection, such as "the base stays"
 
     def __init__(self, queue: MessageQueue, rejections: Rejections) -> None:
         self._queue = queue
@@ -67,9 +67,9 @@ class RobotInput(ABC):
         """Apply the request during the next step. The default does nothing."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before this is needed again."""
+        """Return the number of steps, at most `most`, before this input must be polled again."""
         return self._queue.steps_to_next(most)
 
     def reset(self) -> None:
-        """Drop all messages of the time before a reset: arrived, held and active."""
+        """Drop all messages from before a reset: arrived, waiting and active."""
         self._queue.discard()

@@ -24,7 +24,7 @@ from hrpsim.ros.robot.placed_joints import BasePose, PlacedJoints
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.trajectory_goals import TrajectoryGoals
 
-# The topics that command joints: in lockstep a message on any of them answers a tick.
+# The topics that command joints. In lockstep a message on any of them answers a tick.
 COMMANDS: dict[str, type[JointCommands]] = {
     "joint_commands": JointCommands,
     "dynamic_joint_commands": DynamicJointCommands,
@@ -34,9 +34,9 @@ COMMANDS: dict[str, type[JointCommands]] = {
 class RobotInputs:
     """One input for each topic. `all` has the inputs in the order of action.
 
-    source: returns the messages of a topic, or None for an unknown topic. in_lockstep: makes a
-    queue of such messages for the topics of COMMANDS in lockstep, else None. over: the time in
-    which position targets move [s]. None is the time since the previous command.
+    source: returns the messages of a topic, or None for an unknown topic. in_lockstep: makes the
+    queue for the topics in COMMANDS if the robot runs in lockstep, otherwise None. over: time over
+    which position targets move [s]. None: the time since the previous command.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class RobotInputs:
 
 
 class Report(NamedTuple):
-    """Where inputs report invalid messages."""
+    """Where inputs report invalid messages: counters and logger."""
 
     rejections: Rejections
     logger: Any

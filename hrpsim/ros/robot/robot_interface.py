@@ -44,7 +44,10 @@ _TYPES = {
 
 
 def _types(log: Callable[[str], object]) -> dict[str, type]:
-    """Return the message types of the topics. `log` receives what an absent package means."""
+    """Return the message types of the topics.
+
+    `log` receives the consequence of a missing package.
+    """
     control_msgs = optional_module(
         "control_msgs.msg",
         "no dynamic_joint_commands, follow_joint_trajectory, solver, energy, link_contacts",
@@ -64,7 +67,7 @@ class RobotNames(NamedTuple):
 
 
 class RobotInterface:
-    """Topics and parameters of one robot, made on `part`.
+    """The topics and parameters of one robot. `part` creates these on the node.
 
     With `lockstep` time waits for commands.
     """
@@ -197,7 +200,10 @@ class RobotInterface:
             one.poll()
 
     def reset(self) -> None:
-        """Drop arrived, active and held messages after a reset. Keep gains and modes."""
+        """Drop arrived, active and waiting messages after a reset.
+
+        Gains and modes do not change.
+        """
         for one in self.inputs:
             one.reset()
         self.modes.apply()

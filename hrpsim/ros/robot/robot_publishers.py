@@ -32,7 +32,7 @@ from hrpsim.ros.robot.named_values import named_values, value_types
 from hrpsim.ros.robot.step_sensors import SMALL_VARIANCE, STEP_MESSAGES, SensorReadings
 
 CONTACT_POINTS = "contact_points"
-# Of a contact point: x, y, z are for displays, which require float32; `position` is in full.
+# Fields of a contact point: x, y, z are for displays, which need float32. `position` is in float64.
 POINT = np.dtype(
     [
         ("x", "<f4"),
@@ -63,7 +63,7 @@ class RobotPublishers:
         odometry: bool,
         prefix: str = "",
     ) -> None:
-        # With the sensor whose rate it has, or "" for the state's.
+        # The sensor that determines the rate, or "" for the rate of the state.
         self._publications: list[tuple[SerializedTemplate, Callable, str]] = []
         self._node = node
         self._frames = frames

@@ -86,7 +86,7 @@ class _EdgeTables:
             self._p0[k], self._q0[k] = start[:3], start[3:]
             self._slide[k] = end[:3] - start[:3]
             end = end[3:] if end[3:] @ start[3:] >= 0.0 else -end[3:]
-            # The quaternion at theta = 1 is cos(1/2) q0 + sin(1/2) q1; without a turn it is q0.
+            # The quaternion at theta = 1 is cos(1/2) q0 + sin(1/2) q1. Without rotation it is q0.
             if abs(end @ start[3:]) < 1.0 - 1e-6:
                 self._q1[k] = (end - math.cos(0.5) * start[3:]) / math.sin(0.5)
         self._turns = np.any(self._q1 != 0.0, axis=1)

@@ -34,13 +34,13 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import Sample
 
-_BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # of a pixel
+_BYTES = {"rgb8": 3, "32FC1": 4, "16UC1": 2, "32SC1": 4}  # bytes of a pixel
 POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4")])
-# The bytes of rgb are blue, green, red and 0: as PCL and RViz read it.
+# The bytes of rgb are blue, green, red and 0, as in PCL and RViz.
 COLORED_POINT = np.dtype([*POINT.descr, ("rgb", "<f4")])
-# Of a point: its time after the stamp, and its ring, as drivers of lidars have them.
+# Fields of a point: time after the stamp, and ring, as in drivers of lidars.
 SCAN_POINT = np.dtype([("x", "<f4"), ("y", "<f4"), ("z", "<f4"), ("time", "<f4"), ("ring", "<u2")])
-_QUALITY = 95  # of JPEG, as image_transport has it
+_QUALITY = 95  # JPEG quality, as in image_transport
 
 
 class PointCloud:
@@ -66,12 +66,12 @@ class PointCloud:
 
 @dataclass(frozen=True)
 class Site:
-    """Where the sensors of a robot are published."""
+    """The node, frames and clock with which the sensors of a robot are published."""
 
     node: Node
     frames: RobotFrames
     clock: SimulationClock
-    prefix: str  # of topics
+    prefix: str  # prefix of the topics
 
     @cached_property
     def contact_types(self) -> ModuleType | None:
@@ -80,14 +80,14 @@ class Site:
 
 
 class SamplePublisher:
-    """Publishes the samples of one sensor. The sensor measures only while a topic is heard.
+    """Publishes the samples of one sensor. The sensor measures only while a topic has a subscriber.
 
     A subclass adds the topics of one kind of sensor.
     """
 
     def __init__(self, site: Site, view) -> None:
         self._node, self._view, self._clock = site.node, view, site.clock
-        # Each topic with the function that returns the message of a sample, None for no message.
+        # Each topic with a function that returns the message for a sample, or None.
         self._topics: list[tuple[Publisher, Callable[[Sample], Any]]] = []
         self._published: Sample | None = None
         view.enabled = False
@@ -98,7 +98,7 @@ class SamplePublisher:
         return publisher
 
     def publish(self) -> None:
-        """Publish the newest sample unless published already."""
+        """Publish the newest sample, unless it is already published."""
         heard = [topic for topic in self._topics if topic[0].get_subscription_count() > 0]
         self._view.enabled = bool(heard)
         sample = self._view.latest() if heard else None
@@ -114,7 +114,7 @@ class SamplePublisher:
 
 
 class CameraPublisher(SamplePublisher):
-    """Publishes what a camera sees.
+    """Publishes the images of a camera.
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is, or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points of the depth, with
@@ -189,14 +189,14 @@ def millimetres(depth: np.ndarray) -> np.ndarray:
 
 
 def stamp_of(view, sample: Sample, clock: SimulationClock):
-    """Return the message's time at which a sample began."""
+    """Return the stamp of a message: the time at which a sample began."""
     world = view.robot.world
     age = round(world.time / world.time_step) - sample.start
     return clock.stamp_at(clock.steps - age).to_message()
 
 
 class LaserScanPublisher(SamplePublisher):
-    """A lidar with one ring: sensor_msgs/LaserScan."""
+    """Publishes a lidar with one ring as sensor_msgs/LaserScan."""
 
     def __init__(self, site: Site, view: ScanView) -> None:
         super().__init__(site, view)
@@ -217,7 +217,7 @@ class LaserScanPublisher(SamplePublisher):
 
 
 class PointCloudPublisher(SamplePublisher):
-    """A lidar with rings, or a rosette, in the frame of the lidar."""
+    """Publishes a lidar with several rings, or with a rosette, in the frame of the lidar."""
 
     def __init__(self, site: Site, view: ScanView) -> None:
         super().__init__(site, view)
@@ -239,7 +239,7 @@ class PointCloudPublisher(SamplePublisher):
 
 
 class HeightScanPublisher(PointCloudPublisher):
-    """A height scan, in the odom frame."""
+    """Publishes a height scan in the odom frame."""
 
     def _frame(self, site: Site) -> str:
         return site.frames.odom
@@ -273,7 +273,10 @@ class ContactSensorPublisher(SamplePublisher):
             self._contacts = self._add(types.Contacts, topic, self._contacts_of)
 
     def publish(self) -> None:
-        """Publish the newest sample. Contacts are kept only while a node subscribes to contacts."""
+        """Publish the newest sample.
+
+        Contacts are included only while a node subscribes to contacts.
+        """
         if self._types is not None:
             self._view.keeps_contacts = self._contacts.get_subscription_count() > 0
         super().publish()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sensors that each step measures: readings with noise, and one ROS message for each kind."""
+"""Sensors that are read in each step: readings with noise, and one message type for each kind."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hrpsim.ros.base.geometry_values import fill, numbers_of
 from hrpsim.ros.base.stamps import SimulationClock
 from hrpsim.world.objects.robot_reader import RobotReader
 
-# Added to the variance of the noise: zero means "unknown" in sensor_msgs.
+# Added to the variance of the noise, because zero means "unknown" in sensor_msgs.
 SMALL_VARIANCE = 1.0e-9
 
 
@@ -48,7 +48,7 @@ class SensorReadings:
         self._values: np.ndarray | None = None
 
     def forget(self) -> None:
-        """Clear the cached readings: the robot has moved."""
+        """Clear the cached readings, because the robot has moved."""
         self._values = self._orientations = None
 
     def index_of(self, name: str) -> int:
@@ -85,10 +85,10 @@ class StepMessage(NamedTuple):
     """The message of a kind of sensor. The numbers are float64 fields of the message."""
 
     type: type
-    count: int  # of numbers
+    count: int  # number of values
     fill: Callable[[Any, Any], None]  # writes numbers into a message
-    read: Callable[[SensorReadings, int, np.ndarray], None]  # writes the numbers of a row's sensor
-    reading_of: Callable[[Any], Any]  # of a controller: an array or a tuple of arrays
+    read: Callable[[SensorReadings, int, np.ndarray], None]  # writes the values of the row's sensor
+    reading_of: Callable[[Any], Any]  # reading of a controller: an array or a tuple of arrays
 
 
 def _fill_wrench(message: WrenchStamped, numbers: Any) -> None:

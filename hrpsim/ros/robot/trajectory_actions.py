@@ -28,7 +28,7 @@ ACTION = "follow_joint_trajectory"
 
 
 class TrajectoryServer:
-    """An action server whose goals are taken as the messages of a PolledSubscription are.
+    """An action server with the methods of a PolledSubscription: `take_all` yields the goals.
 
     A goal is accepted on arrival, because ROS 2 has no text for a rejection. An invalid goal is
     aborted at once, with error code and cause.
@@ -46,11 +46,11 @@ class TrajectoryServer:
         self.topic = part.resolve_topic_name(name)
 
     def publisher_count(self) -> int:
-        """Return 0: no topic is subscribed."""
+        """Return 0, because an action has no publishers."""
         return 0
 
     def take_all(self) -> Iterator[tuple[TrajectoryGoal, dict[str, Any]]]:
-        """Yield the goals that have arrived and were not taken."""
+        """Yield the goals that have arrived and were not yielded before."""
         while self._waiting:
             yield TrajectoryGoal(self.server, self._waiting.pop(0), self._clock), {}
 
@@ -68,7 +68,7 @@ class TrajectoryGoal:
         return self._handle.is_cancel_requested
 
     def begin(self) -> None:
-        """Note that the goal is being executed."""
+        """Record that the goal is being executed."""
         self._handle.execute()
 
     def report(
@@ -89,8 +89,8 @@ class TrajectoryGoal:
         self._handle.publish_feedback(feedback)
 
     def finish(self, status: str, code: str, text: str) -> None:
-        """Answer the goal: "succeeded", "aborted" or "canceled", with a code by name and a text."""
-        if self._handle.status == GoalStatus.STATUS_ACCEPTED:  # which no end may follow
+        """Send the result: "succeeded", "aborted" or "canceled", with a code by name and a text."""
+        if self._handle.status == GoalStatus.STATUS_ACCEPTED:  # a goal cannot end in this state
             self.begin()
         ends = {
             "succeeded": self._handle.succeed,
@@ -116,10 +116,10 @@ def offer_trajectory_actions(
 
 
 def joints_of_actions(names: Sequence[str], groups: Sequence[str]) -> Mapping[str, list[str]]:
-    """Return the joints by action: of all `names`, and of each group "name:=pattern".
+    """Return the joints of each action: all `names` for the robot, and one action for each group.
 
-    A group without any of these joints has no action. Raises ParameterError for one that is no name
-    of ROS, or no pattern of Python.
+    groups: texts "name:=pattern" with a regular expression. A group without any of these joints has
+    no action. Raises ParameterError for an invalid ROS name or an invalid pattern.
     """
     actions = {ACTION: list(names)}
     for group, pattern in parameters.named_values("trajectory_groups", list(groups)).items():

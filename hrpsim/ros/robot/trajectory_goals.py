@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Goals of the action FollowJointTrajectory: trajectories that are watched, and answered.
+"""Goals of the action FollowJointTrajectory: trajectories with tolerances and a result.
 
-Answers are as from joint_trajectory_controller of ros2_controllers. Needs no ROS.
+Results are as from joint_trajectory_controller of ros2_controllers. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.joint_trajectory import JointTrajectories, Run
 
 STOPPED_VELOCITY = 0.01  # default tolerance at the end [rad/s or m/s]
-GOAL_TIME = 5.0  # default time after the trajectory to reach its end within the tolerances [s]
+GOAL_TIME = 5.0  # default time after the trajectory for reaching the goal tolerances [s]
 _FEEDBACK_PERIOD = 0.05  # [s]
 
 
@@ -32,7 +32,7 @@ class JointState(NamedTuple):
 
 
 class Goal(Protocol):
-    """A goal that a client has sent."""
+    """The interface of a goal that a client has sent."""
 
     @property
     def request(self) -> Any:
@@ -43,7 +43,7 @@ class Goal(Protocol):
         """Whether the client has asked to cancel the goal."""
 
     def begin(self) -> None:
-        """Note that the goal is being executed."""
+        """Record that the goal is being executed."""
 
     def report(
         self, names: Sequence[str], time: float, desired: JointState, actual: JointState
@@ -51,7 +51,7 @@ class Goal(Protocol):
         """Send feedback. time: since the start of the trajectory [s]."""
 
     def finish(self, status: str, code: str, text: str) -> None:
-        """Answer the goal: "succeeded", "aborted" or "canceled", with a code by name and a text."""
+        """Send the result: "succeeded", "aborted" or "canceled", with a code by name and a text."""
 
 
 class Tolerances(NamedTuple):
@@ -84,7 +84,7 @@ class _Active(NamedTuple):
     path: Tolerances
     end: Tolerances
     goal_time: float  # [s]
-    first: int  # the step after which it is watched
+    first: int  # first step with a check of the tolerances
 
 
 class TrajectoryGoals(JointTrajectories):
@@ -114,7 +114,10 @@ class TrajectoryGoals(JointTrajectories):
         super().poll()
 
     def validate(self, message: Any) -> Any:
-        """Return the task of a Goal. Answer an invalid goal and raise."""
+        """Return the checked request of a goal.
+
+        An invalid goal is aborted, and an error is raised.
+        """
         try:
             return self._validated(message)
         except WorldError as error:
@@ -122,7 +125,7 @@ class TrajectoryGoals(JointTrajectories):
             raise
 
     def accept(self, request: Any) -> None:
-        """Abort the running goal, whose other joints stop, and follow this one instead."""
+        """Abort the running goal and stop its other joints. Follow this goal instead."""
         before, self._active = self._active, request
         super().accept(request.run)
         if before is not None:
@@ -130,13 +133,16 @@ class TrajectoryGoals(JointTrajectories):
         request.goal.begin()
 
     def apply(self) -> None:
-        """Answer the goal after the end. Otherwise command the targets for the next step."""
+        """Send the result after the end of the goal.
+
+        Otherwise command the targets for the next step.
+        """
         if self._active is not None:
             self._watch(self._active)
         super().apply()
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before the goal is watched again."""
+        """Return the number of steps, at most `most`, before the goal must be checked again."""
         if self._active is None:
             return most
         return min(most, max(1, self._active.run.start - self._clock.steps))
@@ -150,12 +156,12 @@ class TrajectoryGoals(JointTrajectories):
             self._finish("aborted", "INVALID_GOAL", text, [n for n in followed if n not in taken])
 
     def reset(self) -> None:
-        """Abort all goals of the time before a reset."""
+        """Abort all goals from before a reset."""
         self.abort_all("the world was put into another state")
         super().reset()
 
     def abort_all(self, reason: str) -> None:
-        """Abort the goals that wait or run. Command nothing."""
+        """Abort the waiting and the running goals, without commands to the joints."""
         for goal in self._queue.take_due():
             goal.finish("aborted", "INVALID_GOAL", reason)
         self._finish("aborted", "INVALID_GOAL", reason, ())
@@ -204,7 +210,10 @@ class TrajectoryGoals(JointTrajectories):
         return limits
 
     def _watch(self, active: _Active) -> None:
-        """Compare the present state with the desired one: report, answer at the end."""
+        """Compare the present state with the desired state.
+
+        Send feedback, and the result at the end.
+        """
         steps, (motion, start) = self._clock.steps, active.run
         if steps < active.first:
             return
@@ -230,7 +239,7 @@ class TrajectoryGoals(JointTrajectories):
         return JointState(self._robot.joint_positions[places], self._robot.joint_velocities[places])
 
     def _finish(self, status: str, code: str, text: str, held: Sequence[str] | None = None) -> None:
-        """Answer the running goal, if any. All joints, or the joints `held`, stop."""
+        """Send the result of the running goal, if any. The joints `held`, by default all, stop."""
         if self._active is None:
             return
         active, self._active, self._run = self._active, None, None
@@ -248,7 +257,7 @@ def _seconds(duration: Any) -> float:
 
 
 def _given(what: str, value: float, default: float) -> float:
-    """Return a tolerance of a goal: 0 is the default, -1 no limit."""
+    """Return a tolerance of a goal. 0 stands for `default`, -1 for no limit."""
     if value == -1.0:
         return np.inf
     if not value >= 0.0:

@@ -22,7 +22,7 @@ from hrpsim.world.parts.energy import EnergyBalance
 
 PERIOD = 1.0  # [s, wall]
 _WELL = "ok"
-_BEHIND = 0.95  # of the requested real-time factor; less is reported
+_BEHIND = 0.95  # fraction of the requested real-time factor, below which a warning is published
 
 
 class GraphWatch:
@@ -37,7 +37,7 @@ class GraphWatch:
         """Return the problems of the node itself."""
         node, found = self._node, []
         name = node.get_fully_qualified_name()
-        # By a topic that every node has: the list of nodes may name one that has died.
+        # Uses a topic of every node, because the list of nodes may contain ended nodes.
         senders = [
             (info.node_name, info.node_namespace)
             for info in node.get_publishers_info_by_topic("/parameter_events")
@@ -76,7 +76,7 @@ class GraphWatch:
         return found
 
     def _report(self, owner: str, found: list[str]) -> list[str]:
-        """Log the new problems. Return all."""
+        """Log the problems that are new, and return all problems."""
         before, self._reported[owner] = self._reported.get(owner, []), found
         for text in found:
             if text not in before:
@@ -98,7 +98,7 @@ def _energy_values(energy: EnergyBalance | None) -> dict[str, str]:
 
 
 def _name_of(info) -> str:
-    if info.node_name == "_NODE_NAME_UNKNOWN_":  # its endpoints are discovered before its name
+    if info.node_name == "_NODE_NAME_UNKNOWN_":  # endpoints are discovered before the name
         return "a node whose name is not known yet"
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 

@@ -29,14 +29,14 @@ from hrpsim.world.file.world_notes import EntityNotes
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 
-_MOST_POINTS = 1000  # of a convex hull
+_MOST_POINTS = 1000  # largest number of points of a convex hull
 _PART_OF_A_NAME = re.compile(r"[\w/-]*")
 CATEGORIES = {
     getattr(msg.EntityCategory, f"CATEGORY_{name.upper()}"): name
     for name in ("object", "robot", "human", "dynamic_object", "static_object")
 }
 _NUMBERS = {name: number for number, name in CATEGORIES.items()}
-_FASTEST = 1e4  # [m/s], [rad/s]; no step is short enough for more
+_FASTEST = 1e4  # [m/s], [rad/s], no step is short enough for higher velocities
 
 
 def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
@@ -103,7 +103,7 @@ def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
-    """Return the category in an entity's notes. The default for an entity with joints is robot."""
+    """Return the category of an entity from its notes. The default with joints is robot."""
     noted = entities.notes(entity).category
     if noted:
         return _NUMBERS[noted]
@@ -127,7 +127,7 @@ def chosen_entities(node: Node, entities: Entities, filters: msg.EntityFilters) 
 
 
 def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
-    """Return a predicate: whether tags include any, or all, of the wanted ones."""
+    """Return a predicate: whether tags include any, or all, of the wanted tags."""
     modes = {msg.TagsFilter.FILTER_MODE_ANY: any, msg.TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
         raise Refusal("FEATURE_UNSUPPORTED", "filter_mode can be any (0) or all (1)")
@@ -184,7 +184,7 @@ def _region(bounds: msg.Bounds) -> Callable[[Entity], bool]:
 
 
 def _points(bounds: msg.Bounds, counts: Sequence[int], allowed: str) -> np.ndarray:
-    """Return the points (n, 3) [m] of bounds. Raise Refusal for another number than `counts`."""
+    """Return the points (n, 3) [m] of bounds. Raise Refusal if their number is not in `counts`."""
     points = np.array([numbers_of(point) for point in bounds.points]).reshape(-1, 3)
     if len(points) not in counts or not np.isfinite(points).all():
         raise Refusal(
@@ -286,7 +286,7 @@ class EntityServices:
         response.state = self._message_of(motion)
 
     def _set_state(self, request, response) -> None:
-        """Move an entity, or a frame of the world, which has no twist."""
+        """Set the pose and twist of an entity, or the pose of a fixed frame."""
         if request.entity in self._entities.world.frames:
             if getattr(request, "set_pose", True):
                 frame = self._entities.frame(request.state.header.frame_id)
@@ -296,7 +296,7 @@ class EntityServices:
         entity = self._entities.named(request.entity)
         frame = self._entities.frame(request.state.header.frame_id)
         motion = self._entities.motion(entity)
-        if getattr(request, "set_pose", True):  # simulation_interfaces 1 sets all
+        if getattr(request, "set_pose", True):  # simulation_interfaces 1 always sets both
             motion = motion._replace(pose=frame.then(placement_of(request.state.pose)))
         if getattr(request, "set_twist", True):
             twist = request.state.twist

@@ -28,7 +28,7 @@ from hrpsim.world.objects.robot import Robot
 
 
 class TransformPublisher:
-    """Publishes moving transforms at every `publish`, fixed ones, latched, at every `show`.
+    """Publishes moving transforms at every `publish`, and latched fixed transforms at every `show`.
 
     `message_type` is tf2_msgs/TFMessage.
     """
@@ -101,7 +101,7 @@ class RobotInterfaces:
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:
-        """Drop arrived, active and held messages after a reset. Keep the gains."""
+        """Drop arrived, active and waiting messages after a reset. Gains do not change."""
         for interface in self._all:
             interface.reset()
 
@@ -204,7 +204,7 @@ class RobotInterfaces:
         if not links and not odometry:
             return None
         logger = self._node.get_logger()
-        # By a line of its own: rclpy allows one severity for each line that logs.
+        # On a separate line, because rclpy allows one severity for each line that logs.
         messages = optional_module(
             "tf2_msgs.msg", "no transforms are published", lambda text: logger.warning(text)
         )

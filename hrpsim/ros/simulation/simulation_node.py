@@ -32,9 +32,9 @@ from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.state_publisher import StatePublisher
 
-_BEAT = 1.0  # while kernels are compiled [s, wall]
-_WORD_PERIOD = 10.0  # between two log entries about it [s, wall]
-_CALLBACK_PERIOD = 0.02  # [s, wall]; an executor turn costs 0.1 to 0.2 ms
+_BEAT = 1.0  # period of signs of life during compilation [s, wall]
+_WORD_PERIOD = 10.0  # period of log entries about compilation [s, wall]
+_CALLBACK_PERIOD = 0.02  # [s, wall], a turn of the executor takes 0.1 to 0.2 ms
 _RATES = ("publish_rate", "tf_rate", "marker_rate", "contact_rate")
 _SOLVER = {"solver_sweep_limit": "sweep_limit", "solver_tolerance": "tolerance"}
 _SOLVER["solver_accuracy"] = "accuracy"
@@ -61,7 +61,7 @@ class TriggerServices:
     """Offers ~/pause, ~/resume, ~/reset, ~/save_state, ~/load_state and ~/step on the node.
 
     Services run between two steps of the loop. While ~/step makes many steps, or waits for kernels,
-    the others are answered. The parameter `state_name` names the state to save or to load.
+    the other services respond. The parameter `state_name` names the state to save or to load.
     """
 
     def __init__(self, node: Node, simulation: Simulation) -> None:
@@ -133,7 +133,10 @@ def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
 
 
 class SimulationNode:
-    """Runs, as `simulation`, the world that `make_world(node)` returns with notes."""
+    """The node that simulates the world which `make_world(node)` returns together with notes.
+
+    The attribute `simulation` is the running simulation.
+    """
 
     def __init__(
         self, make_world: Callable[[Node], tuple[Any, LoadedWorld]], **node_options
@@ -253,16 +256,16 @@ class SimulationNode:
         return viewer
 
     def _renew_viewer(self) -> None:
-        """Replace the viewer by one of another world."""
+        """Replace the viewer by a viewer of the present world."""
         self.simulation.other_inputs.remove(self._viewer.session)
         self._viewer.close()
         self._viewer = self._make_viewer(self._viewer.port)
 
 
 def offer_standard_services(node: Node, simulation: Simulation) -> list:
-    """Make and return the services and the action on the node.
+    """Make and return the services and the action of simulation_interfaces on the node.
 
-    Without the types, log the absence.
+    If the package is not installed, log this and return [].
     """
     consequence = "only the std_srvs services are offered"
     if not optional_module("simulation_interfaces", consequence, node.get_logger().info):

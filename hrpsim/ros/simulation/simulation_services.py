@@ -46,7 +46,7 @@ _STATES = {
     "playing": SimulationState.STATE_PLAYING,
     "paused": SimulationState.STATE_PAUSED,
     "quitting": SimulationState.STATE_QUITTING,
-    "no_world": 4,  # release 1.0 of the standard had no names for this and the next
+    "no_world": 4,  # release 1.0 of the standard lacks names for this and the next
 }
 _LOADING_WORLD = 5
 _DISCOVERY = 0.5  # [s, wall] to discover a new client's feedback subscription

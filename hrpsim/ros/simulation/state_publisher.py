@@ -29,14 +29,14 @@ from hrpsim.ros.robot.named_values import value_types
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.world_values import WorldValues
 
-_REPETITION_PERIOD = 0.1  # of a state while time stands still [s, wall]
+_REPETITION_PERIOD = 0.1  # period of repeated states during a pause [s, wall]
 TOPIC = "contacts"
 _CONE_SLANT = 0.06  # length of a cone's side [m]
 _CONE_FACETS = 12
-_ARROW = (0.008, 0.016, 0.0)  # diameters of shaft and head; the head's length is RViz's choice [m]
+_ARROW = (0.008, 0.016, 0.0)  # diameters of shaft and head [m], RViz chooses the head's length
 _ARROW_COLOR = ColorRGBA(r=1.0, g=0.3, b=0.1, a=1.0)
 _CONE_COLOR = ColorRGBA(r=0.2, g=0.6, b=1.0, a=0.35)
-_LEAST_FORCE = 1e-3  # [N]; an arrow needs a direction
+_LEAST_FORCE = 1e-3  # [N], a smaller force has no arrow
 
 
 class ContactPublisher:
@@ -77,15 +77,15 @@ class ContactMarkers:
 
     Namespace "force": an arrow for each contact point, from the point on, with `force_scale` [m/N].
     Namespace "friction": one marker with the cone of static friction about each normal. Both show
-    what acts on the first of the two bodies, or on the second if the first is the world.
+    the forces on the first of the two bodies, or on the second if the first is the world.
     """
 
     def __init__(self, node: Node, world, frame: str, force_scale: float) -> None:
         self._world = world
         self._frame = frame
         self._force_scale = force_scale
-        self._shown = 0  # arrows in the last message
-        self._layout: tuple | None = None  # of the last message
+        self._shown = 0  # number of arrows in the last message
+        self._layout: tuple | None = None  # layout of the last message
         self._template: SerializedTemplate | None = None
         self._publisher = node.create_publisher(MarkerArray, "contact_markers", qos.STATE)
 
@@ -182,10 +182,10 @@ def _cones(apexes, normals, frictions) -> np.ndarray:
 class _Slow:
     """A publication with a separate rate, rounded to whole periods of the state."""
 
-    rate: str  # parameter [Hz]
+    rate: str  # name of the rate's parameter [Hz]
     publish: Callable[[Stamp], None]
     period: int = 1  # [steps]
-    shown: int = -1  # the step of its last publication
+    shown: int = -1  # step of the last publication
 
 
 class StatePublisher:

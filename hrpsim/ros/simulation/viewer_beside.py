@@ -36,7 +36,10 @@ _FRAME = 1.0 / 30.0  # [s, wall]
 
 
 class Dashboard:
-    """A folder of a page's panel. `request` takes actions to be run in the node's thread."""
+    """A folder in the panel of the viewer's page, with the state of the node and buttons.
+
+    `request` receives actions to be run in the node's thread.
+    """
 
     def __init__(
         self,
@@ -140,7 +143,7 @@ class NodeSession(Grabbing):
     """
 
     keeps_past = False
-    edits = commands = False  # topics and services do
+    edits = commands = False  # topics and services edit and command instead
     looking_back = 0.0
 
     def __init__(self, node: Node, simulation: Simulation) -> None:
@@ -156,7 +159,7 @@ class NodeSession(Grabbing):
 
     @property
     def problem(self) -> str:
-        """Why the simulation has stopped, if a step failed."""
+        """The reason why a step failed, or ""."""
         return self._simulation.failure
 
     @property
@@ -169,11 +172,11 @@ class NodeSession(Grabbing):
         self._simulation.pacer.real_time_factor = factor
 
     def play(self) -> None:
-        """Resume."""
+        """Resume the simulation."""
         self._simulation.resume()
 
     def pause(self) -> None:
-        """Pause."""
+        """Pause the simulation."""
         self._simulation.pause()
 
     def step(self) -> None:
@@ -189,7 +192,7 @@ class NodeSession(Grabbing):
             self._node.get_logger().error(str(error))
 
     def reset(self) -> None:
-        """Reset."""
+        """Reset the simulation."""
         self.grip = None
         self._simulation.reset()
 
@@ -200,11 +203,11 @@ class NodeSession(Grabbing):
         self.grip = Grip(self.world.entities[entity], link, point, period)
 
     def frame(self, duration: float) -> int:
-        """Make no step: the node does."""
+        """Do nothing, because the node makes the steps. Return 0."""
         return 0
 
     def poll(self) -> None:
-        """Do nothing: `ViewerBeside.turn` serves the page."""
+        """Do nothing, because `ViewerBeside.turn` serves the page."""
 
     def apply(self) -> None:
         """Apply the spring. Release an entity that was removed."""

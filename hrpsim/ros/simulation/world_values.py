@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Publication of the numbers of the whole world: the solver's, and energies."""
+"""Publication of solver results and energies of the whole world."""
 
 from __future__ import annotations
 

@@ -36,29 +36,31 @@ from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.worlds.world_run import larger_dcm_error, planned_steps, walk_outcomes
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
-START_LIMIT = 300.0  # [s, wall] for a process to start, kernels to be compiled
+START_LIMIT = 300.0  # time for the start of a process and for compilation [s, wall]
 _LOOK = 0.01  # [s]
-_END, _END_OF_STUCK = 60.0, 5.0  # for a controller, and for a process, to end [s, wall]
+_END, _END_OF_STUCK = 60.0, 5.0  # time for the end of a controller, and of a process [s, wall]
 _LOG_PREFIX = re.compile(r"^(\[[^\]]*\]:? ?)+")
 NODE, CONTROLLER = "node", "controller"
 REQUEST, FINISHED, ABSENT, OVER = "request", "finished", "absent", "over"
 ENDED = "ended"
-_NEXT_LOOK = 0.005  # between two checks for the next cell [s, wall]
+_NEXT_LOOK = 0.005  # period of checks for the next cell [s, wall]
 
 
 class CellRequest(NamedTuple):
-    """The cell to run."""
+    """The description of the cell to run."""
 
     scenario: WorldScenario
     values: Mapping[str, Any]
     seed: int
-    base: str  # of the robot, "free" or "fixed"
-    time_limit: float  # for a command, after the first [s, wall]
-    command: UserCommand | None = None  # starts a user's controller; None: the scenario's
+    base: str  # base of the robot, "free" or "fixed"
+    time_limit: float  # longest wait for a command after the first [s, wall]
+    command: UserCommand | None = None  # starts a user's controller, None: the scenario's
 
 
 class CellFolder:
-    """Messages about a cell, each in a file that is written atomically.
+    """A folder through which processes exchange messages about a cell, one file for each message.
+
+    Files are written atomically.
 
     The program writes the request (REQUEST). The program reports when the controller has ended
     early (ABSENT) or with exit code 0 (ENDED), and when the node has made its last step (OVER). The
@@ -76,27 +78,27 @@ class CellFolder:
 
     @property
     def request(self) -> CellRequest:
-        """The cell to run."""
+        """The description of the cell, read from the folder."""
         return pickle.loads((self.path / REQUEST).read_bytes())
 
     @property
     def namespace(self) -> str:
-        """The cell's own namespace, in which no message of earlier cells arrives."""
+        """The namespace of the cell. No message of earlier cells arrives in this namespace."""
         return f"cell_{self.path.name}"
 
     def say(self, what: str, value: Any = True) -> None:
-        """Write a value as JSON. Numbers keep all bits."""
+        """Write a value as JSON to the file `what`. Numbers keep all bits."""
         self._write(what, json.dumps(value).encode())
 
     def said(self, what: str) -> Any:
-        """Return the written value, None before."""
+        """Return the value in the file `what`, or None if the file does not exist."""
         try:
             return json.loads((self.path / what).read_text())
         except FileNotFoundError:
             return None
 
     def has(self, what: str) -> bool:
-        """Return whether a value was written."""
+        """Return whether the file `what` exists."""
         return (self.path / what).exists()
 
     def _write(self, name: str, data: bytes) -> None:
@@ -134,7 +136,10 @@ class CellPairs:
         self._closed = False
 
     def run(self, request: CellRequest) -> dict[str, float]:
-        """Return all outcomes of a cell. Raise SweepError if a process ends early or is silent."""
+        """Return all outcomes of a cell.
+
+        Raise SweepError if a process ends early or prints nothing for too long.
+        """
         with self._lock:
             pair = self._idle.pop() if self._idle else None
         if pair is None:
@@ -164,7 +169,7 @@ class CellPairs:
 class Pair:
     """The two processes. Both end with the thread that constructs the pair."""
 
-    programs: tuple[str, ...] = (NODE, CONTROLLER)  # that run one cell after another
+    programs: tuple[str, ...] = (NODE, CONTROLLER)  # programs that run one cell after another
     _controller: ChildProcess
 
     def __init__(self) -> None:
@@ -248,7 +253,7 @@ class Pair:
 
 
 class _Silence:
-    """Watches the lines of a node. The first step of a cell may take START_LIMIT [s, wall]."""
+    """Watches the output of a node for silence. A first step may take START_LIMIT [s, wall]."""
 
     def __init__(self, node: ChildProcess, limit: float) -> None:
         self._node, self._limit = node, limit
@@ -275,7 +280,7 @@ def _outcomes(folder: CellFolder) -> dict[str, float]:
 
 
 def described(child: ChildProcess) -> str:
-    """Return how a process ended, and the last line."""
+    """Return a text about the end of a process, with its last line."""
     lines = [line for line in child.lines if line.strip()]
     fatal = [line for line in lines if line.startswith("[FATAL]")]
     said = _LOG_PREFIX.sub("", (fatal or lines or [""])[-1]).strip()
@@ -291,13 +296,13 @@ class CellController(Controller):
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Configure the controller as the cell requests."""
-        signal_at_parent_end(signal.SIGKILL)  # it may hang in a user's code
+        signal_at_parent_end(signal.SIGKILL)  # a user's code may block it
         self._folder = CellFolder(parameters["folder"])
         request = self._folder.request
         self._inner, given = request.scenario.controller_of(request.values, request.seed)
         self._inner.configure(model, given)
         self.period, self.needs = self._inner.period, self._inner.needs
-        self._errors = [larger_dcm_error(math.nan, self._inner)]  # the largest by tick
+        self._errors = [larger_dcm_error(math.nan, self._inner)]  # largest error up to each tick
         self._last: Command | None = None
         self._note_finish()
 

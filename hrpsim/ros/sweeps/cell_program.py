@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The program of one of a pair of processes: runs cells, each with separate ROS nodes."""
+"""The program of each process of a pair. It runs cells, each with separate ROS nodes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PLUGIN = "hrpsim.ros.sweeps.cell_processes:CellController"
 
 
 def main() -> int:
-    """Run the cells that are requested in the folder. Return the exit code of a failed one."""
+    """Run the cells that the folder requests. Return the exit code of a failed cell."""
     return run_program(_run, None)
 
 

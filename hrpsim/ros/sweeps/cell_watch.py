@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What happens to the simulation of a cell at its control ticks: pushes and measurements."""
+"""Pushes on the robot and measurements at each control tick of a cell."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.sweeps.cell_processes import ABSENT, ENDED, FINISHED, START_LIMIT, CellFolder
 from hrpsim.sweeps.worlds.world_run import Measures, Push
 
-_LIFE = 0.5  # between two signs of life [s, wall]
+_LIFE = 0.5  # period of signs of life [s, wall]
 
 
 class CellWatch(ABC):
@@ -46,7 +46,7 @@ class CellWatch(ABC):
         simulation.other_inputs.append(self)
 
     def poll(self) -> None:  # noqa: B027  the simulation calls it
-        """Do nothing: the pushes are known in advance."""
+        """Do nothing, because the pushes are known in advance."""
 
     def apply(self) -> None:
         """Apply the pushes for the next steps."""
@@ -69,17 +69,17 @@ class CellWatch(ABC):
         return self._folder.said(FINISHED) == self.measures.ticks or self._look_at_controller(now)
 
     def _measure(self) -> None:
-        """Measure once at each tick."""
+        """Add the measurements of the present tick, once."""
         ticks, rest = divmod(self._simulation.clock.steps, self._steps)
         if rest == 0 and ticks > self.measures.ticks:
             self.measures.tick()
 
     @abstractmethod
     def _look_at_controller(self, now: float) -> bool:
-        """Raise WorldError if no command can come any more. Return False: the run goes on.
+        """Raise WorldError if no further command can arrive. Otherwise return False.
 
         Args:
-            now: [s, wall].
+            now: time of a monotonic clock [s, wall].
         """
 
 
@@ -96,9 +96,10 @@ class LockstepWatch(CellWatch):
 
 
 class UnsynchronizedWatch(CellWatch):
-    """Simulated time begins with the first command, and then runs without waits.
+    """The watch of a cell without lockstep. The world starts at the controller's first command.
 
-    accepted: returns the number of commands that the node has accepted.
+    The world then runs without waiting for commands. accepted: returns the number of commands
+    that the node has accepted.
     """
 
     def __init__(self, *arguments, accepted: Callable[[], int]) -> None:

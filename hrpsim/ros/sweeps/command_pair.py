@@ -13,7 +13,7 @@ from collections.abc import Callable
 from hrpsim.ros.sweeps.cell_processes import ABSENT, CONTROLLER, ENDED, NODE, CellRequest, Pair
 from hrpsim.sweeps.framework.scenario import SweepError
 
-_END = 5.0  # for a user's controller to end after SIGINT [s, wall]
+_END = 5.0  # time for the end of a user's controller after SIGINT [s, wall]
 
 
 class CommandPair(Pair):
@@ -55,7 +55,7 @@ class CommandPair(Pair):
         if logs is None:
             return ""
         path = logs / f"seed_{request.seed}.log"
-        with contextlib.suppress(OSError):  # a full disk takes no result away
+        with contextlib.suppress(OSError):  # a full disk does not discard a result
             logs.mkdir(parents=True, exist_ok=True)
             with path.open("a") as file:
                 print(f"# {json.dumps(dict(request.values), default=str)}", file=file)

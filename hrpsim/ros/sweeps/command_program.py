@@ -20,7 +20,7 @@ from hrpsim.common.orphans import end_with_parent
 from hrpsim.ros.sweeps.cell_processes import CellFolder
 from hrpsim.ros.sweeps.user_command import SEED, VALUES
 
-_END = 3.0  # from SIGINT to SIGKILL [s, wall]
+_END = 3.0  # time from SIGINT to SIGKILL [s, wall]
 
 
 def main() -> int:
@@ -53,7 +53,7 @@ def _interrupt(number, frame) -> None:
 
 
 def _end(process: subprocess.Popen) -> None:
-    """Ask the group to end, as Ctrl-C in a terminal does. Kill what is left after a while."""
+    """Interrupt the process group, as Ctrl-C in a terminal does. Kill remaining processes later."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     for number in (signal.SIGINT, signal.SIGKILL):

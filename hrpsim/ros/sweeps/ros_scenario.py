@@ -94,12 +94,15 @@ class RosScenario(Scenario):
         self.in_process.check(values)
 
     def identity(self) -> Any:
-        """Return the identity of the scenario, as results are the same, and of the command."""
+        """Return the identity of the scenario and of the command.
+
+        Without a command, runs in one process have the same identity, because results are the same.
+        """
         own = {} if self.command is None else {"command": self.command.identity()}
         return self.in_process.identity() | own
 
     def probe(self) -> str:
-        """Return the probe of the scenario."""
+        """Return the hash of sample results of the scenario."""
         return self._probe
 
     @cached_property
@@ -158,6 +161,6 @@ def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
     try:
         yield lambda: threads
     finally:
-        ros.pairs.close()  # before the threads, with which the processes would end
+        ros.pairs.close()  # before the threads end, because the processes end with them
         threads.shutdown(wait=True, cancel_futures=True)
         ros.pairs = None

@@ -29,8 +29,8 @@ class UserCommand:
             time waits for the command with the stamp of the state (lockstep). None: simulated time
             does not wait, and begins with the first command.
         real_time_factor: pace of simulated time if `period` is None.
-        logs: folder of the output, a file `seed_SEED.log` for each run. None: the output is not
-            kept.
+        logs: folder of the output, a file `seed_SEED.log` for each run. None: the output is
+            discarded.
 
     Raises:
         SweepError: the command is empty, or the program does not exist.
@@ -47,10 +47,10 @@ class UserCommand:
         self.words = _words(command)
         self.period, self.real_time_factor = period, real_time_factor
         self.logs = None if logs is None else Path(logs)
-        self.python_path = os.environ.get("PYTHONPATH")  # hrpsim's own processes have another
+        self.python_path = os.environ.get("PYTHONPATH")  # hrpsim's processes have another value
 
     def identity(self) -> list[object]:
-        """Return the settings that determine results: the words and the mode of time."""
+        """Return the settings that determine results: the command line and the mode of time."""
         return [list(self.words), self.period, self.real_time_factor]
 
 

@@ -19,6 +19,6 @@ class LowCommands(JointCommands):
         self._names = list(motors.joints)
 
     def validate(self, message: bytes) -> JointCommand:
-        """Return the command; WorldError for a wrong crc or a number that is not finite."""
+        """Return the command. Raise WorldError for a wrong crc or a number that is not finite."""
         targets = read_low_command(message, self._motors, check=self._check_crc)
         return JointCommand(self._names, targets._asdict(), self._names, [])

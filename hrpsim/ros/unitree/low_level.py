@@ -25,7 +25,7 @@ from hrpsim.ros.unitree.low_commands import LowCommands
 from hrpsim.ros.unitree.unstamped_answers import UnstampedAnswers
 from hrpsim.world.objects.robot import Robot
 
-_IMU = "imu"  # the sensor of lowstate, if there are several
+_IMU = "imu"  # sensor for lowstate if there are several
 
 
 def check_unitree(robot: Robot, kind: str) -> Motors:
@@ -44,7 +44,7 @@ def check_unitree(robot: Robot, kind: str) -> Motors:
 
 
 def connect_unitree(interface: RobotInterface, kind: str, clock: SimulationClock) -> None:
-    """Give a robot the topics of Unitree's `kind`: "go2" or "g1".
+    """Add the topics of a Unitree robot to a robot's interface. kind: "go2" or "g1".
 
     Raises:
         WorldError: the robot lacks a joint or an IMU, or the messages are not installed.

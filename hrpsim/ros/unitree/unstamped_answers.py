@@ -3,8 +3,8 @@
 
 """Lockstep with a client whose commands carry no stamp. Needs no ROS.
 
-A command that arrives after the state of a tick answers this tick. The node publishes the state of
-a tick once. A client that has not answered yet gets the state again, and may answer each copy.
+A command that arrives after the state of a tick belongs to this tick. The node publishes the state
+of a tick once. A client that has not answered yet gets the state again, and may answer each copy.
 Then the node waits for as many answers as copies, or for a short silence. Otherwise an answer to a
 copy would count for the next tick, and each later command would act one tick late.
 """
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.lockstep import Lockstep
 
-_SILENCE = 0.1  # after which no answer to a copy comes any more [s, wall]
+_SILENCE = 0.1  # time after which no further answer to a repeated state arrives [s, wall]
 
 
 class UnstampedAnswers(MessageQueue):
@@ -34,16 +34,16 @@ class UnstampedAnswers(MessageQueue):
         self._lockstep, self._clock, self._now = lockstep, clock, now
         lockstep.wait_first_for(source)
         self._tick = -1  # step of the last published state
-        self._copies = 0  # of this state, and of earlier ones without an answer
-        self._answers = 0  # to this state
+        self._copies = 0  # publications of this state and of earlier unanswered states
+        self._answers = 0  # answers to this state
         self._answered_at = 0.0  # [s, wall]
         self._is_known = False  # whether the client has answered before
 
     def asks(self) -> bool:
-        """Return whether the state is to be published now, as a question to the client.
+        """Return whether the state is to be published now, so that the client sends a command.
 
-        The first question of a tick drops the commands that arrived before. Answers that earlier
-        questions still await, as after a reset, count as answers to copies.
+        The first publication of a tick drops the commands that arrived before. Commands that answer
+        earlier publications, for example before a reset, count as answers to copies.
         """
         if not self._lockstep.is_waiting:
             return False

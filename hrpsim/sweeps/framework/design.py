@@ -52,7 +52,7 @@ Column = list[Any]
 
 @dataclass(frozen=True)
 class Levels:
-    """Finitely many values."""
+    """A distribution over finitely many values of equal probability."""
 
     levels: tuple[Any, ...]
 
@@ -81,7 +81,8 @@ class Continuous:
             from scipy.special import ndtr, ndtri
 
             low, high = (ndtr((bound - self.a) / self.b) for bound in self.within)
-            # Half a step of a double away from the ends, where the quantile is infinite.
+            # Half a step of a double away from the ends, because the quantile at the ends is
+            # infinite.
             inner = np.clip(low + quantiles * (high - low), 2.0**-53, 1.0 - 2.0**-53)
             found = np.clip(self.a + self.b * ndtri(inner), *self.within)
         return found.tolist()
@@ -211,7 +212,7 @@ class Design:
             self._refuse(path, distribution)
 
     def _refuse(self, path: str, distribution: Levels | Continuous) -> None:
-        """Raise SweepError for values that the method cannot sample."""
+        """Raise SweepError for values that the sampling method cannot use."""
         if self.method == "grid" and not isinstance(distribution, Levels):
             raise SweepError(
                 f"parameter {path!r}: a grid needs values, steps or integers, not "
@@ -239,7 +240,7 @@ class Design:
         return [*self.parameters, *(map(str, self.rows[0]) if self.rows else ())]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, run by run. The same seed gives the same values."""
+        """Return the values of every parameter for all runs. Equal seeds give equal values."""
         columns = {"grid": self._grid, "table": self._table}.get(self.method, self._sampled)(
             self._distributions, seed
         )
@@ -287,7 +288,7 @@ class Product:
     designs: tuple[Design, ...]
 
     def columns(self, seed: int) -> dict[str, Column]:
-        """Return the values of every parameter, run by run. The same seed gives the same values."""
+        """Return the values of every parameter for all runs. Equal seeds give equal values."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
         counts = Counter(itertools.chain.from_iterable(parts))
         for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
@@ -327,7 +328,7 @@ def read_table(path: Path) -> list[dict[str, Any]]:
 
 
 def seed_of(seed: int, cell: int) -> int:
-    """Return the seed of a run: reproducible, and independent of other runs' seeds."""
+    """Return the seed of a run. The seed is reproducible, and differs from run to run."""
     sequence = np.random.SeedSequence(seed, spawn_key=(cell,))
     return int(sequence.generate_state(1, np.uint64)[0] >> np.uint64(1))
 
@@ -343,7 +344,7 @@ def _points(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
 
     engines = {"latin_hypercube": qmc.LatinHypercube, "sobol": qmc.Sobol, "halton": qmc.Halton}
     with warnings.catch_warnings():
-        # A count that is not a power of two costs Sobol's points some balance only.
+        # Sobol's points lose some balance if the count is not a power of two.
         warnings.filterwarnings("ignore", "The balance properties of Sobol", UserWarning)
         return engines[method](dimensions, seed=generator).random(count)
 
@@ -354,7 +355,7 @@ def _refuse_large(size: int) -> None:
 
 
 def _number_or_text(text: str) -> Any:
-    for kind in (int, float) if "_" not in text else ():  # 1_0 is a number in Python only
+    for kind in (int, float) if "_" not in text else ():  # only Python reads 1_0 as a number
         try:
             return kind(text)
         except ValueError:

@@ -24,7 +24,7 @@ from hrpsim.common.limits import SHOWN_LENGTH
 from hrpsim.common.schema import Kind, flag, name, numeric, scalar
 from hrpsim.control.framework.user_modules import module_in_file
 
-_FEW = 12  # up to so many parameters an error lists all
+_FEW = 12  # largest number of parameters that an error lists completely
 _NEAR = 4
 
 
@@ -71,7 +71,7 @@ class Parameter:
     unit: str = ""
 
     def mistake(self, value: Any) -> str:
-        """Return the mistake in a value, or ""."""
+        """Return the reason why a value is invalid, or ""."""
         try:
             self.kind(value)
         except vol.Invalid as error:
@@ -81,7 +81,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A result of every run: a number, or an array of numbers of one shape."""
+    """The declaration of a result of every run: a number, or an array of a fixed shape."""
 
     unit: str = ""
     about: str = ""
@@ -91,8 +91,8 @@ class Outcome:
 class Scenario(ABC):
     """A simulation to run many times. A scenario must be picklable: other processes receive it.
 
-    A run must depend on the values and the seed only, not on previous runs. `runs` describes how
-    runs are made, for readers of the results.
+    A run must depend on the values and the seed only, not on previous runs. `runs` is a text that
+    describes how runs are made.
     """
 
     runs = "in process"
@@ -112,16 +112,14 @@ class Scenario(ABC):
 
     @abstractmethod
     def identity(self) -> Any:
-        """Return everything that determines results except values, seed and versions, as JSON
-        data.
-        """
+        """Return as JSON data all that determines results, except values, seed and versions."""
 
     def run_together(
         self, runs: Sequence[tuple[Mapping[str, Any], int]]
     ) -> Sequence[Mapping[str, Any] | Exception] | None:
         """Return the outcomes, or the error, of each of several runs that share work.
 
-        None, by default: the runs share nothing and are made one after another.
+        The default returns None: the runs share nothing and are made one after another.
 
         Args:
             runs: values and seed of each run. The outcomes must not depend on the other runs.
@@ -210,13 +208,13 @@ class FunctionScenario(Scenario):
             self.function = function_called(self.name)
 
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
-        """Call the function."""
+        """Call the function with the values and, if accepted, the seed."""
         if "seed" in inspect.signature(self.function).parameters:
             return self.function(**values, seed=seed)
         return self.function(**values)
 
     def identity(self) -> dict[str, Any]:
-        """Return the function's name and a hash of the source, or of bytecode typed at a prompt."""
+        """Return the function's name and a hash of its source, or of its bytecode."""
         for where in (inspect.getmodule(self.function), self.function):
             try:
                 text = inspect.getsource(where)
@@ -237,7 +235,7 @@ def _bytecode(code: CodeType) -> tuple:
 
 
 def as_scenario(given: Any) -> Scenario:
-    """Return a scenario as given, or a function as a scenario. Raises SweepError otherwise."""
+    """Return a scenario unchanged, or a function as a scenario. Raises SweepError otherwise."""
     if isinstance(given, Scenario):
         return given
     if callable(given) or isinstance(given, str):

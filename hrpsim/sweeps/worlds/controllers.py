@@ -39,7 +39,7 @@ class DisturbedController(Controller):
     """Add noise and delay to the measurements of a controller, and delay to the commands.
 
     Noise and sensing delay are added to the controller's `needs`, which the host satisfies. The
-    first command is held during the command delay.
+    first command acts until the command delay has passed.
 
     Args:
         controller: the controller to disturb.
@@ -90,7 +90,7 @@ class DisturbedController(Controller):
         self.controller.initialize(state)
 
     def control(self, state: State) -> Command:
-        """Return the command that arrives now."""
+        """Return the delayed command for this period."""
         self._commands.append(self.controller.control(state))
         return self._commands[0]
 

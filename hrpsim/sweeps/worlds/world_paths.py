@@ -33,43 +33,43 @@ from hrpsim.world.world import World
 
 _NOT_VARIED = ("about",)
 _ARGUMENT = re.compile(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)")
-# Settings of a world that a file may leave out but a study may vary.
+# Settings of a world that a study may vary even if the file lacks them.
 _SETTINGS = ("time_step", "tolerance", "contact_margin", "correction_rate", "correction_speed")
 _SETTINGS += ("slop", "slip_threshold", "restitution_threshold")
 _SETTINGS += ("accuracy", "integrator", "solver", "sweep_limit", "friction_model", "impact_law")
 _FACTOR = numeric(Range(1e-3, 1e3))
 ROBOT_FACTORS = {
-    "mass_factor": Parameter(_FACTOR),  # masses and inertias of all links
-    "gain_factor": Parameter(_FACTOR),  # kp and kd of all joints
-    "friction_factor": Parameter(numeric(Range(0.0, 1e3))),  # dry friction of all joints
-    "damping_factor": Parameter(numeric(Range(0.0, 1e3))),  # damping of all joints
-    "spring_factor": Parameter(_FACTOR),  # stiffness and damping of joints without gains: bushes
+    "mass_factor": Parameter(_FACTOR),  # factor on masses and inertias of all links
+    "gain_factor": Parameter(_FACTOR),  # factor on kp and kd of all joints
+    "friction_factor": Parameter(numeric(Range(0.0, 1e3))),  # factor on dry friction of all joints
+    "damping_factor": Parameter(numeric(Range(0.0, 1e3))),  # factor on damping of all joints
+    "spring_factor": Parameter(_FACTOR),  # factor on stiffness and damping of bushes (no gains)
 }
 JOINT_VALUES = {
     **{key: Parameter(numeric(NOT_NEGATIVE)) for key in ("friction", "damping", "stiffness")},
     **{key: Parameter(numeric(NOT_NEGATIVE)) for key in ("rotor_inertia", "kp", "kd")},
 }
 _SHEAR = numeric(Range(-1e3, 1e3))
-LINK_VALUES = {  # of a link with all that is fixed to it: of all matter, about its centre of mass
+LINK_VALUES = {  # values of a link with the links fixed to it, about the centre of mass
     "mass_factor": Parameter(_FACTOR),
     **{f"shift_{axis}": Parameter(_SHEAR, "m") for axis in "xyz"},
     **{f"stretch_{axis}": Parameter(_FACTOR) for axis in "xyz"},
     **{f"shear_{axes}": Parameter(_SHEAR) for axes in ("xy", "xz", "yz")},
 }
 FRICTION = {
-    "coefficient": Parameter(numeric(RANGES["friction"])),  # static and kinetic alike
+    "coefficient": Parameter(numeric(RANGES["friction"])),  # static and kinetic friction
     "static": Parameter(numeric(RANGES["friction"])),
     "kinetic": Parameter(numeric(RANGES["friction"])),
     "restitution": Parameter(numeric(RANGES["restitution"])),
 }
 SLOPE = {
     "slope": Parameter(numeric(Range(0.0, math.radians(45.0), "rad")), "rad"),
-    "slope_heading": Parameter(numeric(), "rad"),  # towards which the floor rises, from x
+    "slope_heading": Parameter(numeric(), "rad"),  # direction in which the floor rises, from x
 }
 ROUGHNESS = Parameter(numeric(Range(0.0, 0.2, "m")), "m")
 _TILE = 0.25  # edge of a tile of rough ground [m]
-_THICKNESS = 0.05  # of the tiles, most of it below the floor [m]
-_ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # where rough ground lies [m]
+_THICKNESS = 0.05  # thickness of the tiles, mostly below the floor [m]
+_ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # extent of rough ground [m]
 
 
 def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any, ...]]:
@@ -248,7 +248,7 @@ def _change_link(robot, link: str, mass_factor: float, own: Mapping[str, float])
 
 
 def _of_parts(above: str, values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return {part: {key: value}} of the paths ABOVE PART.KEY."""
+    """Group the values of paths ABOVE.PART.KEY as {part: {key: value}}."""
     found: dict[str, dict[str, float]] = {}
     for path, value in values.items():
         part, _, key = path.removeprefix(above).rpartition(".")
@@ -273,7 +273,10 @@ def _change_joints(robot, values: Mapping[str, Mapping[str, float]]) -> None:
 
 
 def _add_tiles(world: World, roughness: float, seed: int) -> None:
-    """Lay square tiles ahead of the origin that stick out of the floor by 0 to `roughness` [m]."""
+    """Add square tiles ahead of the origin.
+
+    Each tile rises above the floor by 0 to `roughness` [m].
+    """
     ground = next(shape for shape in world.fixed_shapes if shape.name == "ground")
     rows = round((_ROUGH_TO - _ROUGH_FROM) / _TILE)
     columns = round(2.0 * _ROUGH_WIDTH / _TILE)

@@ -62,9 +62,9 @@ ENTITY_OUTCOMES = {
 class Measures:
     """Measure a world and its robot `robot` (None: no robot). `period` is the time of a tick [s].
 
-    Create the object at the beginning of a run, and call `tick` after each tick. Raises SweepError
-    for a robot that already lies: such a run would end before the first tick. measured: the
-    requested outcomes, by default all. `largest_effort` is NaN if not requested.
+    Construct the object at the beginning of a run, and call `tick` after each tick. Raises
+    SweepError for a robot that already lies: such a run would end before the first tick. measured:
+    the requested outcomes, by default all. `largest_effort` is NaN if not requested.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Measures:
     ) -> None:
         self._world, self._period = world, period
         self._robot = None if robot is None else world.robots[robot]
-        self.ticks = 0  # that have passed
+        self.ticks = 0  # number of passed ticks
         self._watch = FallWatch(lambda: clearance(self._robot))
         self._fell_at = math.nan
         if self._robot is not None:
@@ -85,7 +85,7 @@ class Measures:
             limits = self._robot.model.system.effort_limit[self._robot.joint_index.v]
             self._effort_limits = np.where(limits > 0.0, limits, np.inf)
             asks = measured is None or "largest_effort" in measured
-            self._efforts = np.zeros(len(limits)) if asks else None  # the largest so far
+            self._efforts = np.zeros(len(limits)) if asks else None  # largest efforts
             self._effort = np.zeros(len(limits))
             self._note()
             if self.fell:
@@ -197,12 +197,12 @@ class Push:
     entity: str
     link: str | None  # None: of a free body
     impulse: float  # [Ns]
-    heading: float  # where the force points, from x [rad]
+    heading: float  # direction of the force, from x [rad]
     begin: float  # [s]
     duration: float  # [s]
 
     def apply(self, world: Any, time: float, period: float) -> None:
-        """Push in the next call of `step`, `period` [s] long: by the mean, so impulses add up."""
+        """Apply the mean force of the next `period` [s], so that the impulse is exact."""
         overlap = min(self.begin + self.duration, time + period) - max(self.begin, time)
         if overlap <= 1e-9 * period or self.impulse == 0.0:
             return
@@ -224,7 +224,10 @@ class BaseWorld:
 
     @contextmanager
     def lent(self) -> Iterator[World]:
-        """Yield a copy, restored and reused after the block: restoring is faster than copying."""
+        """Yield a copy of the world.
+
+        The copy is restored and reused after the block, to save time.
+        """
         try:
             world, start = self._returned.pop()
         except IndexError:
@@ -236,7 +239,9 @@ class BaseWorld:
 
 
 class WorldRun:
-    """One run, advanced one tick at a time. `outcomes` returns the results so far.
+    """One run of a world, advanced one control period at a time.
+
+    `outcomes` returns the results so far.
 
     controller: commands the robot called `robot`. None leaves the robot without a controller.
     description: the controller's model of the robot. period: time of a tick without a controller

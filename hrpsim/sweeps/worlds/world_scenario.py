@@ -26,7 +26,7 @@ from hrpsim.sweeps.worlds.controllers import DisturbedController, controller_cla
 from hrpsim.sweeps.worlds.world_source import source_of
 from hrpsim.world.world import World
 
-_WORLDS_KEPT = 8  # in a process, each of a file with some other values
+_WORLDS_KEPT = 8  # largest number of stored worlds in a process
 _DELAYS = {"sensing": 0, "command": 0}  # [control periods]
 _NOISE = {
     "gyro": "rad/s",
@@ -155,7 +155,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:
-        """Friction entries by the label in paths."""
+        """The friction entries of the file, by the label in paths."""
         labels = {}
         for path, keys in self._keys_of.items():
             if keys[0] == "friction" and keys[-1] == "static":
@@ -345,7 +345,7 @@ class WorldScenario(Scenario):
         world = self._base({}).world
         source, called = "", self.controller
         if self.controller is not None:
-            called = Path(self.controller).name  # of a file: a study may be moved
+            called = Path(self.controller).name  # without the folder: a study may be moved
             module = inspect.getmodule(controller_class(self.controller))
             text = inspect.getsource(module or controller_class(self.controller))
             source = hashlib.sha256(text.encode()).hexdigest()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where a scenario has its world from: a world file, or a file of another format.
+"""Sources of the world of a scenario: a world file, or a file of another format.
 
 The entries of a world file may be varied. A file of another format is simulated unchanged, apart
 from masses, gains, joints and links of robots.
@@ -28,7 +28,7 @@ from hrpsim.world.world import World
 
 
 class WorldSource(Protocol):
-    """A file with a world. `data` are the entries that name the parts."""
+    """A file with a world. `data` has the entries of the file as Python data."""
 
     data: dict[str, Any]
 
@@ -71,7 +71,7 @@ class ForeignWorld:
         self.data: dict[str, Any] = {"robots": robots, "content": content}
 
     def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
-        """Return no entries: the file is simulated unchanged."""
+        """Return no entries, because the file is simulated unchanged."""
         return {}
 
     def build(self, data: Any) -> World:

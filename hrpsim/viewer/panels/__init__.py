@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parts of the viewer's panel, one a file. Each part acts on the world by public methods."""
+"""The tabs of the viewer's panel, one in each file. A tab uses public methods of the world."""

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Add bodies to the world, move bodies and robots with a free base, and remove what was added."""
+"""Add bodies to the world, move bodies and robots with a free base, and remove added bodies."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Spher
 from hrpsim.viewer.panels.signals import middle_of, moves_freely
 from hrpsim.viewer.panels.workbench import Panel, Workbench, bounded, place_of
 
-MOST_ADDED = 50  # bodies that pages may add to one world
-FARTHEST = 100.0  # of a place from the origin [m]
+MOST_ADDED = 50  # largest number of bodies that pages may add to a world
+FARTHEST = 100.0  # largest distance of a position from the origin [m]
 SHAPES: dict[str, Callable[[float], Geometry]] = {
     "box": lambda size: Box((size, size, size)),
     "sphere": lambda size: Sphere(0.5 * size),
@@ -24,7 +24,7 @@ SHAPES: dict[str, Callable[[float], Geometry]] = {
     "capsule": lambda size: Capsule(0.25 * size, 0.5 * size),
 }
 _NONE = "none"
-_ABOVE = 1.0  # where a body is added at first, above the middle of what moves [m]
+_ABOVE = 1.0  # initial height of an added body above the middle of the moving bodies [m]
 _HANDLES = 0.4  # length of the handles [m]
 
 
@@ -97,7 +97,7 @@ class BodiesPanel(Panel):
             q[:3] = place
             if orientation is not None:
                 q[3:7] = orientation
-            entity.place(q)  # commands stay
+            entity.place(q)  # commands remain
             entity.v = np.zeros(len(entity.v))
 
         self._desk.session.edit(move)
@@ -116,7 +116,7 @@ class BodiesPanel(Panel):
         self.added.remove(name)
 
     def rebuild(self) -> None:
-        """Offer the present bodies."""
+        """Update the list of bodies that can be chosen."""
         entities = self._desk.world.entities
         self.added = [name for name in self.added if name in entities]
         names = self._movable()
@@ -127,7 +127,7 @@ class BodiesPanel(Panel):
         self._show_handles()
 
     def update(self) -> None:
-        """Keep the handles at the moving body."""
+        """Move the handles to the chosen body."""
         entity = self._desk.world.entities.get(self.chosen.value)
         if self.gizmo is not None and entity is not None and self._desk.session.playing:
             self._put_handles(entity)

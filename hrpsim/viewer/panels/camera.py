@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cameras: what they follow, views from each side, and bookmarks."""
+"""Cameras of the pages: the followed entity, views from each side, and bookmarks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench
 
 NOBODY = "nobody"
 MOST_BOOKMARKS = 9  # keys 1 to 9
-# From the middle, for things within 1 m of it [m].
+# Camera positions relative to the middle, for objects within 1 m [m].
 _SIDES = {
     "home": (2.2, 2.4, 0.8),
     "front": (3.2, 0.0, 0.3),
@@ -26,7 +26,7 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class Bookmark:
-    """A camera's place, the point that it looks at [m], and its upward direction."""
+    """A camera's position, the point at which the camera looks [m], and the upward direction."""
 
     position: np.ndarray
     look_at: np.ndarray
@@ -34,11 +34,11 @@ class Bookmark:
 
 
 class CameraPanel(Panel):
-    """Follow an entity, look from a side, and return to a bookmark.
+    """A tab to follow an entity, look from a side, and return to a bookmark.
 
     `bookmarks` has the bookmarks of all pages, by name. The camera of a page moves for that page
-    alone. A bookmark is a place relative to the followed entity, because the scene moves and not
-    the camera.
+    alone. A bookmark is a pose relative to the followed entity, because the scene moves and not the
+    camera.
     """
 
     def __init__(self, desk: Workbench) -> None:
@@ -57,7 +57,7 @@ class CameraPanel(Panel):
         self.chosen.on_click(lambda event: self.go(event.client, self.chosen.value))
 
     def rebuild(self) -> None:
-        """Offer the present entities."""
+        """Update the list of entities that can be followed."""
         names = self._entities()
         if self._desk.followed not in names:
             self._desk.followed = ""

@@ -17,15 +17,15 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench, bounded
 from hrpsim.world.objects.robot import Robot
 
 TARGETS, POSITIONS = "command targets", "place joints"
-_WIDEST = 3.2  # range of a slider to both sides, for a joint without limits [rad or m]
-_DIGITS, _STEP = 3, 1e-3  # of values, after the point; [rad or m]
+_WIDEST = 3.2  # range of a slider for a joint without limits, in both directions [rad or m]
+_DIGITS, _STEP = 3, 1e-3  # digits after the point, step [rad or m]
 
 
 class JointsPanel(Panel):
     """One slider for each joint of the chosen robot.
 
-    The sliders command targets, or place the joints of a paused world. Without the right to
-    command, because a controller does, the sliders show the positions.
+    The sliders command targets, or place the joints of a paused world. If a controller commands the
+    robot, the sliders only show the positions.
     """
 
     def __init__(self, desk: Workbench) -> None:
@@ -46,7 +46,7 @@ class JointsPanel(Panel):
         return self._desk.world.robots.get(self.robot.value)
 
     def rebuild(self) -> None:
-        """Offer the present robots, and the joints of the chosen robot."""
+        """Update the list of robots, and the sliders of the chosen robot."""
         names = tuple(self._desk.world.robots) or ("none",)
         if tuple(self.robot.options) != names:
             self.robot.options = names

@@ -20,7 +20,7 @@ _OF_VISER = (
 
 
 class KeyboardPanel(Panel):
-    """Commands with keys. `commands` has viser's command of each key."""
+    """Keyboard shortcuts, with a table of all keys. `commands` maps keys to viser's commands."""
 
     def __init__(self, desk: Workbench, run: RunPanel, camera: CameraPanel) -> None:
         super().__init__(desk)

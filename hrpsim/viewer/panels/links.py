@@ -14,10 +14,10 @@ from hrpsim.viewer.panels.workbench import Panel, Workbench
 from hrpsim.world.objects.entity import Entity
 
 FRAMES, MASSES, ARROWS = "frames", "masses", ("contacts", "forces", "torques")
-_MOST_LINKS = 300  # that are listed; those beyond are drawn as if ticked
+_MOST_LINKS = 300  # largest number of listed links, others are drawn as if ticked
 _AXES = 0.12, 0.004  # length and radius of a frame's axes [m]
 _MASS_COLOR, _MASS_OPACITY = (245, 180, 40), 0.8
-_DENSITY = 1000.0  # of the sphere that shows a mass [kg/m^3]
+_DENSITY = 1000.0  # density of the sphere for a mass [kg/m^3]
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class LinkEntry:
     """A link of the tree.
 
     `branch` names the folders of the tree: the entity, then the first link of each branch. `body`
-    is the index of the body that the link is the frame of, or -1: a fixed link has no mass of its
-    own, because its mass is a part of the body's.
+    is the index of the body whose frame is the link. For a fixed link `body` is -1, because its
+    mass belongs to the body that carries the link.
     """
 
     entity: str
@@ -80,15 +80,15 @@ class LinksPanel(Panel):
             for link, sign in ((contact.a, 1.0), (contact.b, -1.0)):
                 if link in ticked:
                     force += sign * contact.force
-        force = force.round(1) + 0.0  # without -0.0
+        force = force.round(1) + 0.0  # replaces -0.0
         self.details.content = (
             f"{len(ticked)} of {len(self.ticks)} links ticked: {mass:.2f} kg, "
             f"contact forces ({force[0]:.1f}, {force[1]:.1f}, {force[2]:.1f}) N"
         )
 
     def rebuild(self) -> None:
-        """List the present links, and draw frames and masses again."""
-        self._nodes.clear()  # removed with the links
+        """List the present links, and redraw frames and masses."""
+        self._nodes.clear()  # the nodes were removed with the links
         self._fill()
         self._use_ticks()
         self._see_through()
@@ -147,7 +147,7 @@ class LinksPanel(Panel):
         return scene.add_frame(f"{path}/axes", axes_length=length, axes_radius=radius)
 
     def _mass(self, entry: LinkEntry) -> Any:
-        """Draw the mass, if any, at its centre as a sphere of water of that mass."""
+        """Draw a link's mass, if any, as a sphere of water of equal mass at the centre of mass."""
         mass = _mass(self._desk.world, entry)
         if mass <= 0.0:
             return None

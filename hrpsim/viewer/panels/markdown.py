@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Texts of files and messages on pages, which are written in markdown."""
+"""Escape texts of files and messages for pages, which show markdown."""
 
 _MARKS = "\\`*_{}[]()<>#+-!|&$~"
 
 
 def plain(text: str) -> str:
-    """Return a text that markdown shows letter by letter: no links, pictures or HTML.
+    """Return a text in which markdown finds no links, pictures or HTML.
 
     text: of a file, of a message, or of an error that quotes one.
     """

@@ -14,12 +14,12 @@ import numpy as np
 from hrpsim.viewer.panels.signals import OFFERED, History, signals_of
 from hrpsim.viewer.panels.workbench import Panel, Workbench
 
-MOST_PLOTS = 8  # each costs a message of some kilobytes, five times a second
+MOST_PLOTS = 8  # each plot needs a message of some kilobytes five times per second
 _OFFERED = (*OFFERED, "*joint_states.*", "*joint_commands.position.*", "energy.*", "*zmp.*")
 _SPANS = {"5 s": 5.0, "10 s": 10.0, "30 s": 30.0}
 _COLORS = ("#2b6cb0", "#c05621", "#2f855a", "#6b46c1", "#b83280", "#975a16", "#2c7a7b", "#c53030")
-_TICK_WIDTH = 80  # of the values beside the plot, with sign and all digits [pixels]
-_WIDTH = 320.0  # of the window [pixels]
+_TICK_WIDTH = 80  # width of the values beside the plot, with sign and all digits [pixels]
+_WIDTH = 320.0  # width of the window [pixels]
 
 
 @dataclass
@@ -44,7 +44,7 @@ class PlotsPanel(Panel):
         self._window = desk.gui.add_panel()
         self._tab = self._window.add_tab("Plots")
         self._window.float(x=15.0, y=-15.0, width=_WIDTH)
-        self._window.minimize()  # else the window hides the robot on a small page
+        self._window.minimize()  # otherwise the window hides the robot on a small page
         with self._tab:
             self.chosen = desk.gui.add_dropdown("Signal", names, initial_value=names[0])
             self.span = desk.gui.add_dropdown("Last", tuple(_SPANS), initial_value="10 s")

@@ -56,7 +56,7 @@ class RunPanel(Panel):
         self._use_speed()
 
     def sample(self) -> None:
-        """Count a frame."""
+        """Count a frame for the displayed speed."""
         self._frames += 1
 
     def update(self) -> None:

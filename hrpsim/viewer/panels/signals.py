@@ -15,7 +15,7 @@ from hrpsim.bag.signal_types import fits
 from hrpsim.bag.world_signals import moves_freely, sources_of
 from hrpsim.world.objects.robot import Robot
 
-# What pages and films offer, in the order of their lists.
+# Choices of pages and films, in the order of the lists.
 OFFERED = ("*.force.z", "*.force.*", "*.torque.*", "*odom.position.*")
 OFFERED += ("solver.contact_count", "solver.max_penetration")
 
@@ -81,5 +81,5 @@ def _extent(entity) -> tuple[np.ndarray, float]:
         return entity.q[:3].copy(), 0.4
     links = entity.link_poses()[0]
     low, high = links.min(axis=0), links.max(axis=0)
-    height = low[2] + 0.55 * (high[2] - low[2])  # a head is above its joint
+    height = low[2] + 0.55 * (high[2] - low[2])  # the top of the head is above its joint
     return np.array([*entity.q[:2], height]), max(0.4, 0.8 * float(np.linalg.norm(high - low)))

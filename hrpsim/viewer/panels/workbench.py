@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the parts of the panel share: the page, the session, the drawing, and queued requests."""
+"""Objects shared by the tabs of the panel: page, session, drawing, and queued requests."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from hrpsim.viewer.panels.markdown import plain
 
 
 class Workbench:
-    """The objects that every part of the panel uses.
+    """The objects that every tab of the panel uses.
 
-    `followed` is the entity that cameras follow, or "". `answer` shows refusals on the page.
+    `followed` is the entity that cameras follow, or "". `answer` shows errors on the page.
 
     Args:
         server: the viser server.
         session: the player of the world.
         drawing: the drawing of the world. A redrawn world has another drawing.
-        scene: the frame of all that is drawn.
+        scene: the viser frame that contains all drawn nodes.
         request: queues an action for the thread of the world.
         follow: the entity that cameras follow at first.
     """
@@ -49,7 +49,7 @@ class Workbench:
 
     @property
     def world(self) -> Any:
-        """The shown world."""
+        """The world that the page shows."""
         return self.session.world
 
     def request(self, action: Callable[[], object]) -> None:
@@ -72,7 +72,7 @@ class Workbench:
 
 
 class Panel:
-    """A part of the panel."""
+    """Base class of the tabs of the panel."""
 
     def __init__(self, desk: Workbench) -> None:
         self._desk = desk
@@ -84,16 +84,16 @@ class Panel:
         """Show the world's state. Called five times a second."""
 
     def rebuild(self) -> None:
-        """Show other contents of the world. Called after robots or bodies came or left."""
+        """Update lists of contents. Called after robots or bodies were added or removed."""
 
 
 def bounded(slider: Any) -> float:
-    """Return the value of a slider within its bounds, which a page may ignore. NaN: the lowest."""
+    """Return the value of a slider, clipped to its bounds. NaN gives the lower bound."""
     return float(min(max(slider.min, slider.value), slider.max))
 
 
 def place_of(vector: Any, farthest: float) -> np.ndarray:
-    """Return the place (3,) [m] that a page gives.
+    """Return a checked position (3,) [m] received from a page.
 
     Raises:
         HrpsimError: a coordinate is not finite or beyond `farthest` [m].

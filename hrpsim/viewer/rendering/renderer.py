@@ -25,13 +25,13 @@ _CURE = (
     "sudo apt install libegl1 libgl1-mesa-dri"
 )
 _SUN = np.array([-0.3, 0.4, -1.0])  # direction of the light
-_LAMP, _LIT_AT = 8.0, 3.0  # distances of the light from the middle, and of that ahead [m]
-_SHADED = 6.0  # what is nearer to the middle throws shadows [m]
+_LAMP, _LIT_AT = 8.0, 3.0  # distances: light to lit point, lit point to camera [m]
+_SHADED = 6.0  # half width of the region with shadows [m]
 _ARROW, _ARROW_WIDTH = np.array([0.9, 0.24, 0.16, 1.0], dtype=np.float32), 0.012  # [m]
 _SKY, _HORIZON = (0.62, 0.74, 0.88), (0.97, 0.98, 1.0)
 _TILES = (1.0, 1.0, 1.0), (0.86, 0.87, 0.89)
 _LEAST_GEOMS = 1000
-# MuJoCo's cameras look along -z, with y up; ours along x, with z up.
+# MuJoCo's cameras look along -z with y up, and ours along x with z up.
 _LOOKS = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
@@ -54,8 +54,8 @@ class Lens(NamedTuple):
     width: int  # [pixels]
     height: int
     fov: float  # horizontal field of view [rad]
-    near: float  # nothing nearer is seen [m]
-    far: float  # nothing farther is seen [m]
+    near: float  # least visible distance [m]
+    far: float  # largest visible distance [m]
 
     @property
     def focal_length(self) -> float:
@@ -81,8 +81,8 @@ class Picture(NamedTuple):
     """The images of one view. An image that was not requested is None."""
 
     color: np.ndarray | None  # (height, width, 3) uint8, red green blue
-    depth: np.ndarray | None  # (height, width) float32, along the optical axis [m]; inf for none
-    segmentation: np.ndarray | None  # (height, width) int32, the link's index; -1 for none
+    depth: np.ndarray | None  # (height, width) float32, along the optical axis [m], inf: no surface
+    segmentation: np.ndarray | None  # (height, width) int32, index of the link, -1 without a link
 
 
 class Renderer:
@@ -101,19 +101,20 @@ class Renderer:
 
             self._mujoco: Any = mujoco
             self._gl = GLContext(lens.width, lens.height)
-        except Exception as error:  # a library that is missing raises any exception
+        except Exception as error:  # a missing library raises various exceptions
             raise RendererError(f"{_CURE} ({type(error).__name__}: {error})") from error
         self._model = self._compiled()
         self._data = mujoco.MjData(self._model)
         most = max(_LEAST_GEOMS, 2 * len(self._drawn))
         self._scene = mujoco.MjvScene(self._model, most)
-        # Current only while it is used: freed by any thread, which garbage collection chooses.
+        # The context is current only during use, because garbage collection may free it in any
+        # thread.
         with self._gl.as_current():
             scale = mujoco.mjtFontScale.mjFONTSCALE_100.value
             self._context = mujoco.MjrContext(self._model, scale)
             mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN.value, self._context)
         self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
-        # MuJoCo frees its memory in the context that is current, which may be another renderer's.
+        # MuJoCo frees its memory in the current context, which may be of another renderer.
         self.close = weakref.finalize(self, _free, self._context, self._gl)
         self.close.atexit = False
         self._rect = mujoco.MjrRect(0, 0, lens.width, lens.height)
@@ -153,7 +154,7 @@ class Renderer:
             data.mocap_quat[2:] = orientations[self._links][:, [3, 0, 1, 2]]
         self._mujoco.mj_kinematics(self._model, data)
         self._mujoco.mj_camlight(self._model, data)
-        self._model.geom_group[:] = np.where(hidden, 5, 0)  # the group that is not drawn
+        self._model.geom_group[:] = np.where(hidden, 5, 0)  # this group is not drawn
         option, everything = self._mujoco.MjvOption(), self._mujoco.mjtCatBit.mjCAT_ALL.value
         self._mujoco.mjv_updateScene(
             self._model, data, option, None, self._camera, everything, scene
@@ -204,7 +205,10 @@ class Renderer:
         return color
 
     def _links_of(self, ids: np.ndarray) -> np.ndarray:
-        """Return the link of each pixel, whose colour is the number of a geom in the scene."""
+        """Return the link of each pixel.
+
+        ids: colours that encode the numbers of geoms in the scene.
+        """
         number = ids.astype(np.int32) @ np.array([1, 1 << 8, 1 << 16], dtype=np.int32)
         geoms = self._scene.geoms[: self._scene.ngeom]
         links = np.full(self._scene.ngeom + 1, -1, dtype=np.int32)
@@ -214,9 +218,9 @@ class Renderer:
         return links[number]
 
     def _depth(self, nearness: np.ndarray) -> np.ndarray:
-        """Return metres along the optical axis. OpenGL's depth is 1 at `near` and 0 at `far`.
+        """Return distances along the optical axis [m] from OpenGL's depth.
 
-        The result is 0 for pixels without a shape.
+        OpenGL's depth is 1 at `near` and 0 at `far`. The result is 0 for pixels without a shape.
         """
         near, far = np.float32(self.lens.near), np.float32(self.lens.far)
         depth = near * far / (near + nearness * (far - near))
@@ -224,13 +228,13 @@ class Renderer:
         return depth
 
     def _compiled(self):
-        """Return MuJoCo's model: a body moved at will for the camera, and for each geometry."""
+        """Return MuJoCo's model with a mocap body for the camera and for each geometry."""
         mujoco, lens = self._mujoco, self.lens
         spec = mujoco.MjSpec()
         spec.stat.extent = 1.0
-        spec.compiler.balanceinertia = True  # flat meshes are drawn, never moved by forces
+        spec.compiler.balanceinertia = True  # flat meshes are drawn, and forces do not move them
         spec.visual.map.znear, spec.visual.map.zfar = lens.near, lens.far
-        spec.visual.quality.offsamples = 0  # four take three times as long
+        spec.visual.quality.offsamples = 0  # four samples take three times as long
         spec.visual.global_.offwidth, spec.visual.global_.offheight = lens.width, lens.height
         spec.visual.map.haze, spec.visual.rgba.haze = 0.4, [*_HORIZON, 1.0]
         spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.5] * 3, [0.4] * 3

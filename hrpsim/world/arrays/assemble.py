@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lay entities one after another into the arrays of a scene."""
+"""Arrange the data of all entities in the arrays of a scene."""
 
 from __future__ import annotations
 
@@ -58,11 +58,14 @@ def joined_system(entities: list[Entity]) -> System:
 
 
 class Shapes(NamedTuple):
-    """The shapes of a world, or of some entities, without solids."""
+    """Arrays of the shapes of a world, or of some entities.
+
+    The solids of meshes are not yet included.
+    """
 
     records: np.ndarray  # SHAPE
     group: np.ndarray
-    owners: list[tuple[str, str]]  # (entity, link) of each
+    owners: list[tuple[str, str]]  # (entity, link) of each shape
     geometries: list[Geometry]
 
     def give_solids(self, solids: np.ndarray, polyhedra: Polyhedra) -> None:
@@ -104,7 +107,7 @@ def joined_shapes(
 
 
 def _row(entity: Entity, shape: CollisionShape) -> tuple[str, int, int, CollisionShape]:
-    """Return the owner, the group, the body in the world and the box-like form of a shape."""
+    """Return the owner, collision group and body number of a shape, and the shape by `_as_box`."""
     if shape.body < 0:
         return entity.name, -1, -1, _as_box(shape)
     body = shape.body + entity.first_body
@@ -134,7 +137,7 @@ def joined_collision(
 
 
 def _as_box(shape: CollisionShape) -> CollisionShape:
-    """Return a Box for a shape with a box as its mesh. Return any other shape unchanged."""
+    """Return a shape as a Box if its mesh is a box. Return any other shape unchanged."""
     box = box_of(shape.geometry) if isinstance(shape.geometry, Mesh) else None
     if box is None:
         return shape
@@ -155,7 +158,7 @@ def joined_sensors(entities: list[Entity], time_step: float) -> np.ndarray:
         body = sensor.body + entity.first_body if sensor.body >= 0 else -1
         record["quantity"] = STEP_KINDS[sensor.kind].quantity
         record["body"] = body
-        # Three axes turned round measure the opposite wrench.
+        # Three axes in the opposite direction measure the opposite wrench.
         record["R"], record["p"] = -sensor.R if sensor.reversed else sensor.R, sensor.p
         record["tare"] = sensor.tare
         record["subtree_size"] = _subtree_size(entity.system, sensor.body)
@@ -264,7 +267,7 @@ def assemble(
 
 
 def set_rigid(parameters_out: np.ndarray, time_step: float) -> None:
-    """Write the initial laws (nv, 5) of joints' constraints."""
+    """Write the default parameters (nv, 5) of joint constraints: rigid, without a force limit."""
     parameters_out["force_limit"] = np.inf
     parameters_out["damping_time"] = 2.0 * time_step
     parameters_out["damping_time"][:, [LIMIT_PARAMETERS, MIMIC_PARAMETERS]] = -1.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Change the arrays of a scene: more room, more or fewer entities, another order of entities.
+"""Change the arrays of a scene: capacity, number of entities, order of entities.
 
 Sleeping entities come last. Arrays are reordered in place, and indices into the arrays are
 renumbered. The scene that steps consists of the leading parts of the arrays.
@@ -53,7 +53,7 @@ def grow(scene: Scene, status: int) -> Scene:
 
 
 def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
-    """Return the scene with at least `room` entries along an axis in each array with that axis."""
+    """Return the scene with at least `room` entries along an axis, in all arrays with this axis."""
     grown = {}
     for path, field in declared_fields(Scene):
         if axis not in field.shape:
@@ -82,7 +82,7 @@ def _roomier(scene: Scene) -> DirectSystem:
     return new_direct_system(rows, columns, nodes, trees, entries, space)
 
 
-Indices = Mapping[Axis, np.ndarray]  # by axis: the new index of each old entry, -1 for none
+Indices = Mapping[Axis, np.ndarray]  # by axis: new indices of the old entries, -1 if removed
 
 
 def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
@@ -178,9 +178,9 @@ def renumbered(records: np.ndarray, field: Field, indices: Indices) -> np.ndarra
 
 
 def _carry_entries(before, after, field: Field, indices: np.ndarray) -> None:
-    """Copy the carried fields of each old entry to its new index, if there is a new index."""
+    """Copy the state that survives a change from old to new entries. Index -1 means removed."""
     stays = indices >= 0
-    if before.shape[1:] != after.shape[1:]:  # room for more commands, or fewer
+    if before.shape[1:] != after.shape[1:]:  # other capacity for commands
         common = min(before.shape[1], after.shape[1])
         before, after = before[:, :common], after[:, :common]
     for name in (slice(None),) if field.carries is None else field.carries:

@@ -4,9 +4,9 @@
 """Add entities to a scene, or remove an entity, in arrays with spare entries at the end.
 
 The arrays of the scene are the leading parts of larger arrays. The work of an addition is therefore
-in proportion to the added entries. A removal moves the entries behind the removed ones. The scene
-then takes the same steps, bit for bit, as a scene that was made again. Data that a new scene does
-not take over from the old scene (`carry`) are therefore forgotten here too.
+in proportion to the added entries. A removal moves the entries behind the removed entries. The
+scene then takes the same steps, bit for bit, as a scene that was made again. Data that a new scene
+does not take over from the old scene (`carry`) are therefore forgotten here too.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _GROWING = {
 }
 _FIELDS = [(path, field) for path, field in declared_fields(Scene) if field.axis in _GROWING]
 _ARRAYS = attrgetter(*(path for path, _ in _FIELDS))
-_REFERRING = [  # but for connections, which the world renumbers
+_REFERRING = [  # except connections, which the world renumbers
     (path, field)
     for path, field in declared_fields(Scene)
     if field.refers and not field.live and path != "connections"
@@ -57,7 +57,7 @@ _STAGES = [
 ]
 _LIVE = [(path, field) for path, field in declared_fields(Scene) if field.refers and field.live]
 _KEPT = (Life.CONSTANT, Life.STATE, Life.RESULT)
-# What steps write of shapes, bodies at rest and trees; a new scene begins without these.
+# Fields of shapes, bodies at rest and trees that steps write. A new scene starts without them.
 _OF_LAST_STEP = {
     "collision.shapes": (
         *("center", "travel", "reach", "driven", "gained", "swift", "ballistic"),
@@ -69,7 +69,7 @@ _OF_LAST_STEP = {
 
 
 class Added(NamedTuple):
-    """Entities that are added to a scene, and the records."""
+    """Entities to add to a scene, with their records."""
 
     entities: list[Entity]
     shapes: Shapes
@@ -78,7 +78,7 @@ class Added(NamedTuple):
     tendons: np.ndarray
 
     def fits(self, scene: Scene) -> bool:
-        """Return whether no sensor or actuator stores more than the room in the scene."""
+        """Return whether the buffers of the scene suffice for the added sensors and actuators."""
         readings = int(self.sensors["slots"].max(initial=0))
         commands = int(self.actuators["slots"].max(initial=0))
         return (
@@ -87,7 +87,7 @@ class Added(NamedTuple):
         )
 
     def sizes(self, scene: Scene) -> dict[Axis, int]:
-        """Return the growth of each axis."""
+        """Return the number of added entries along each axis."""
         bodies = sum(len(entity.system.parent) for entity in self.entities)
         dofs = sum(entity.nv for entity in self.entities)
         moving = self.shapes.records["body"]
@@ -111,11 +111,11 @@ class Added(NamedTuple):
 
 
 class SpareRoom:
-    """The larger arrays with the arrays of a scene as leading parts."""
+    """The larger arrays, whose leading entries are the arrays of a scene."""
 
     def __init__(self) -> None:
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS
-        self._bytes: list[np.ndarray] = []  # the same memory, a row for each entry
+        self._bytes: list[np.ndarray] = []  # the same memory, one row for each entry
 
     def with_more(self, scene: Scene, added: Added) -> Scene:
         """Return the scene with more entities after the others, each at its initial place."""
@@ -165,7 +165,7 @@ class SpareRoom:
         return scene
 
     def _hold(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-        """Move the scene's arrays into larger arrays with room for these sizes."""
+        """Move the scene's arrays into larger arrays with the given capacity."""
         arrays = _ARRAYS(scene)
         whole = self._whole
         if not self._has_room(sizes):
@@ -183,14 +183,14 @@ class SpareRoom:
         return scene
 
     def _has_room(self, sizes: Mapping[Axis, int]) -> bool:
-        """Return whether the larger arrays exist and hold these sizes."""
+        """Return whether the larger arrays exist and have the given capacity."""
         return bool(self._whole) and all(
             sizes[field.axis] <= len(array)
             for array, (_, field) in zip(self._whole, _FIELDS, strict=True)
         )
 
     def _front(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-        """Return the scene with a given number of leading entries."""
+        """Return the scene made of the leading entries of the larger arrays."""
         return replaced(
             scene,
             {
@@ -212,7 +212,7 @@ def _sizes(scene: Scene) -> dict[Axis, int]:
 
 
 def _with_working_memory(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-    """Return the scene with room for these sizes in the arrays without leading parts."""
+    """Return the scene with enough working memory, in arrays without spare entries."""
     bodies, direct = sizes[Axis.BODY], scene.direct
     room = len(direct.nodes), bodies, len(direct.elimination.entries), len(direct.matrix)
     stages = {

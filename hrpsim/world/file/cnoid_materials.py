@@ -16,7 +16,7 @@ from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.model.readers.openhrp.body_values import Values
 from hrpsim.model.readers.robot_data import Notes
 
-DEFAULT = "default"  # the material of links that state none, which Choreonoid calls Default
+DEFAULT = "default"  # material of links without one, Choreonoid's "Default"
 _READ_OF_MATERIAL = {"name", "roughness", "viscosity"}
 _READ_OF_PAIR = {"materials", "friction", "static_friction", "dynamic_friction", "restitution"}
 
@@ -37,10 +37,11 @@ class MaterialTable:
         self._pairs: dict[frozenset[str], PairFriction] = {}
 
     def pairs(self, names: Iterable[str]) -> list[tuple[str, str, PairFriction]]:
-        """Return the laws of all pairs of some materials.
+        """Return friction and restitution of all pairs of some materials.
 
-        A pair that the table does not have follows from the geometric means of both roughnesses and
-        viscosities, as in Choreonoid. Unknown materials are like the default one.
+        A pair that is missing in the table has the geometric means of both roughnesses and
+        viscosities, as in Choreonoid. An unknown material has the properties of the default
+        material.
         """
         found = []
         for a, b in itertools.combinations_with_replacement(sorted(names), 2):

@@ -26,8 +26,8 @@ from hrpsim.world.file.cnoid_materials import DEFAULT, MaterialTable
 from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
-SHARE_VARIABLE = "CHOREONOID_SHARE"  # names Choreonoid's folder `share`
-_TIME_STEP = 0.001  # of a project without a simulator [s]
+SHARE_VARIABLE = "CHOREONOID_SHARE"  # environment variable with Choreonoid's folder `share`
+_TIME_STEP = 0.001  # time step of a project without a simulator [s]
 _INSTALLED = ("/usr/share", "/usr/local/share")
 _TO_RADIAN = np.pi / 180.0
 _READ_OF_BODY = {
@@ -35,7 +35,7 @@ _READ_OF_BODY = {
     *("root_attitude", "joint_displacements", "joint_positions", "fix_root", "static_model"),
     *("collision_detection", "self_collision_detection"),
 }
-_OF_THE_PAGE = {  # what Choreonoid's windows and kinematics do with a body
+_OF_THE_PAGE = {  # keys for Choreonoid's windows and kinematics
     *("current_base_link", "initial_root_translation", "initial_root_position"),
     *("initial_root_rotation", "initial_root_attitude", "initial_joint_displacements"),
     *("initial_joint_positions", "lock_location", "location_editable", "is_editable"),
@@ -47,13 +47,13 @@ _RUNGE_KUTTA = ("runge-kutta", "Runge Kutta")
 
 
 class _Item(NamedTuple):
-    """An item of a project, and the items that it is within."""
+    """An item of a project, and the types of the items that enclose this item."""
 
     name: str
-    kind: str  # its class
+    kind: str  # class of the item
     data: Values
-    above: tuple[str, ...]  # classes of the items above
-    owner: str  # name of the item above
+    above: tuple[str, ...]  # classes of the parent items
+    owner: str  # name of the parent item
 
 
 def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None) -> World:
@@ -101,7 +101,10 @@ def _items(path: Path, entry: dict, above: tuple[str, ...], owner: str) -> Itera
 
 
 def _sorted(items: list[_Item], notes: Notes) -> tuple[list[_Item], _Item | None, list[str]]:
-    """Return the bodies, the simulator and the tables of materials. Others are noted."""
+    """Return the bodies, the simulator and the tables of materials.
+
+    All other items become notes.
+    """
     bodies: list[_Item] = []
     simulators: list[_Item] = []
     tables: list[str] = []
@@ -159,7 +162,7 @@ def _new_world(
 
 
 def _located(path: Path, name: str) -> Path:
-    """Return the file that a project names. WorldError lists where it was searched."""
+    """Return the path of a file named in a project. WorldError lists the searched folders."""
     head, _, rest = name.partition("/")
     if head == "${SHARE}":
         folders = [folder / "share" for folder in path.absolute().parents]
@@ -208,7 +211,7 @@ def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
 
 
 def _model(file: Path, is_fixed: bool, notes: Notes) -> Model:
-    """Return the model of a body. Choreonoid takes any inertia, and so does this reader."""
+    """Return the model of a body. Nonphysical inertias are accepted, as in Choreonoid."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ModelWarning)
         base = "fixed" if is_fixed else None
@@ -225,7 +228,8 @@ def _model(file: Path, is_fixed: bool, notes: Notes) -> Model:
 def _place(data: Values, model: Model) -> tuple[np.ndarray, np.ndarray]:
     """Return position (3,) and quaternion (4,) for `put_at` of the base link of a model.
 
-    The item says where the root link of its file is. The base link is that one, or the world.
+    The item gives the pose of the root link of its file. If the base link of the model is the
+    world, the pose is converted to the world link.
     """
     is_below_world = model.base_link == WORLD_LINK
     root = model.frames[model.link_names[1] if is_below_world else model.base_link]

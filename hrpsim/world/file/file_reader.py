@@ -17,9 +17,9 @@ _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 class FileReader:
-    """Reads parts of one file. Every error names the file and the place.
+    """Reads sections of one file. Every error names the file and the path of the entry.
 
-    A place is written as "bodies[0].shape". `content` knows the line of a place.
+    A path is written as "bodies[0].shape". `content` finds the line of a path.
     """
 
     def __init__(self, path: Path, content: YamlText) -> None:
@@ -27,7 +27,7 @@ class FileReader:
         self.content = content
 
     def fail(self, where: str, why: str) -> WorldError:
-        """Return the error that names the file, the line, the column and the place."""
+        """Return the error that names the file, the line, the column and the path of the entry."""
         steps = [int(k) if k else word for k, word in _STEP.findall(where)]
         return WorldError(
             f"{self.content.location(steps)}: {where}: {why}"
@@ -36,7 +36,7 @@ class FileReader:
         )
 
     def at(self, where: str) -> _Place:
-        """Return a context that adds the file and the place to errors."""
+        """Return a context that adds the file and the path of the entry to errors."""
         return _Place(self, where)
 
     def checked(self, kind: Callable[[Any], Any]) -> Any:
@@ -65,7 +65,7 @@ def dotted(path: Sequence[Any]) -> str:
 
 
 class _Place:
-    """Adds the file and the place to errors raised inside the context."""
+    """Adds the file and the path of the entry to errors raised inside the context."""
 
     def __init__(self, reader: FileReader, where: str) -> None:
         self.reader, self.where = reader, where

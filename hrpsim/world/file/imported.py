@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the readers of worlds in other formats have in common."""
+"""Functions shared by the readers of worlds in foreign formats."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hrpsim.world.world import World
 
 
 def finish(world: World, path: Path, lines: Iterable[str], stacklevel: int) -> World:
-    """Warn of what is not simulated and of robots that are placed badly. Return the world.
+    """Warn of elements that are not simulated and of misplaced robots. Return the world.
 
     Args:
         world: the world of a file.
         path: of the file, for the warning.
-        lines: what is not simulated.
+        lines: the elements that are not simulated, one text each.
         stacklevel: of the ModelWarning, seen from the caller.
     """
     if listed := "; ".join(lines):

@@ -26,12 +26,12 @@ from hrpsim.model.shapes.terrain import TERRAINS, check_size
 from hrpsim.world.file.file_reader import FileReader
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm")
-_WHITE, _DEEP_WHITE = 255.0, 65535.0  # of pictures of 8 and of 16 bits
+_WHITE, _DEEP_WHITE = 255.0, 65535.0  # largest values of 8-bit and 16-bit images
 _OWN_PACKAGE = "package://hrpsim/"
 
 
 def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometry | Compound:
-    """Return the geometry of {kind: size}, as in the schema. WorldError names the file and place.
+    """Return the geometry of {kind: size}, as in the schema. WorldError names file and entry.
 
     Files named in the shape are read.
     """
@@ -90,7 +90,7 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
 
 
 def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
-    """Return the heights of a grey picture seen from above: x to the right, y up.
+    """Return heights from the brightness of a picture seen from above: x to the right, y up.
 
     Colours count by brightness. span: heights of black and of white [m].
 

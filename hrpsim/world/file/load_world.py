@@ -51,8 +51,8 @@ def load_world(
         xacro_arguments: added to the arguments of every robot.
 
     Raises:
-        WorldError: or ModelError, if the file is invalid. The error names the file, the place in
-            the file and the valid values. No half-built world is left.
+        WorldError: or ModelError, if the file is invalid. The error names the file, the entry and
+            the valid values.
     """
     check_arguments(load_world, locals(), WorldError)
     path = Path(path).expanduser()
@@ -66,7 +66,10 @@ def load_world(
 
 
 def notes_of(path: Path) -> WorldNotes:
-    """Return the notes of a world file. The notes of an MJCF are its name. Errors: `load_world`."""
+    """Return the notes of a world file. An MJCF has only a name.
+
+    Raises the errors of `load_world`.
+    """
     return _format_of(path).notes(path)
 
 
@@ -184,7 +187,7 @@ def _check_about(reader: FileReader, world: World, file: Mapping[str, Any]) -> N
 
 
 def _add_rules(reader: FileReader, world: World, file: dict[str, Any]) -> dict[str, list[str]]:
-    """Set properties of materials and solvers. Return materials by the place of the names."""
+    """Set properties of materials and solvers. Return the material names by entry path."""
     setters: dict[str, Callable[..., None]] = {
         "friction": world.set_friction,
         "contacts": world.set_contact,
@@ -247,7 +250,10 @@ def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
 
 
 def _copies(entry: dict[str, Any]) -> list[tuple[str | None, np.ndarray]]:
-    """Return names and offsets (3,) [m] of the copies of a robot or body; alone it has its name."""
+    """Return the name and offset (3,) [m] of each copy of a robot or body.
+
+    Without `copies` there is one, with the name of the entry and no offset.
+    """
     name, given = entry.pop("name", None), entry.pop("copies", None)
     if given is None:
         return [(name, np.zeros(3))]
@@ -346,7 +352,10 @@ def _place_robot(
 
 
 def _moved(model: Model, position, offset: np.ndarray):
-    """Return a position moved by an offset. None, if the position of the description is meant."""
+    """Return `position` moved by `offset` [m], both (3,).
+
+    Without `position`, the description's position is moved. None stands for that position unmoved.
+    """
     if position is None and not offset.any():
         return None
     if position is None:

@@ -44,13 +44,13 @@ from hrpsim.world.file.imported import connect, finish
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's others are semi-implicit
+_INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's other integrators are semi-implicit
 
 Owner = tuple[str, str]  # entity and link, as in World.link_names
 
 
 def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
-    """Return the world of an MJCF. Trees that equalities tie to each other are one robot.
+    """Return the world of an MJCF. Trees that are connected by equalities form one robot.
 
     Robots start in MuJoCo's qpos0 and collide with themselves. A ModelWarning, and the model of
     each robot, list the elements that are not simulated. ModelError or WorldError if the MJCF is
@@ -73,10 +73,10 @@ def world_of_mjcf(  # many parameters: keyword arguments
 
     Args:
         m: the compiled MJCF.
-        path: where the MJCF is, for messages and files.
+        path: path of the MJCF, for messages and for relative file names.
         time_step: [s]. The default comes from the MJCF.
         integrator: of the world. The default comes from the MJCF.
-        unlisted: the beginnings of lines that the ModelWarning leaves out.
+        unlisted: lines with one of these prefixes are left out of the ModelWarning.
         stacklevel: of the ModelWarning.
     """
     notes = Notes()
@@ -103,7 +103,7 @@ def world_of_mjcf(  # many parameters: keyword arguments
 
 
 def _integrator_of(m: MjcfModel, robots: dict[str, MjcfRobot], notes: Notes) -> str:
-    """Return the integrator that an MJCF states, unless an actuator needs another."""
+    """Return the integrator of an MJCF, or "semi_implicit" if an actuator requires that."""
     kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
     integrator = _INTEGRATORS.get(kind, "semi_implicit")
     joints = (joint for robot in robots.values() for joint in robot.data.joints.values())
@@ -114,10 +114,10 @@ def _integrator_of(m: MjcfModel, robots: dict[str, MjcfRobot], notes: Notes) -> 
 
 
 def update_properties(m: MjcfModel, world: World, path: Path) -> None:
-    """Give the robots of a world the present masses, inertias and joint properties of its MJCF.
+    """Copy masses, inertias and joint properties of an MJCF to the robots of its world.
 
-    The properties of joints are damping, armature, dry friction and stiffness. The world is from
-    `world_of_mjcf`. Its state stays.
+    The properties of joints are damping, armature, dry friction and stiffness. The world comes from
+    `world_of_mjcf`. The state of the world does not change.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)  # of the geoms that are left out
@@ -233,7 +233,7 @@ def _set_frictions(m: MjcfModel, world: World) -> None:
     """Set the friction of two geoms as in MuJoCo: by higher priority, else the larger friction."""
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
-        friction = max(a, b).friction  # of the higher priority, or else the larger
+        friction = max(a, b).friction  # of the higher priority, otherwise the larger one
         world.set_friction(material_name(a), material_name(b), friction)
 
 

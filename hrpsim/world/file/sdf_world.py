@@ -42,16 +42,16 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, quaternion_of
 from hrpsim.world.file.imported import connect, finish
 from hrpsim.world.world import World
 
-_TIME_STEP = 0.001  # of a file that states none [s]
-_GRAVITY = (0.0, 0.0, -9.8)  # likewise [m/s^2]
-_OUTSIDE = re.compile(r"[^\w.-]")  # what names of entities do not have
+_TIME_STEP = 0.001  # time step of a file without one [s]
+_GRAVITY = (0.0, 0.0, -9.8)  # gravity of a file without one [m/s^2]
+_OUTSIDE = re.compile(r"[^\w.-]")  # characters that names of entities cannot have
 
 
 def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
     """Return the world of an SDF, or a world with its only model.
 
-    A ModelWarning, and the model of each robot, list what is not simulated. ModelError or
-    Raises WorldError if the SDF is invalid.
+    A ModelWarning, and the model of each robot, list what is not simulated. Raises ModelError or
+    WorldError if the SDF is invalid.
     """
     text, _ = read_source(path)
     contents = read_sdf(text, path, Resources(path.absolute().parent))
@@ -83,7 +83,10 @@ def _new_world(contents: SdfContents, time_step: float | None, integrator: str |
 
 
 def _physics(contents: SdfContents) -> Any:
-    """Return the <physics> that holds, None without one. Others are noted."""
+    """Return the <physics> marked as default, or else the first. None if there is none.
+
+    The other <physics> elements become notes.
+    """
     if contents.scope.frame.kind != "world":
         return None
     found = list(contents.file.children(contents.scope.element, "physics"))
@@ -105,7 +108,7 @@ def _gravity(contents: SdfContents, physics: Any) -> tuple[float, ...]:
 
 
 def _with_links(models: Iterable[Scope], notes: Notes) -> list[Scope]:
-    """Return the models that have links, and note the other models."""
+    """Return the models that have links. The other models become notes."""
     found = []
     for model in models:
         if model.has_links:
@@ -121,9 +124,9 @@ class _Builder:
     def __init__(self, world: World, contents: SdfContents, path: Path) -> None:
         self.world, self.contents, self.path = world, contents, path
         self.notes = contents.notes
-        self._surfaces: dict[str, Surface] = {}  # by the names of materials
-        self._bits: dict[str, int] = {}  # of what collides: entity/link
-        self._entities: dict[Scope, str] = {}  # of each model: its robot, or the world
+        self._surfaces: dict[str, Surface] = {}  # by the name of the material
+        self._bits: dict[str, int] = {}  # collision bits, by entity/link
+        self._entities: dict[Scope, str] = {}  # entity of each model: its robot, or the world
 
     def add_models(self, models: list[Scope]) -> None:
         """Add static models as scenery, and then the other models as robots."""
@@ -170,7 +173,7 @@ class _Builder:
         described: tuple[RobotData, dict[str, list[Surface]]],
         lines: tuple[str, ...],
     ) -> None:
-        """Add the robot of a model, where the file puts it."""
+        """Add the robot of a model, at the pose in the file."""
         data, surfaces = described
         name = free_name(_OUTSIDE.sub("_", model.name), self.world.entities)
         built = replace(load_robot_data(data, self.path), not_simulated=lines)
@@ -193,14 +196,14 @@ class _Builder:
                 self.world.set_contact(a, b, law.compliance, law.damping_time)
 
     def keep_apart(self) -> None:
-        """Exclude collisions of what has no bit of <collide_bitmask> in common."""
+        """Exclude collisions of links without a common bit of <collide_bitmask>."""
         special = {name for name, bits in self._bits.items() if bits != Surface().bits}
         for a, b in itertools.combinations(self._bits, 2):
             if (a in special or b in special) and not self._bits[a] & self._bits[b]:
                 self.world.disable_collisions(a, b)
 
     def connect(self, joint: Frame) -> None:
-        """Connect two models by a <joint> of the world."""
+        """Make a connection from a <joint> of the world between two models."""
         scope, ends = self.contents.scope, []
         for tag in ("parent", "child"):
             name = joint.file.content(joint.element, tag)
@@ -231,7 +234,7 @@ class _Builder:
 
 
 def _geometry(shape: ShapeData) -> Geometry | None:
-    """Return the geometry of a fixed shape, or None for one without a size."""
+    """Return the geometry of a fixed shape, or None for a shape without a size."""
     if shape.kind == PLANE:
         return Plane()
     if isinstance(shape.mesh, MeshFile):

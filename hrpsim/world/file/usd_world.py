@@ -23,9 +23,9 @@ from hrpsim.model.shapes.placement import Placement, quaternion_of
 from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
-_TIME_STEP = 0.001  # of a stage that states none [s]
-_OUTSIDE = re.compile(r"[^\w.-]")  # what names of entities do not have
-_DEFAULT = "default"  # the material of shapes without one
+_TIME_STEP = 0.001  # time step of a stage without one [s]
+_OUTSIDE = re.compile(r"[^\w.-]")  # characters that names of entities cannot have
+_DEFAULT = "default"  # material of shapes without one
 
 
 def load_usd_world(path: Path, time_step: float | None, integrator: str | None) -> World:
@@ -65,7 +65,10 @@ def _add_scenery(world: World, shape: ShapePrim, notes: Notes) -> None:
 
 
 def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | None:
-    """Return a fixed shape and the place in the world. None, with a note, without a size."""
+    """Return the geometry of a fixed shape, and its placement in the world.
+
+    A shape without a size gives None and a note.
+    """
     if shape.kind == "Plane":
         return Plane(), plane_of(shape)
     data = shape_of(shape, notes)
@@ -83,7 +86,8 @@ def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | No
 def _add_robot(world: World, part: StageData, path: Path, lines: list[str]) -> list[str]:
     """Add connected bodies as a robot, where the stage shows the bodies.
 
-    Returns what of the robot is not simulated. `lines` is the same of the rest of the stage.
+    Return the notes on elements of the robot that are not simulated. `lines` has the notes on all
+    other elements of the stage.
     """
     data = robot_of(path, part)
     name = free_name(_OUTSIDE.sub("_", part.name), world.entities)

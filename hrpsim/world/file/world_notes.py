@@ -16,8 +16,8 @@ class PoseBounds(NamedTuple):
     """A region about a named pose: a box along its axes, or a sphere about its origin [m]."""
 
     lower: tuple[float, ...] = ()  # corner of a box (3,)
-    upper: tuple[float, ...] = ()  # the opposite one (3,)
-    radius: float = 0.0  # of a sphere
+    upper: tuple[float, ...] = ()  # opposite corner (3,)
+    radius: float = 0.0  # radius of a sphere
 
 
 class NamedPose(NamedTuple):

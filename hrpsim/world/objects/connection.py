@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A connection in a world: its ends, held axes, motors and constraint wrench."""
+"""A connection in a world: its ends, constrained axes, motors and constraint wrench."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from hrpsim.world.objects.world_frame import WorldFrame
 
 @dataclass(frozen=True)
 class End:
-    """One end of a connection: an entity (None for the world) and the link's frame in its body."""
+    """One end of a connection: an entity, or None for the world, and the frame of a link."""
 
     entity: Entity | None
     link: str
-    body: int  # of the entity; -1: fixed to the world
-    frame: Placement  # the link's, in the body
-    anchor: WorldFrame | None = None  # that it is, in the world
+    body: int  # index in the entity, -1: fixed to the world
+    frame: Placement  # frame of the link in the body
+    anchor: WorldFrame | None = None  # frame of the world, for a fixed end
 
     @property
     def owner(self) -> tuple[str, str]:
@@ -153,7 +153,7 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
 
 
 class Connection(Closed):
-    """Two frames with some of the six relative motions held or driven.
+    """A joint between two frames that holds or drives some of the six relative motions.
 
     The axes belong to frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections.
     The numbers of a connection are stored in the world's arrays.
@@ -174,9 +174,9 @@ class Connection(Closed):
         self.kind = kind
         self.ends = ends
         self.collide = collide
-        self.frames = frames  # in the ends' links
-        self.number = number  # of all that the world ever had
-        self.index = -1  # in the world's arrays; -1: not in the world
+        self.frames = frames  # frames in the links at both ends
+        self.number = number  # number among all connections that the world has had
+        self.index = -1  # index in the world's arrays, -1 outside the world
         self._initial = np.zeros(1, dtype=CONNECTION_RECORD)
         self._own_solver: str | None = None
 
@@ -192,12 +192,12 @@ class Connection(Closed):
     def initialise(self) -> None:
         """Return to the initial state: the state at creation, or the state saved since."""
         present = self._record()
-        for side in ("body_a", "body_b"):  # renumbered when others leave the world
+        for side in ("body_a", "body_b"):  # body numbers change if others leave the world
             self._initial[side] = present[side]
         self.world.connection_records[self.index] = self._initial[0]
 
     def follow(self, anchor: WorldFrame) -> None:
-        """Hold at the present pose of a WorldFrame, if the connection ends at a WorldFrame."""
+        """Move the held pose to a WorldFrame, if the connection ends at a WorldFrame."""
         for side, end, frame in zip("ab", self.ends, self.frames, strict=True):
             if end.anchor is anchor:
                 record = self._changing()
@@ -222,12 +222,12 @@ class Connection(Closed):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The held axes."""
+        """The constrained axes."""
         return tuple(np.array(AXES)[self._record()["axes"] == LOCKED].tolist())
 
     @property
     def enabled(self) -> bool:
-        """Whether the connection holds. Assign False to let go, at any time and at no cost."""
+        """Whether the connection acts. Assign False to disconnect at any time, at no cost."""
         return bool(self._record()["enabled"])
 
     @enabled.setter
@@ -275,7 +275,7 @@ class Connection(Closed):
 
     @property
     def length(self) -> float:
-        """Length [m] that a connection of kind "distance" holds.
+        """Constrained length [m] of a connection of kind "distance".
 
         Assign a number to change the length.
         """
@@ -332,7 +332,7 @@ class Connection(Closed):
 
     @property
     def error(self) -> np.ndarray:
-        """Errors of the held axes in the present state (6,) [m or rad]. Free axes have error 0."""
+        """Errors of the constrained axes in the present state (6,) [m or rad]. Free axes have 0."""
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)

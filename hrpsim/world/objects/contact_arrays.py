@@ -115,7 +115,7 @@ def read_contact(
     normal_out: Vec3,
     force_out: Vector,
 ) -> None:
-    """Write point, normal and force of a contact as seen from a, or from b with `sign` -1."""
+    """Write point, normal and force of a contact: on body a, or with `sign` -1 on body b."""
     n, impulse = contact.normal, contact.impulse
     x, y = sources.tangents[0], sources.tangents[1]
     tangents(n, x, y)

@@ -35,8 +35,16 @@ def read_pad(
 ) -> int:
     """Add the contacts of the links from `first` to before `end` to a wrench and a pressure.
 
-    wrench (6,) is in and about the frame of frame.links[0]. pressure (nx, ny) [Pa] is for cells in
-    the xy plane of the same frame, centred at its origin. work is (3, 3).
+    Args:
+        contacts: arrays with the contacts of the last step.
+        frame: the sensor frame is frame.links[0].
+        first: index of the first link.
+        end: index after the last link.
+        cell: size of a pressure cell (2,) [m].
+        work: work array (3, 3).
+        wrench: force [N] and torque [Nm] (6,), added to, in and about the sensor frame.
+        pressure: (nx, ny) [Pa], added to. The cells lie in the xy plane of the sensor frame,
+            centred at its origin.
     """
     update_poses(frame.forest, frame.q, frame.kinematics)
     R, p = frame.rotation, work[0]
@@ -78,7 +86,7 @@ class ContactValues(NamedTuple):
     air_time: float
     last_contact_time: float
     last_air_time: float
-    contacts: ContactArrays | None = None  # where the view keeps them
+    contacts: ContactArrays | None = None  # arrays of the view
 
 
 class ContactView(SampledView):
@@ -94,7 +102,7 @@ class ContactView(SampledView):
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
-        self._reader: Any = None  # with which the next two were made ready
+        self._reader: Any = None  # reader of the next two arrays
         self._frame: Reference | None = None
         self._read: Any = None
         super().__init__(robot, description)
@@ -107,7 +115,7 @@ class ContactView(SampledView):
         """Drop all samples and times."""
         super().forget()
         self._last = ContactValues(np.zeros(6), np.zeros(self._shape), False, 0.0, 0.0, 0.0, 0.0)
-        self._ends = 0  # step of the last sample
+        self._ends = 0  # step at the end of the last sample
 
     def _unfinished(self) -> tuple[ContactValues, int]:
         return self._last, self._ends
@@ -167,7 +175,7 @@ class ContactView(SampledView):
 
     @property
     def in_contact(self) -> bool:
-        """Whether the force is at least the threshold."""
+        """Whether the contact force is at least the threshold."""
         return self._values().in_contact
 
     @property

@@ -98,13 +98,13 @@ class WorldState(Protocol):
         """Return the contacts of an entity, or of a link."""
 
     def note_placed(self, entity: Entity) -> None:
-        """Note that an entity was placed. The next step checks the placement."""
+        """Record that an entity was placed. The next step checks the placement."""
 
     def lift_to_floor(self, entity: Entity) -> float:
-        """Return how far upward an entity touches the planes of the world [m]."""
+        """Return the rise that puts an entity on the planes of the world [m]."""
 
     def forget_contacts(self) -> None:
-        """Start the next step without the impulses of the last."""
+        """Drop the impulses of the last step. The next step starts without a warm start."""
 
     def add_wrench(self, body: int, point, force, torque) -> None:
         """Apply a wrench to a body during the next call of step."""
@@ -123,7 +123,7 @@ class WorldState(Protocol):
         """Return the caster of rays in the present arrays."""
 
     def rebuild_scene(self) -> None:
-        """Lay out the arrays again. The state of present entities is kept."""
+        """Build the arrays again. The state of present entities does not change."""
 
     def refresh_exclusions(self) -> None:
         """Update the pairs of shapes that connections exclude from collision."""
@@ -132,7 +132,7 @@ class WorldState(Protocol):
 class Entity(Closed):
     """One articulation of the world. The state is stored in the world's arrays.
 
-    `frames` are the links of the entity. `self_collision` says whether its bodies collide with each
+    `frames` are the links of the entity. `self_collision` is true if its bodies collide with each
     other. `first_body`, `first_q` and `first_v` are the first indices of the entity in the arrays.
     Arrays that properties return are read-only copies. Assign to the property to set the state.
     """
@@ -148,7 +148,7 @@ class Entity(Closed):
         v: np.ndarray,
     ) -> None:
         self._world: WorldState | None = world
-        self.number = -1  # of all that the world ever had
+        self.number = -1  # number among all entities that the world has had
         self.name = name
         self.system = system
         self.forest = forest_of(system)
@@ -178,7 +178,10 @@ class Entity(Closed):
         self._world = None
 
     def stand_after(self, last: Entity | None) -> None:
-        """Take the indices in the arrays after `last` (None: the first)."""
+        """Set the first indices of the entity, which follows `last` in the arrays.
+
+        None: the entity is the first.
+        """
         self.first_body = self.first_q = self.first_v = 0
         if last is not None:
             self.first_body = last.first_body + len(last.system.parent)
@@ -211,10 +214,10 @@ class Entity(Closed):
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold the new positions of the joints that have moved from `before` (nq,)."""
+        """Make joints that moved from `before` (nq,) hold their new positions."""
 
     def _move_motors(self) -> None:
-        """Give a newly set velocity to the parts that move with the joints."""
+        """Give the motors of the joints a newly set velocity."""
 
     def _forget_past(self) -> None:
         scene = self.world.scene
@@ -250,7 +253,7 @@ class Entity(Closed):
         """Move the entity along z until its lowest point touches the planes of the world.
 
         Joints, orientation, velocity and commands stay. Raises WorldError for a fixed base, and in
-        a world without a plane. Terrain, boxes and other entities are not looked at.
+        a world without a plane. Terrain, boxes and other entities are ignored.
         """
         if not len(self.system.joint_type) or self.system.joint_type[0] != FREE:
             raise WorldError(
@@ -353,7 +356,7 @@ def shape_radius(shape: CollisionShape) -> float:
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]. For a mesh, the thinnest tenth is left out."""
+    """Return the least width of the shape [m]. A mesh may be thinner at a tenth of its surface."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
     return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))

@@ -35,11 +35,11 @@ class EffortSources(NamedTuple):
     """The arrays from which efforts of constraints are read, for a robot with n joints."""
 
     settings: np.ndarray  # (1,) SETTINGS
-    impulses: np.ndarray  # (nv, 7) of the step, by row
-    impact_impulse: np.ndarray  # (nv, 7) of its impacts
+    impulses: np.ndarray  # impulses of the step (nv, 7), by row
+    impact_impulse: np.ndarray  # impulses of impacts (nv, 7)
     dofs: np.ndarray  # (nv,) DOF, numbered within the robot
     joint_v: np.ndarray  # (n,) indices of the joints in the impulses
-    joint_of: np.ndarray  # (nv,) the inverse
+    joint_of: np.ndarray  # (nv,) inverse of joint_v
 
 
 class JointConstraints:
@@ -49,7 +49,7 @@ class JointConstraints:
     """
 
     def __init__(self) -> None:
-        self._own_solvers = np.full((self.nv, len(JOINT_KINDS)), -1)  # -1: as the rules say
+        self._own_solvers = np.full((self.nv, len(JOINT_KINDS)), -1)  # -1: by the rules
         self._initial_holds = np.zeros(self.nv, dtype=JOINT_HOLD)
 
     def _holds(self) -> np.ndarray:
@@ -94,7 +94,7 @@ class JointConstraints:
     def drive(
         self, names: str | Sequence[str], velocities: ArrayLike, force_limit: ArrayLike
     ) -> None:
-        """Drive joints by motors that keep a velocity.
+        """Drive joints by motors at a constant velocity.
 
         The velocity is a constraint and exact within the force limit, unlike the target that
         `command` gives to a controller. Commands remain in force. Position gains of a driven joint
@@ -183,7 +183,7 @@ class JointConstraints:
 
         Args:
             kind: see `set_constraint`. Without a kind, the sum of all kinds is returned. The sum is
-                the total effort on the joint besides its actuator, spring and damper.
+                the total effort on the joint, except its actuator, spring and damper.
             names: joints. The default is all joints, in the order of `joint_names`.
 
         Raises:
@@ -215,7 +215,7 @@ class JointConstraints:
 
 
 def _for_each(values, indices: np.ndarray) -> np.ndarray:
-    """Return one value for each joint, from as many values or from a single value."""
+    """Return one value for each joint, given a single value or one for each joint."""
     try:
         return np.broadcast_to(as_numbers("values", values), len(indices))
     except ValueError as error:  # StateError is one
@@ -224,9 +224,10 @@ def _for_each(values, indices: np.ndarray) -> np.ndarray:
 
 @kernel
 def read_efforts(s: EffortSources, kind: int, efforts_out: Vector) -> int:
-    """Write the efforts (n,) [Nm or N] of constraints of one kind, or of ALL_KINDS.
+    """Write the efforts (n,) [Nm or N] that constraints of one kind exerted in the last step.
 
-    ALL_KINDS includes the reactions of joints that mimic a joint.
+    ALL_KINDS adds the constraints of all kinds. For other kinds, the joint that a mimic joint
+    follows also gets the reaction. Returns 0.
     """
     scale = 1.0 / s.settings[0].time_step
     for k in range(s.joint_v.shape[0]):

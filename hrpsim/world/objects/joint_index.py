@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Indices of a robot's joints in its arrays, and values given for joints by name."""
+"""The indices of a robot's joints in its arrays, and checks of values by joint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.common.values import LARGEST, as_numbers, several
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
-_LISTS_KEPT = 64  # of joints' names
+_LISTS_KEPT = 64  # number of stored lists of joint names
 
 
 class JointIndex:
@@ -32,13 +32,13 @@ class JointIndex:
         self.q = np.array([joint.q_index for joint in joints], dtype=np.int64)
         self.v = np.array([joint.v_index for joint in joints], dtype=np.int64)
         self.everywhere = np.arange(len(joints))
-        # Whether a joint is for an actuator: springs are not, nor those that mimic another.
+        # Whether a joint can have an actuator. Springs and mimic joints cannot.
         self.actuated = (model.system.stiffness[self.v] == 0.0) & (
             model.system.mimic_dof[self.v] < 0
         )
         self._index_of = {joint.name: k for k, joint in enumerate(joints)}
-        self._indices_of: dict[tuple, np.ndarray] = {}  # of lists of names that came before
-        self._last_names: Iterable[str] | None = None  # hashing a tuple takes longer than a command
+        self._indices_of: dict[tuple, np.ndarray] = {}  # indices of earlier lists of names
+        self._last_names: Iterable[str] | None = None  # hashing takes more time than a command
         self._last_indices = self.everywhere
 
     def __len__(self) -> int:
@@ -64,7 +64,9 @@ class JointIndex:
         return indices
 
     def position_controlled(self, model: Model) -> np.ndarray:
-        """Return indices of the joints with an actuator, except those commanded by effort only.
+        """Return indices of the joints with an actuator.
+
+        Joints with effort commands only are left out.
 
         If the description has command interfaces, joints without interfaces have no actuator.
         """

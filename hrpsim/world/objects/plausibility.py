@@ -24,32 +24,32 @@ from hrpsim.model.shapes.solid_inertia import solid_volume
 from hrpsim.model.system import FREE, PRISMATIC, System
 from hrpsim.world.objects.entity import Entity
 
-ROUNDING = 1e-9  # of a limit that a target is not beyond, relative and absolute
-STATE_SLACK = 1e-3  # of a limit that a state is not beyond [rad or m]
-LONGEST_PERIOD = 0.05  # of servos and contacts [s]
-SLOWEST_SAMPLES = 0.5  # of a motion [s]
-LONGEST_RAMP = 60.0  # of a command [s]
-_DEEP = 5e-3  # inside the ground [m]
-_SHOWN = 3  # findings in a text
-_TIMES = 3.0  # as fast as positions change, velocities contradict them
-_ALIKE = 0.7  # least correlation at which their ratio says something
-_STRONGEST = 300.0  # gravity, of the sun [m/s^2]
-_SLOWEST_SERVO = 10.0  # kd / kp [s]
-_FASTEST = 300.0  # body or robot [m/s]
+ROUNDING = 1e-9  # tolerance of a target at a limit, relative and absolute
+STATE_SLACK = 1e-3  # tolerance of a state at a limit [rad or m]
+LONGEST_PERIOD = 0.05  # largest period of servos and contacts [s]
+SLOWEST_SAMPLES = 0.5  # largest period of a motion's samples [s]
+LONGEST_RAMP = 60.0  # longest ramp of a command [s]
+_DEEP = 5e-3  # largest depth inside the ground [m]
+_SHOWN = 3  # largest number of findings in a text
+_TIMES = 3.0  # ratio of velocities to changes of positions that counts as a wrong unit
+_ALIKE = 0.7  # least correlation for this ratio
+_STRONGEST = 300.0  # gravity of the sun [m/s^2]
+_SLOWEST_SERVO = 10.0  # largest kd / kp [s]
+_FASTEST = 300.0  # largest speed of a body or robot [m/s]
 _GYRATION = 20.0  # largest radius of gyration [m]
-_ROUGHEST = 10.0  # coefficient of friction
-_DENSITIES = 0.01, 1e5  # of bodies: a hundredth of air, four times osmium [kg/m^3]
-_HEAVIEST = 1e6  # robot [kg]
-_LARGEST = 100.0  # extent of a link's shape [m]
-_SLOWER = 0.25  # part of a commanded velocity that may be missing
+_ROUGHEST = 10.0  # largest coefficient of friction
+_DENSITIES = 0.01, 1e5  # densities of bodies: a hundredth of air, four times osmium [kg/m^3]
+_HEAVIEST = 1e6  # largest mass of a robot [kg]
+_LARGEST = 100.0  # largest extent of a link's shape [m]
+_SLOWER = 0.25  # largest missing fraction of a commanded velocity
 _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"}
 
 
 class JointLimits:
-    """The limits of joints, to compare with values given by the arguments of `Robot.command`.
+    """Joint limits with a margin for rounding, for comparison with commanded values.
 
-    reach: lower and upper position, largest velocity and largest effort (n, 4), with a margin for
-    rounding, of all joints but free bases.
+    reach: (n, 4), for each joint the lower position, upper position, largest velocity and largest
+    effort. Free bases are left out.
     """
 
     def __init__(self, system: System, joints: Iterable[Joint]) -> None:
@@ -61,17 +61,17 @@ class JointLimits:
         away = np.array([-1.0, 1.0, 1.0, 1.0])
         self.reach = self._ends + away * (ROUNDING * (1.0 + np.abs(self._ends)))
         self._names: Sequence[str] | None = None
-        self._rows = np.zeros(0, dtype=np.int64)  # of these names
+        self._rows = np.zeros(0, dtype=np.int64)  # rows of these names
 
     def beyond(
         self, names: Sequence[str], values: Mapping[str, np.ndarray], slack: float = 0.0
     ) -> list[str]:
-        """Return a text for each value beyond a limit. NaN and other arguments are never beyond.
+        """Return a text for each value beyond a limit. NaN is never beyond a limit.
 
         Args:
             names: names of k joints.
             values: positions, velocities or efforts (k,), by these names.
-            slack: allowed excess over a limit, besides rounding.
+            slack: allowed excess over a limit, in addition to rounding.
         """
         if names != self._names:
             self._names = list(names)
@@ -100,7 +100,7 @@ class JointLimits:
 
 
 def listed(found: Sequence[str], shown: int = _SHOWN) -> str:
-    """Return findings as one text that names some findings, "" without findings."""
+    """Join findings to one text with at most `shown` findings, or "" without findings."""
     more = f", and {len(found) - shown} more" if len(found) > shown else ""
     return f"{'; '.join(found[:shown])}{more}"
 
@@ -110,7 +110,8 @@ def long_period(
 ) -> str:
     """Return a text if a time [s] exceeds `longest`, or else "".
 
-    The text says that the value may be in milliseconds, or a rate. `why` names what takes less.
+    The text suggests that the value may be in milliseconds or a rate [Hz]. `why` names the
+    processes that need a shorter time.
     """
     if period <= longest:
         return ""
@@ -141,7 +142,7 @@ def too_rough(what: str, friction: float) -> str:
 def wrong_scale(entity: Entity, is_body: bool) -> str:
     """Return a text if mass or size of a robot or body suggest another unit, or else "".
 
-    A body has a density, as its shapes have its whole mass.
+    A body is judged by its density, a robot by masses, radii of gyration and sizes.
     """
     mass = float(entity.system.mass.sum())
     extents = [_extent(shape.geometry) for shape in entity.shapes]
@@ -271,7 +272,7 @@ def contradiction(time: np.ndarray, positions: np.ndarray, velocities: np.ndarra
 def heights_over_ground(
     entity: Entity, first: int, planes: Mapping[int, CollisionShape], apart: set[tuple[int, int]]
 ) -> Iterator[tuple[float, CollisionShape, CollisionShape]]:
-    """Return the height of each shape over each plane that the shape may touch [m], with both.
+    """Yield (height [m], plane, shape) of each shape over each plane that the shape may touch.
 
     Args:
         entity: robot or body.

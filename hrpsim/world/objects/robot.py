@@ -43,11 +43,11 @@ from hrpsim.world.objects.robot_reader import RobotLinks
 from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorView
 
-_REACHED = 16  # bit of `_reported`: the joint's first velocity was examined
+_REACHED = 16  # bit of `_reported`: the joint's first velocity was checked
 _ANY_TARGET = POSITIONS | VELOCITIES | EFFORTS
 
 
-# Views of kinds of sensors with readings of their own.
+# Views of the kinds of sensors with separate readings.
 _VIEWS: dict[type, type[SampledView]] = {
     HeightScan: ScanView,
     Lidar: ScanView,
@@ -222,7 +222,10 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
     def _answer(
         self, became: int, indices: np.ndarray, place: int, value: float, *targets: np.ndarray
     ) -> None:
-        """Raise the error of a refused command, or warn of targets beyond limits."""
+        """Raise the error of a refused command, or warn of targets beyond limits.
+
+        `became`, `place` and `value` are the return values of `set_commands`.
+        """
         if became != BEYOND:
             raise self.refusal(became, indices[place], value)
         self.report_beyond(indices, dict(zip(TARGETS, targets)), stacklevel=4)
@@ -275,7 +278,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
             warnings.warn(said, ModelWarning, stacklevel=stacklevel)
 
     def report_no_limits(self) -> None:
-        """Give no warnings of targets beyond limits, because the caller checks the limits."""
+        """Turn off warnings of targets beyond limits, because the caller checks the limits."""
         self._reported[:] = _ANY_TARGET
 
     def refusal(self, why: int, joint: int, value: float) -> StateError:
@@ -320,14 +323,14 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:
-        """Return commands that hold every joint at its initial position, with its gains."""
+        """Return commands that hold each joint at its initial position with its gains."""
         control, at = np.zeros(self.nv, dtype=CONTROL), self.joint_index.v
         control["given"][at] = POSITIONS
         control["target_position"][at] = self.initial_q[self.joint_index.q]
         return control
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Hold moved joints at the present positions, if the joints hold a position."""
+        """Make moved joints under position control hold their present positions."""
         q, joints, control = self._q(), self.joint_index, self._control()
         moved = (q[joints.q] != before[joints.q]) & (control["given"][joints.v] & POSITIONS != 0)
         at = joints.v[moved]

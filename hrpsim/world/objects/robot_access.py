@@ -28,11 +28,11 @@ from hrpsim.world.objects.plausibility import LONGEST_RAMP, long_period
 from hrpsim.world.objects.robot_reader import LinkReaders, LinkSources, link_records
 
 _NOTHING = np.zeros(0)
-_MOST_STEPS = 1e15  # of a ramp
+_MOST_STEPS = 1e15  # largest number of steps of a ramp
 TARGETS = {"positions": POSITIONS, "velocities": VELOCITIES, "efforts": EFFORTS}
-NAN_HOLDS = 16  # beside the bits of CONTROL's `given`: NaN means that a value is not given
+NAN_HOLDS = 16  # in addition to the bits of CONTROL's `given`: NaN means a value that is not given
 
-# What became of a command. BEYOND: written, with a target beyond a limit that was not reported yet.
+# Results of a command. BEYOND: written, and a target beyond a limit was not reported before.
 WRITTEN, BEYOND, BAD_POSITION, BAD_VELOCITY, BAD_EFFORT, NO_GAINS = range(6)
 _NOT_FINITE = (
     "for joint {joint!r} of {robot!r} is {value}. A command must be finite "
@@ -57,7 +57,7 @@ class Actuators(NamedTuple):
     kp: np.ndarray  # (n,)
     kd: np.ndarray  # (n,)
     reach: np.ndarray  # (n, 4) lower and upper position, largest velocity and effort
-    reported: np.ndarray  # (n,) kinds of targets beyond `reach` that were reported
+    reported: np.ndarray  # (n,) kinds of already reported targets beyond `reach`
 
 
 @kernel
@@ -73,13 +73,15 @@ def set_commands(
 ) -> tuple[int, int, float]:
     """Command the joints at `indices` (k,), or refuse the command, which then changes nothing.
 
-    Return what became of the command: WRITTEN, BEYOND, or a key of REFUSALS. A refusal comes with
-    the place in `indices` of the joint, and the refused value.
+    Return three values: a code, an index and a value. The code is WRITTEN, BEYOND (written, with a
+    target beyond a limit), or a key of REFUSALS. After a refusal, the index is the joint's position
+    in `indices`, and the value is the refused value.
 
-    `given` says which of positions, velocities and efforts (k,) are given. Values must be finite
-    and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any value keeps its
-    command. Joints that are `named` need gains unless efforts are given. Position targets reach the
-    goal in `steps` equal steps, the first step now. With 0 steps the targets change at once.
+    `given` has the bits of the used targets among positions, velocities and efforts (k,). Values
+    must be finite and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any
+    value keeps its command. Joints that are `named` need gains unless efforts are given. Position
+    targets reach the goal in `steps` equal steps, the first step now. With 0 steps the targets
+    change at once.
     """
     why, place, value = find_refusal(
         actuators, indices, positions, velocities, efforts, given, named
@@ -101,7 +103,7 @@ def find_refusal(
     given: int,
     named: bool,
 ) -> tuple[int, int, float]:
-    """Return why a command is invalid, as `set_commands` does. WRITTEN: the command is valid."""
+    """Check a command without writing it. Return WRITTEN, or the refusal, as `set_commands`."""
     most = LARGEST_COMMAND
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
@@ -174,7 +176,7 @@ def _given_for(
 
 @inlined_kernel
 def _ramp(law: Control, position: float, goal: float, steps: int) -> None:
-    """Move a target from its present value, or from the position of a joint that is not held."""
+    """Start a ramp of a target to `goal`, from the target or from the position of a free joint."""
     start = law.target_position if law.kp > 0.0 else position
     law.ramp = (goal - start) / steps if steps > 0 else 0.0
     law.ramp_steps = max(steps - 1, 0)
@@ -190,7 +192,10 @@ def command_targets(
     efforts: ArrayLike | None,
     nan_holds: bool,
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the bits of what is given, and each target as an array (k,) for k joints, or empty."""
+    """Return the bits of the given targets, and each target as an array (k,) for k joints.
+
+    The array of a target that is not given is empty.
+    """
     given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
     if positions is not None:
         given, q = POSITIONS, joints.vector("positions", positions, indices)
@@ -229,7 +234,7 @@ class RobotAccess(LinkReaders):
         self.forest = robot.forest
         self._robot = robot
         self._joints = joints
-        self._targets = targets  # gains, reach and what was reported
+        self._targets = targets  # gains, reach and reported kinds
         self._q = scene.q[robot.first_q : robot.first_q + robot.nq]
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
 
@@ -241,7 +246,7 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def _with_gains(self) -> Reference:
-        """The arrays of `actuators`, and arrays for the gains of one command."""
+        """`actuators` with separate arrays for the gains of one command."""
         arrays, count = self.actuators.whole, len(self._joints)
         return Reference(arrays._replace(kp=np.empty(count), kd=np.empty(count)))
 
@@ -287,12 +292,12 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def set_commands(self):
-        """Call with `actuators` and the further arguments of `set_commands`."""
+        """The compiled `set_commands`. Its first argument is `actuators`."""
         vector = np.empty(0)
         values = self._joints.v, vector, vector, vector, 0, 0, 1
         return entry_point(set_commands, self.actuators, *values)
 
     @cached_property
     def read_efforts(self):
-        """Call with `efforts`, a kind, and the output array of efforts."""
+        """The compiled `read_efforts`. Its first argument is `efforts`."""
         return entry_point(read_efforts, self.efforts, 0, np.empty(0))

@@ -271,7 +271,7 @@ class RobotActuators(RobotProperties, Entity):
         self._initial_tendons = {k: tendon.record().copy() for k, tendon in self.tendons.items()}
 
     def initialise_actuators(self) -> None:
-        """Return to the saved state of the motors, or to rest."""
+        """Return the motors to the saved state, or to rest."""
         for name, tendon in self.tendons.items():
             tendon.hold()
             if name in self._initial_tendons:
@@ -329,7 +329,7 @@ class RobotActuators(RobotProperties, Entity):
         arrays.states["elapsed"][at] = arrays.units["period"][at]
 
     def _move_motors(self) -> None:
-        """Give the motors the velocities of the joints."""
+        """Set the velocities of the motors to the velocities of the joints."""
         if self.fitted_actuators:
             at, dofs = self._motors()
             scene = self.world.scene

@@ -17,7 +17,7 @@ from hrpsim.model.model import Model
 from hrpsim.world.objects.entity import _frozen
 from hrpsim.world.objects.plausibility import slow_servo
 
-_SHOWN = 4  # names listed at most
+_SHOWN = 4  # largest number of listed names
 
 
 class RobotGains:
@@ -75,12 +75,12 @@ class RobotGains:
         return indices
 
     def know_gains_of(self, joints: Iterable[int]) -> None:
-        """Note that joints have gains, so that no warning names these joints."""
+        """Record that joints have gains. `warn_of_missing_gains` then leaves out these joints."""
         if self._without_gains:
             self._without_gains.difference_update(joints)
 
     def restore_gains(self) -> None:
-        """Give the gains of `set_gains` to the present commands, except commands with own gains."""
+        """Apply the gains of `set_gains` to the present commands. Gains of single commands stay."""
         given = self._control()["given"][self.joint_index.v]
         self._give_gains(np.flatnonzero(given & OWN_GAINS == 0))
 
@@ -94,7 +94,7 @@ class RobotGains:
         control["kd"][at] = np.where(damped, self._kd[indices], 0.0)
 
     def warn_of_missing_gains(self) -> None:
-        """Warn once of joints without gains that nothing else holds."""
+        """Warn once of joints without gains that are neither locked nor driven."""
         held = {*self.locked, *self.driven}
         lacking = [self.joint_names[k] for k in sorted(self._without_gains)]
         lacking = [name for name in lacking if name not in held]

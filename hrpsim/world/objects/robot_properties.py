@@ -162,10 +162,11 @@ class RobotProperties:
     def use_properties_of(self, model: Model) -> None:
         """Take inertias and joint properties of a model with the same bodies and joints.
 
-        The joint properties are those of `joint_properties`, and the limits of effort and velocity.
+        The joint properties are friction, damping, stiffness, rotor_inertia, and the limits of
+        effort and velocity.
 
         Raises:
-            WorldError: the bodies or the degrees of freedom are others.
+            WorldError: the model has other joints or another number of bodies.
         """
         new = model.system
         joints, others = ([joint.name for joint in one.joints] for one in (self.model, model))

@@ -28,8 +28,8 @@ from hrpsim.model.model import Frame, Model
 from hrpsim.model.sensors.kinds import STEP_KINDS
 from hrpsim.model.system import System
 
-BASE_SIZE = 13  # position, quaternion, linear and angular velocity of a free base
-# a link's frame in the body that carries it
+BASE_SIZE = 13  # size of a free base: position, quaternion, linear and angular velocity
+# a link's frame in the body of the link
 LINK = np.dtype(
     [
         ("body", "i8"),  # -1: the world
@@ -61,12 +61,12 @@ class LinkReaders:
 
     @cached_property
     def read_poses(self):
-        """Call with `links` and the output arrays of positions and orientations."""
+        """The compiled `read_link_poses`. Its first argument is `links`."""
         return entry_point(read_link_poses, self.links, np.empty((0, 3)), np.empty((0, 4)))
 
     @cached_property
     def read_velocities(self):
-        """Call with `links` and the output arrays of linear and angular velocities."""
+        """The compiled `read_link_velocities`. Its first argument is `links`."""
         return entry_point(read_link_velocities, self.links, np.empty((0, 3)), np.empty((0, 3)))
 
 

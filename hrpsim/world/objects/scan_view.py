@@ -26,7 +26,7 @@ class ScanValues(NamedTuple):
     """The values of one scan of n rays, in the order of casting."""
 
     ranges: np.ndarray  # (n,) [m]
-    R: np.ndarray  # (3, 3), the frame of the rays in the world at the last of them
+    R: np.ndarray  # (3, 3), frame of the rays in the world at the last ray
     p: np.ndarray  # (3,) [m]
 
 

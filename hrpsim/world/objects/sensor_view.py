@@ -20,11 +20,14 @@ from hrpsim.model.sensors.sensor_kind import SampleNoise, SensedRobot
 from hrpsim.world.objects.entity import WorldState, _frozen, part_of
 from hrpsim.world.objects.robot_access import RobotAccess
 
-_NEAR = 1e-9  # of a step: rounding of times
+_NEAR = 1e-9  # rounding of times [steps]
 
 
 class OtherKindError(WorldError, AttributeError):
-    """The sensor is of a kind without this reading. `hasattr` is False for the reading."""
+    """Raised for a reading that a sensor of this kind does not have.
+
+    The error is also an AttributeError, so `hasattr` is False for the reading.
+    """
 
 
 class SensorCarrier(Protocol):
@@ -118,12 +121,12 @@ class SamplingRobot(SensedRobot, Protocol):
 
 
 class Sample(NamedTuple):
-    """A finished measurement."""
+    """A finished sample: number, first step, step of arrival, and values."""
 
-    number: int  # of all multiples of the sensor's period
-    start: int  # the step it began at
-    arrives: int  # the step from which on it can be read
-    values: Any  # as the kind of sensor has them; never changed
+    number: int  # number among all multiples of the sensor's period
+    start: int  # step at the begin of the sample
+    arrives: int  # step at which the sample becomes available
+    values: Any  # values by kind of sensor, never changed
 
 
 class SampledView(Closed):
@@ -146,11 +149,11 @@ class SampledView(Closed):
         self._period = 1.0 / (description.rate * time_step) if description.rate > 0.0 else 1.0
         self._latency = math.ceil(description.latency / time_step - _NEAR)
         self._enabled = description.enabled
-        self._waits = not description.enabled  # for its first reading
+        self._waits = not description.enabled  # the first reading does not exist yet
         self.forget()
 
     def _generator(self, number: int) -> np.random.Generator:
-        """Return the generator of the noise of a sample."""
+        """Return the random generator for the noise of a sample."""
         at, robot = self.description, self.robot
         return noise_generator(at.seed, robot.world.noise_world, robot.name, at.name, number)
 
@@ -158,12 +161,12 @@ class SampledView(Closed):
 
     def forget(self) -> None:
         """Drop all samples, as before the first step."""
-        self._next = -1  # the step of the next part; -1: not known
-        self._part, self._number, self._start = 0, 0, 0  # of the sample that is being made
+        self._next = -1  # step of the next part, -1: unknown
+        self._part, self._number, self._start = 0, 0, 0  # of the present incomplete sample
         self._samples: list[Sample] = []
 
     def state(self) -> tuple:
-        """Return the data for snapshots on which the readings depend."""
+        """Return the sensor's data for a snapshot."""
         return (
             self._next,
             self._part,
@@ -214,7 +217,7 @@ class SampledView(Closed):
     # -- what a kind of sensor does -------------------------------------------------------------
 
     def _offsets(self) -> list[int]:
-        """Return the steps of a sample's parts after the first part, which is at step 0."""
+        """Return the step of each part of a sample, relative to the first part."""
         return [0]
 
     def _measure(self, number: int, part: int) -> None:

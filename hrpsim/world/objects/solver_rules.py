@@ -26,7 +26,7 @@ _RULE_KEYS = ("solver", "kind", "bodies", "materials")
 
 
 def solver_code(name, kind: str | None = None) -> int:
-    """Return the code of a solver.
+    """Return the code of a solver for a kind of constraint.
 
     Raises WorldError if the solver is unknown or does not fit the kind.
     """
@@ -42,7 +42,10 @@ def solver_code(name, kind: str | None = None) -> int:
 
 
 def _for_kind(name: str, kind: str) -> int:
-    """Return the code of a choice for a kind. Rigid constraints may be direct."""
+    """Return the code of a solver for a kind of constraint that the solver accepts.
+
+    Rigid kinds have their own code, `rigid_rows`.
+    """
     solver = SOLVERS[name]
     return solver.rigid_rows if kind in RIGID else solver.code
 
@@ -52,7 +55,7 @@ def _kinds_of(name: str) -> tuple[str, ...]:
 
 
 def solver_name(code: int) -> str:
-    """Return the name of the solver with a code."""
+    """Return the public name of a solver, given its code."""
     return next(name for name, solver in SOLVERS.items() if solver.code == code)
 
 
@@ -128,7 +131,7 @@ class SolverRules:
 
     @property
     def any_of_contacts(self) -> bool:
-        """Whether any rule is about contacts."""
+        """Whether any rule applies to contacts."""
         return any(CONTACTS in rule.kinds for rule in self.rules)
 
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
@@ -157,7 +160,7 @@ class SolverRules:
         """Return the class of each shape (n,) and the solver of each pair of classes (c, c).
 
         owners: (entity, link) of each shape. Two shapes have the same class if every rule treats
-        both alike.
+        both in the same way.
         """
         rules = [rule for rule in self.rules if "contact" in rule.kinds]
         seen: dict[tuple, int] = {}
@@ -180,7 +183,7 @@ class SolverRules:
 
 
 def _one_or_two(what: str, given) -> tuple[str, ...]:
-    """Return one or two names or patterns as a tuple. None gives an empty tuple."""
+    """Return an argument with at most two names or patterns as a tuple. None gives ()."""
     if given is None:
         return ()
     names: tuple = ()
@@ -197,10 +200,10 @@ def is_named(owner: tuple[str, str], pattern: str) -> bool:
 
 
 def _fits(a: tuple[bool, ...], b: tuple[bool, ...]) -> bool:
-    """Return whether two things match the patterns of a rule.
+    """Return whether two owners match the patterns of a rule. a and b: matches of each owner.
 
-    Without a pattern any pair matches. One pattern must fit either thing. Two patterns must fit one
-    thing each, in either order.
+    Without a pattern any pair matches. One pattern must match at least one owner. Two patterns must
+    match one owner each, in either order.
     """
     if len(a) == 2:
         return (a[0] and b[1]) or (a[1] and b[0])

@@ -126,7 +126,7 @@ class TendonView(Closed):
     def __init__(self, robot: Any, name: str, number: int) -> None:
         self.robot = robot
         self.name = name
-        self._number = number  # of the robot's
+        self._number = number  # number among the robot's transmissions
 
     def __repr__(self) -> str:
         return f"<tendon {self.name!r} of {self.robot.name!r}>"
@@ -143,7 +143,7 @@ class TendonView(Closed):
 
     @property
     def velocity(self) -> float:
-        """Rate of the length [m/s or rad/s]."""
+        """Rate of change of the length [m/s or rad/s]."""
         return self._sum(self.robot.joint_velocities)
 
     @property
@@ -217,7 +217,7 @@ class TendonView(Closed):
             )
 
     def hold(self) -> None:
-        """Hold the present length. A tendon without gains delivers nothing."""
+        """Hold the present length. A tendon without gains exerts no force."""
         drive, (kp, kd) = self.record(), self.properties.gains
         drive[:] = np.zeros(1, dtype=drive.dtype)
         drive["kp"], drive["kd"], drive["target_position"] = kp, kd, self.length if kp else 0.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fixed frames that the user places, and that lead the connected bodies."""
+"""Fixed frames that the user moves. Connections draw bodies to the frames."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class WorldFrame(Closed):
         self.put(Placement(rotation_of("orientation of a frame", values), self._placement.p))
 
     def put(self, placement: Placement) -> None:
-        """Move the frame, and the bodies that its connections hold."""
+        """Move the frame. Connected bodies follow from the next step on."""
         self._placement = placement
         for connection in self.world.connections.values():
             connection.follow(self)

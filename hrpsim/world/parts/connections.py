@@ -109,9 +109,10 @@ class Connections(Exclusions):
             kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider"
                 (moves along z), "cylindrical" (both), "universal" (turns about x of frame a and y
                 of frame b) or "distance".
-            axes: held axes, in place of a kind: "x", "y", "z" along and "rx", "ry", "rz" about the
-                axes of frame a. An angular axis k holds axis k + 1 of a square to axis k + 2 of b.
-                With a single free axis, the free axis of b is held square to two axes of a.
+            axes: constrained axes, in place of a kind: "x", "y", "z" along and "rx", "ry", "rz"
+                about the axes of frame a. An angular axis k keeps axis k + 1 of a perpendicular to
+                axis k + 2 of b. With a single free angular axis, the free axis of b is
+                perpendicular to two axes of a.
             point: in the world (3,) [m]. For "distance" two points, on a and on b, which are the
                 links' origins by default.
             axis: in the world (3,).
@@ -185,7 +186,7 @@ class Connections(Exclusions):
             connection.keep_as_initial()
 
     def disconnect(self, connection: Connection | str) -> None:
-        """Remove a connection, given as an object or by name, from the world for good."""
+        """Remove a connection, given as an object or by name, permanently."""
         name = connection if isinstance(connection, str) else connection.name
         known = self._contents.connections.get(name)
         if known is None or (not isinstance(connection, str) and known is not connection):

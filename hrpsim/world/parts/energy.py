@@ -131,7 +131,7 @@ def _owner(entities: Sequence[Entity], body: int) -> Entity:
 
 
 def _remedy(integrator: str, time_step: float) -> str:
-    """Return a text that says how to lower the energy that steps create."""
+    """Return advice to reduce the energy that steps create."""
     smaller = f"a time_step below {time_step:g} s"
     if INTEGRATORS[integrator].order == 1:
         return f"integrator 'semi_implicit' or 'rk4' keeps energy, {smaller} lowers the gain"

@@ -23,16 +23,16 @@ Owners = list[tuple[str, str]]  # (entity, link) of each shape
 
 
 class Exclusions(Part):
-    """Pairs of shapes that collision detection never tests."""
+    """Mixin of World: pairs of shapes that collision detection never tests."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._apart: list[tuple[str, str]] = []
-        self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that no connection changes
+        self._standing = np.zeros((0, 2), dtype=np.int64)  # pairs that do not depend on connections
 
     @property
     def _world(self) -> WorldState:
-        """The world of this part."""
+        """The world that this mixin belongs to."""
         return cast(WorldState, self)
 
     def disable_collisions(self, a: str, b: str) -> None:
@@ -65,7 +65,7 @@ class Exclusions(Part):
         self.refresh_exclusions()
 
     def _find_standing(self) -> None:
-        """Find the pairs that are excluded until entities are added or removed."""
+        """Find the excluded pairs that do not depend on connections."""
         pairs = set(pairs_apart(self._apart, self._scenes.owners))
         first = len(self._contents.fixed)
         for entity in self._contents.entities:
@@ -132,7 +132,7 @@ def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
         for m in range(k + 1, len(shapes)):
             b = shapes[m]
             if a.body == b.body:
-                continue  # one group
+                continue  # the same group
             if robot.self_collision:
                 apart = (min(a.body, b.body), max(a.body, b.body)) in adjacent
                 apart = apart or pair_of(a.link, b.link) in disabled

@@ -7,8 +7,9 @@ The stages of rk4 evaluate forces at the state of the stage. The modes lambda so
 
     M a + C v + K (q - q0) = 0,   (K, C: stiffness and kp, damping and kd, along the joints).
 
-A step multiplies each mode by R(h lambda) = sum of z^k / k! up to k = 4. R grows beyond a certain
-step, whatever causes the forces. `semi_implicit` treats K and C implicitly, at any step.
+A step multiplies each mode by R(h lambda) = sum of z^k / k! up to k = 4. R exceeds 1 beyond a
+certain step, regardless of the cause of the forces. `semi_implicit` treats K and C implicitly, at
+any step.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.results import Naming
 
-_GROWTH = 1e-6  # of a mode in a step, that rounding might explain
+_GROWTH = 1e-6  # growth of a mode in a step that rounding can explain
 _HALVINGS = 60
 _TINY = 1e-300  # [kg m^2 or kg]
-_ABSURD = 1e5  # change of speed in a step, demanded of a joint or body alone [rad/s or m/s]
+_ABSURD = 1e5  # change of a single joint's or body's speed in a step [rad/s or m/s]
 
 
 class Limit(NamedTuple):
@@ -40,8 +41,8 @@ class Limit(NamedTuple):
 
     time_step: float
     joint: str
-    stiffness: float  # gain included [Nm/rad] or [N/m]
-    damping: float  # gain included [Nms/rad] or [Ns/m]
+    stiffness: float  # stiffness with the gain [Nm/rad] or [N/m]
+    damping: float  # damping with the gain [Nms/rad] or [Ns/m]
 
 
 def rk4_limit(robot: Robot) -> Limit | None:
@@ -123,7 +124,7 @@ def why_step_failed(
 
 
 def _cure(scene: Scene, entities: list[Entity], fault: str) -> str:
-    """Return a remedy for a divergence, after the probable cause if one is known."""
+    """Return a remedy for a divergence, preceded by the probable cause if known."""
     cure = "look at its forces and gains, or take a smaller time_step"
     if _pulls_on_bodies(scene):
         cure = (

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The common base of the parts of a world."""
+"""The common base class of the components of a world."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Core(NamedTuple):
 
 
 class Part:
-    """A base of World with a part of its methods."""
+    """Base class of the mixins from which World is composed."""
 
     def __init__(self, core: Core) -> None:
         self._contents, self._scenes, self._sleep, self._convergence = core

@@ -23,7 +23,7 @@ from hrpsim.world.parts.part import Core
 from hrpsim.world.parts.rays import Rays
 from hrpsim.world.parts.readings import LinkTable
 
-_MOST_RENDERERS = 8  # of a world: each has a copy of everything that is drawn
+_MOST_RENDERERS = 8  # largest number in a world: each copies all drawn objects
 
 
 class _Prepared(NamedTuple):
@@ -35,13 +35,13 @@ class _Prepared(NamedTuple):
 
 
 class Pictures(Rays):
-    """Pictures of a world."""
+    """Mixin of World: pictures of a world."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
         self._prepared: _Prepared | None = None
 
-    def render(  # many parameters: keywords, each with a default, but the place
+    def render(  # many parameters: all except the position are keywords with defaults
         self,
         position: ArrayLike,
         orientation: ArrayLike | None = None,
@@ -190,13 +190,13 @@ def _parts_of(robot: Robot, visual: visuals.Visual):
 
 
 def _towards(way: np.ndarray) -> np.ndarray:
-    """Return the rotation (3, 3) of an upright camera that looks along `way` [m]."""
+    """Return the rotation (3, 3) of an upright camera that looks along the vector `way`."""
     length = np.linalg.norm(way)
     if length == 0.0:
         raise WorldError("the target is at the position of the camera")
     x = way / length
     y = np.cross((0.0, 0.0, 1.0), x)
-    if np.linalg.norm(y) < 1e-9:  # straight up or down: north is up
+    if np.linalg.norm(y) < 1e-9:  # vertical view: north is up in the picture
         y = np.array([0.0, 1.0, 0.0])
     y /= np.linalg.norm(y)
     return np.stack([x, y, np.cross(x, y)], axis=1)

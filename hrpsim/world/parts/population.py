@@ -28,7 +28,7 @@ from hrpsim.world.parts.failure import too_stiff_for_rk4
 
 
 class Population(Connections):
-    """Robots and free bodies."""
+    """Mixin of World: adds and removes robots and free bodies."""
 
     def add_robot(
         self,
@@ -101,8 +101,8 @@ class Population(Connections):
     ) -> Body:
         """Add a rigid body and return the body.
 
-        The origin of the body frame is the centre of mass. A Mesh or Compound is moved there, and
-        its axes are kept.
+        The origin of the body frame is the centre of mass. A Mesh or Compound is moved to this
+        origin, without a change of its axes.
 
         Args:
             geometry: shape of uniform density. All parts of a Compound have one density.

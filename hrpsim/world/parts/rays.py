@@ -33,9 +33,9 @@ class RayHits(NamedTuple):
     """The first surfaces that n rays meet. A ray without a surface has inf, zeros, -1 and -1."""
 
     distances: np.ndarray  # (n,) [m]
-    normals: np.ndarray  # (n, 3) outward; along the ray where it starts inside
+    normals: np.ndarray  # (n, 3) outward, or along the ray if it starts inside a shape
     links: np.ndarray  # (n,) indices in World.link_names
-    entities: np.ndarray  # (n,) indices in tuple(World.entities); -1 for fixed shapes too
+    entities: np.ndarray  # (n,) indices in tuple(World.entities), -1 for none and for fixed shapes
 
 
 class RayCaster:
@@ -70,12 +70,12 @@ class RayCaster:
 
     @cached_property
     def arrays(self) -> Reference:
-        """The arrays that rays are cast in."""
+        """The arrays of the shapes, for `cast`."""
         return Reference(self._rays)
 
     @cached_property
     def cast(self):
-        """Call with `arrays` and the further arguments of `cast`."""
+        """The compiled `cast`. Its first argument is `arrays`."""
         vectors, numbers = np.empty((0, 3)), np.empty(0)
         skipped, links = np.empty(0, dtype=np.uint8), np.empty(0, dtype=np.int64)
         out = numbers, vectors, links
@@ -132,8 +132,8 @@ class Rays(Readings):
             directions: (n, 3) or (3,), of any length but 0. Distances are in metres regardless of
                 the length.
             max_range: largest distance [m].
-            exclude: patterns of things that rays pass through, "entity" or "entity/link" with * and
-                ?. Fixed shapes and the ground are "world/name".
+            exclude: patterns of entities, links and fixed shapes that rays pass through, "entity"
+                or "entity/link" with * and ?. Fixed shapes and the ground are "world/name".
             geometry: "collision" uses meshes as in collisions, as hulls or as triangles. "visual"
                 uses robots as drawn, if <visual> elements exist.
 

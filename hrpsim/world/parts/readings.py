@@ -71,7 +71,7 @@ class LinkTable:
 
 
 class Reader(LinkReaders):
-    """A scene prepared for kernels that read it."""
+    """The arrays of a scene, prepared for the kernels that read a world."""
 
     def __init__(self, scene: Scene, table: LinkTable) -> None:
         self.scene, self.table = scene, table
@@ -139,7 +139,7 @@ class Reader(LinkReaders):
 
 
 class Readings(Part):
-    """Readings of a whole world at once."""
+    """Mixin of World: readings of all entities at once."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)

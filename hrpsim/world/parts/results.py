@@ -68,16 +68,16 @@ class StepStats:
 
     Islands are groups of moving bodies that share contacts or connections. Islands are solved
     independently. `iterations` is the largest number of sweeps of any island. `residual` is the
-    largest residual of any island. `converged` says whether every island met the stopping rule. The
+    largest residual of any island. `converged` is true if every island met the stopping rule. The
     residual is the largest change of a constraint's velocity in the last sweep [m/s]. With mixed
     solvers the residual is the largest change if any constraint were solved once more.
     `max_penetration` is in [m].
 
     `direct_rows` and `split_rows` of the `row_count` rows were given to these solvers.
-    `factorisations` counts the factorisations of the direct system. `direct_finished` says whether
-    the direct solver came to an end. If it did not, its rows were solved iteratively. Newton's
-    method solved `newton_islands` in `newton_factorisations`. Newton's method solves the islands
-    for which it is chosen, and the islands on which sweeps did not suffice.
+    `factorisations` counts the factorisations of the direct system. `direct_finished` is true if
+    the direct solver came to an end. Otherwise its rows were solved iteratively. Newton's method
+    solved `newton_islands` in `newton_factorisations`. Newton's method solves the islands for which
+    it is chosen, and the islands on which sweeps did not suffice.
 
     `handed_over` counts islands that the chosen solver did not solve and another solver did.
     Newton's method takes over from `direct` and `split`, the direct solver from `auto` and
@@ -226,7 +226,7 @@ class ConvergenceRecord:
 
     def reset(self) -> None:
         """Clear the record."""
-        self._steps_before = 0  # the last call
+        self._steps_before = 0  # steps in the last call
         self._in_call, self._since_reset = Unmet(), Unmet()
 
     def begin_call(self, steps_done: int) -> tuple[int, Unmet]:

@@ -34,7 +34,7 @@ from hrpsim.world.parts.world_contents import Contents
 
 _STATE = [(path, field) for path, field in declared_fields(Scene) if field.life is Life.STATE]
 _LASTING = attrgetter(*(path for path, _ in _STATE))
-_SPARE_SOLIDS = 64  # that no shape of the world has, before all are gathered again
+_SPARE_SOLIDS = 64  # number of unused solids, above which all are gathered again
 
 
 class Scenes:
@@ -45,17 +45,17 @@ class Scenes:
     scene. A scene that was made again has neither.
     """
 
-    changes: ClassVar[int] = 0  # of the present scene, of all worlds of the process
+    changes: ClassVar[int] = 0  # number of changes of present scenes, of all worlds of the process
 
     def __init__(self, contents: Contents, complete: Callable[..., None]) -> None:
         self._contents, self._complete = contents, complete
-        self.present: Scene | None = None  # None: to be made again
+        self.present: Scene | None = None  # None: to be assembled
         self.owners: list[tuple[str, str]] = []  # (entity, link) of each shape
-        self._kept: Scene | None = None  # the scene to continue from
-        self._built = 0, 0  # entities and fixed shapes that it has
-        self._is_outdated = True  # the scene to continue from lacks more than entities
+        self._kept: Scene | None = None  # scene from which the next scene is derived
+        self._built = 0, 0  # numbers of entities and fixed shapes in it
+        self._is_outdated = True  # whether `_kept` differs by more than added entities
         self._room, self._pool = SpareRoom(), None
-        self._raw: tuple[Scene, list] | None = None  # a scene, its `raw_lasting`
+        self._raw: tuple[Scene, list] | None = None  # a scene and its `raw_lasting`
 
     def __setattr__(self, name: str, value: object) -> None:
         """Count changes of the present scene.
@@ -74,7 +74,7 @@ class Scenes:
         return self.present
 
     def rebuild(self) -> None:
-        """Rebuild the arrays at the next use. The state of present entities is kept."""
+        """Rebuild the arrays at the next use. The state of present entities does not change."""
         self.expect_more()
         self._is_outdated = True
 
@@ -122,7 +122,7 @@ class Scenes:
         return True
 
     def _give_solids(self, old: Scene, shapes: Shapes) -> bool:
-        """Give new shapes solids, in a world with meshes.
+        """Assign solids to new shapes in a world with meshes.
 
         Return False if the arrays must be made again, for example for the first mesh of the world.
         """
@@ -130,7 +130,7 @@ class Scenes:
         if len(polyhedra.solids):
             known = self._pool or self._solid_pool(old)
             if known.count > 2 * len(self.owners) + _SPARE_SOLIDS:
-                return False  # most belong to shapes that were taken out
+                return False  # most belong to removed shapes
             solids[:] = [known.number_of(geometry) for geometry in shapes.geometries]
             self._pool, polyhedra = known, known.polyhedra
         elif any(isinstance(geometry, Mesh) for geometry in shapes.geometries):
@@ -256,7 +256,7 @@ class Scenes:
         """Write arrays of `lasting_arrays` back. Entries added since stay."""
         for saved, (array, *_) in zip(arrays, self.raw_lasting(), strict=True):
             array[: len(saved)] = saved
-        use_features(self.scene)  # of the present constants, which a snapshot does not change
+        use_features(self.scene)  # depends on present constants, which a snapshot does not contain
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
         """Return all arrays on which the next step depends, records as bytes.

@@ -4,7 +4,7 @@
 """Sleep of free bodies: islands of bodies that have been at rest.
 
 A sleeping body is part of the fixed world until the body wakes. Its shapes belong to the world. Its
-index comes after the indices of the bodies that the step reads. Its contacts are kept unchanged.
+index comes after the indices of the bodies that the step reads. Its contacts do not change.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Sleep:
 
     def __init__(self, contents: Contents, scenes: Scenes, sleeping: bool) -> None:
         self._contents, self._scenes = contents, scenes
-        self._island_of: dict[Entity, int] = {}  # of what sleeps, in the order of the entities
-        self.kept_contacts = np.zeros(0, dtype=CONTACT)  # among what sleeps; points in the world
-        self._front: Scene | None = None  # all that is awake
-        self._front_of: Scene | None = None  # the scene that it is the front of
+        self._island_of: dict[Entity, int] = {}  # of sleeping entities, in the entities' order
+        self.kept_contacts = np.zeros(0, dtype=CONTACT)  # of sleeping bodies, points in the world
+        self._front: Scene | None = None  # scene of the awake bodies
+        self._front_of: Scene | None = None  # scene from which the front was made
         self._set_sleeping(sleeping)
 
     @property
@@ -81,7 +81,7 @@ class Sleep:
         self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def fall_asleep(self) -> None:
-        """Put the islands to sleep that were at rest in the last step, given by entities."""
+        """Put to sleep the islands that rested in the last step."""
         rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
@@ -91,7 +91,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Put exactly these entities to sleep, at zero velocity. All other entities are awake."""
+        """Make exactly these entities sleep, at zero velocity. Wake all other entities."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]
@@ -142,7 +142,7 @@ class Sleep:
         return chosen
 
     def _freeze_shapes(self, entities) -> None:
-        """Give the shapes of some entities to the world, at the present places."""
+        """Attach the shapes of some entities to the fixed world, at their present poses."""
         scene, poses = self._scenes.present, new_kinematics(len(self._scenes.present.forest.bodies))
         if entities:
             update_poses(scene.forest, scene.q, poses)
@@ -155,7 +155,7 @@ class Sleep:
             scene.collision.group[number] = -1
 
     def _own_shapes(self, entities) -> None:
-        """Give the shapes back to some entities."""
+        """Attach the shapes of some entities to these entities again."""
         collision = self._scenes.present.collision
         sizes = [len(entity.system.parent) for entity in self._contents.entities]
         groups = dict(zip(self._contents.entities, accumulate(sizes, initial=0), strict=False))
@@ -237,11 +237,11 @@ class Sleep:
         live = scene.collision.contacts[: int(scene.counts["contact_count"][0])]
         return _by_pair(np.concatenate([live, self.kept_contacts])) if self._island_of else live
 
-    # -- what steps ---------------------------------------------------------------------------
+    # -- awake bodies ---------------------------------------------------------------------------
 
     @property
     def any_asleep(self) -> bool:
-        """Whether anything sleeps."""
+        """Whether any entity sleeps."""
         return bool(self._island_of)
 
     @property
@@ -278,7 +278,7 @@ class Sleep:
     def state(self) -> tuple[tuple[int, ...], np.ndarray]:
         """Return the island of every entity (-1 if awake), and the stored contacts."""
         islands = tuple(self._island_of.get(entity, -1) for entity in self._contents.entities)
-        return islands, self.kept_contacts  # which is replaced, never written to
+        return islands, self.kept_contacts  # this array is replaced and never written to
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
         """Lay out the arrays as at the time when `state` was saved."""
@@ -290,7 +290,10 @@ class Sleep:
             self._lay_out(dict(compress(pairs, asleep)))
 
     def resume(self) -> None:
-        """Make the entities sleep that are laid out as asleep, after the state is restored."""
+        """Put to sleep the entities that `prepare` moved to the end of the arrays.
+
+        Call this after the state is restored.
+        """
         if self._island_of:
             self._freeze_shapes(self._island_of)
             self._count_moving()

@@ -22,7 +22,7 @@ from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.parts.exclusions import Exclusions
 from hrpsim.world.parts.part import Core
 
-_RECORDS = [  # of the last step
+_RECORDS = [  # records of the last step
     path
     for path, field in declared_fields(Scene)
     if field.shape == (1,) and field.life is Life.STATE and path not in ("settings", "clock")
@@ -47,7 +47,7 @@ def _unpickled(version: str, fields: str) -> SavedFormat:
 
 @cache
 def saved_format() -> SavedFormat:
-    """Return the format of this hrpsim."""
+    """Return the format of data saved by this version of hrpsim."""
     from hrpsim.common.version import __version__
 
     table = [(path, field.dtype.descr, str(field.shape)) for path, field in declared_fields(Scene)]
@@ -55,7 +55,7 @@ def saved_format() -> SavedFormat:
 
 
 def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
-    """Raise WorldError unless `what` was saved by this hrpsim.
+    """Raise WorldError unless `what` was saved by this version of hrpsim.
 
     None means that the version did not record the format. Worlds and snapshots are states of one
     version and are not converted.
@@ -87,7 +87,7 @@ class Snapshot(dict[str, Any]):
         self._checksum = _checksum_of(self["arrays"])
 
     def is_whole(self) -> bool:
-        """Return whether nothing has been changed."""
+        """Return whether the snapshot is unchanged."""
         names = tuple(self) == tuple(name for name, _ in self._parts)
         if not (names and all(self[name] is part for name, part in self._parts)):
             return False
@@ -110,17 +110,17 @@ def _checksum_of(arrays: Iterable[np.ndarray]) -> int:
     try:
         for array in arrays:
             found = zlib.crc32(array, found)
-    except (TypeError, ValueError, BufferError):  # no arrays, or parts of others
+    except (TypeError, ValueError, BufferError):  # no arrays, or views of other arrays
         return -1
     return found
 
 
 class Snapshots(Exclusions):
-    """Saved states of a world."""
+    """Mixin of World: saved states."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
-        self._identity = os.urandom(8).hex()  # copies have it too
+        self._identity = os.urandom(8).hex()  # the same in copies
 
     def _keep_as_initial(self) -> None:
         """Save the present state as the state that `reset` restores."""
@@ -169,7 +169,7 @@ class Snapshots(Exclusions):
         )
 
     def _refuse_other(self, snapshot: Any) -> None:
-        """Raise WorldError for what is not an unchanged snapshot of this world."""
+        """Raise WorldError unless the argument is an unchanged snapshot of this world."""
         if not isinstance(snapshot, Mapping) or "world" not in snapshot:
             raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
         refuse_other_format("snapshot", snapshot.get("format"))

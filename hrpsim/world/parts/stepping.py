@@ -28,9 +28,9 @@ from hrpsim.world.parts.part import Core, Part
 from hrpsim.world.parts.results import Unmet
 
 _MOST_AT_ONCE = 2**62
-# Lazily compiled kernels that every step calls, and those that a second process compiles for a
-# first step, in the order of use. The step itself, which takes as long as those, and the kernels
-# of robots are compiled here.
+# Kernels of every step that are compiled on first use, and kernels that a second process compiles
+# for a first step, in the order of use. The step and the kernels of robots are compiled in this
+# process, because the step takes as long as those.
 _ALWAYS_USED = ("find_contacts", "prepare_rows", "solve_rows")
 _COMPILED_AHEAD = (*_ALWAYS_USED, "solve_displacement", "solve_by_newton_method")
 
@@ -53,11 +53,11 @@ class Stepping(Part):
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
-        self._reference: Reference | None = None  # to the scene that the compiled step had last
-        self._raw: tuple[Scene, list] | None = None  # a scene, its state, room to save that
-        self._run: Any = None  # the step, without checks of its arguments
-        self._was_cut = False  # the last call of `step`, by a signal
-        self._before: tuple[int, Unmet] | None = None  # the present call, of the convergence record
+        self._reference: Reference | None = None  # reference to the scene of the last compiled step
+        self._raw: tuple[Scene, list] | None = None  # a scene, its state, and memory for saving it
+        self._run: Any = None  # the step without checks of the arguments
+        self._was_cut = False  # whether a signal interrupted the last call of `step`
+        self._before: tuple[int, Unmet] | None = None  # the present call in the convergence record
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the machine code of the step, which belongs to this process."""
@@ -103,7 +103,7 @@ class Stepping(Part):
                     self._serve(status)
             yield self._scenes.present
         finally:
-            if self._scenes.present is not scene:  # it was given more room
+            if self._scenes.present is not scene:  # its capacity was increased
                 lasting = self._scenes.raw_lasting()
                 start = [(one[0][: len(saved)], saved) for one, (_, saved) in zip(lasting, start)]
             for array, saved in start:
@@ -139,12 +139,12 @@ class Stepping(Part):
         self._convergence.give_up_call(int(self._contents.clock[0]), self._before)
 
     def cut_call(self) -> None:
-        """Note that an exception ended the call.
+        """Record that an exception ended the call.
 
-        A request of the last step may remain to be served.
+        The next call serves a request that the last step may have left.
         """
         self._was_cut = True
-        self._scenes.present = self._scenes.present  # a batch looks at the world again
+        self._scenes.present = self._scenes.present  # a batch then checks the world again
 
     def end_pushes(self) -> None:
         """Clear the pushes of this call."""
@@ -152,7 +152,7 @@ class Stepping(Part):
             self._scenes.present.counts["wrench_count"] = 0
 
     def end_call(self) -> None:
-        """Release the world for other threads."""
+        """End a call of `step`, so that other threads may step the world."""
         self._contents.is_stepping = False
 
     def warn_of_gains(self, stacklevel: int) -> None:
@@ -163,7 +163,7 @@ class Stepping(Part):
     # -- steps ----------------------------------------------------------------------------------
 
     def get_ready(self) -> None:
-        """Make the scene. Serve the last step's request if a signal came in between."""
+        """Make the scene. Serve a request that an interrupted call has left."""
         scene = self._scenes.scene
         if self._was_cut:
             self._was_cut = False
@@ -172,7 +172,7 @@ class Stepping(Part):
                     self._serve(FALLS_ASLEEP)
 
     def lift(self) -> None:
-        """Compensate gravity of robots' links, if described, by pushes during this call."""
+        """Push links with gravity compensation against gravity during this call."""
         for robot in self._contents.robots.values():
             for body, point, mass in robot.model.lifts:
                 force = -mass * self._contents.settings["gravity"][0]
@@ -206,9 +206,9 @@ class Stepping(Part):
         return self._contents.pauses
 
     def begin_chunk(self, left: int) -> int:
-        """Make the sensors measure.
+        """Take the samples that are due now.
 
-        Return the number of the `left` steps up to the next measurement.
+        Return the number of steps up to the next sample, at most `left`.
         """
         self._contents.sample()
         return min(left, self._contents.steps_to_sample(left))

@@ -73,7 +73,7 @@ class Surroundings(Part):
             position: in the world (3,) [m].
             orientation: quaternion x y z w (4,).
             material: name of the material.
-            name: of the shape. Parts of one thing may share a name. The default is generated.
+            name: of the shape. Shapes of one object may share a name. The default is generated.
 
         Raises:
             WorldError: the name is not text.

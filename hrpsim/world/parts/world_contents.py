@@ -52,7 +52,7 @@ class MaterialTable:
         self.default = (0.8, 0.8, 0.0, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
         self.index: dict[str, int] = {"default": 0}
         self._pairs: dict[frozenset[str], dict[str, float]] = {}
-        self.named: set[str] = set()  # in pairs, since the last check that shapes have them
+        self.named: set[str] = set()  # names in pairs, since the last check of their shapes
 
     def add(self, name: str) -> None:
         """Register `name`."""
@@ -106,7 +106,7 @@ class MaterialTable:
 
 
 class Watcher(Protocol):
-    """An object that reads the world at times of its own."""
+    """The interface of objects that read the world at their own times."""
 
     def next_step(self, now: int) -> int:
         """Return the number of the next step, `now` or later, before which `update` is due."""
@@ -121,12 +121,12 @@ class Contents:
     def __init__(self, settings: np.ndarray, integrator: str, impact_law: str, solver) -> None:
         self.settings, self.integrator = settings, integrator
         self._time_step = float(settings["time_step"][0])
-        self.clock = np.zeros(1, dtype=np.int64)  # steps done; counted by the compiled step
+        self.clock = np.zeros(1, dtype=np.int64)  # number of steps, counted by the compiled step
         self.entities: list[Entity] = []
-        self.named: dict[str, Entity] = NamedParts("robot or body", {})  # not to be handed out
+        self.named: dict[str, Entity] = NamedParts("robot or body", {})  # internal
         self.entities_ever = 0
-        self.samplers: tuple[SampledView, ...] = ()  # of all robots
-        self.watchers: tuple[Watcher, ...] = ()  # not of copies
+        self.samplers: tuple[SampledView, ...] = ()  # samplers of all robots
+        self.watchers: tuple[Watcher, ...] = ()  # not in copies
         self.fixed: list[CollisionShape] = []
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = NamedParts("connection", {})
@@ -134,12 +134,12 @@ class Contents:
         self.frames: dict[str, WorldFrame] = NamedParts("frame", {})
         self.connection_records = np.zeros(
             0, dtype=CONNECTION_RECORD
-        )  # the scene's own array, once there is a scene
+        )  # the array of the scene after the first assembly
         model = int(settings["friction_model"][0])
         self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
-        self.placed: set[Entity] = set()  # by hand since the last step
-        self.reported: set[tuple[str, str]] = set()  # of warnings of placed entities: name, kind
+        self.placed: set[Entity] = set()  # entities placed since the last step
+        self.reported: set[tuple[str, str]] = set()  # warnings of placed entities: name, kind
         self.audited = bool(settings["audit"][0])
 
     @property
@@ -158,7 +158,7 @@ class Contents:
             self.find_samplers()
 
     def drop(self, entity: Entity) -> None:
-        """Remove an entity. Later entities move up."""
+        """Remove an entity. The entities after it move forward."""
         at = self.entities.index(entity)
         del self.entities[at], self.named[entity.name]
         last = self.entities[at - 1] if at else None
