@@ -247,3 +247,21 @@ def test_scenes_without_gravity_and_steps_of_mujoco_are_read(load):
     world = load(SCENE.replace("}", more), cube("a", "(0, 0, 1)"))
     assert world.time_step == 0.004
     np.testing.assert_array_equal(world.gravity, (0, 0, 0))
+
+
+@pytest.mark.parametrize("apis", [(), ("PhysicsRigidBodyAPI",)])
+def test_a_body_does_not_collide_with_the_fixed_body_of_its_joint(load, apis):
+    """Law: a cube that overlaps its fixed neighbour swings freely: no contact at all."""
+    kinematic = "bool physics:kinematicEnabled = 1" if apis else ""
+    post = cube("post", "(0, 0, 1)", apis=apis, more=kinematic)
+    hinge = """def PhysicsRevoluteJoint "j" {
+        uniform token physics:axis = "Y"
+        rel physics:body0 = </W/post>
+        rel physics:body1 = </W/arm>
+        point3f physics:localPos1 = (-0.15, 0, 0)
+    }
+    """
+    world = load(post, cube("arm", "(0.15, 0, 1)"), hinge)
+    world.step(20)
+    assert len(world.contacts) == 0
+    assert abs(world.robots["arm"].q[0]) > 1e-3

@@ -101,6 +101,8 @@ class _Reader:
         self.data.apart = stage_filters.filtered_owners(self.stage, prims, self.owners)
         if self.data.apart:
             self.data.notes += stage_filters.part_of_a_body(self.stage, prims, self.owners)
+        moving = frozenset(path for path, body in self.bodies.items() if not body.is_kinematic)
+        self.data.apart += stage_filters.jointed_owners(prims, self.owners, moving)
         for path in stage_filters.quiet_bodies(prims, self.bodies):
             self.bodies[path].meets_itself = False
 

@@ -81,6 +81,27 @@ def _by_pairs(prims: Iterable[Any], owners: dict[str, str]) -> Iterator[Pair]:
             yield from itertools.product(firsts, others)
 
 
+def jointed_owners(
+    prims: Iterable[Any], owners: dict[str, str], moving: frozenset[str]
+) -> list[Pair]:
+    """Return the pairs of a moving body and a fixed owner that a joint connects.
+
+    UsdPhysics lets no bodies of a joint collide. Moving bodies of a joint are adjacent anyway.
+    """
+    found: dict[Pair, None] = {}
+    for prim in prims:
+        if not prim.IsA(UsdPhysics.Joint):
+            continue
+        joint = UsdPhysics.Joint(prim)
+        ends = [relation.GetTargets() for relation in (joint.GetBody0Rel(), joint.GetBody1Rel())]
+        if not all(ends):
+            continue
+        for pair in itertools.product(*(_under(end[0], owners) for end in ends)):
+            if len(moving.intersection(pair)) == 1:
+                found[pair] = None
+    return list(found)
+
+
 def _under(path: Any, owners: dict[str, str]) -> list[str]:
     found = (owner for shape, owner in owners.items() if Sdf.Path(shape).HasPrefix(path))
     return list(dict.fromkeys(found))
