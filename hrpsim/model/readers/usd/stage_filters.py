@@ -96,7 +96,8 @@ def jointed_owners(
         ends = [relation.GetTargets() for relation in (joint.GetBody0Rel(), joint.GetBody1Rel())]
         if not all(ends):
             continue
-        for pair in itertools.product(*(_under(end[0], owners) for end in ends)):
+        firsts, others = (_under(end[0], owners) for end in ends)
+        for pair in itertools.product(firsts, others):
             if len(moving.intersection(pair)) == 1:
                 found[pair] = None
     return list(found)
