@@ -26,7 +26,7 @@ from hrpsim.model.readers.check_robot import check_robot
 from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources, declared_name
 from hrpsim.model.readers.urdf.xacro_text import UrdfText, read_source
-from hrpsim.model.readers.urdf_writer import write_urdf
+from hrpsim.model.readers.urdf_writer import unwritten_in_urdf, write_urdf
 from hrpsim.model.robot_formats import read_foreign, refuse_unread
 
 _OF_URDF = (".urdf",)
@@ -100,7 +100,9 @@ def convert(
         urdf = _with_whole_uris(urdf, str(source), resources, target)
     _check(urdf, robot, source, package_paths, accept_nonphysical_inertia)
     _write(target, urdf, files)
-    return Converted(tuple(files), tuple(robot.notes) if robot is not None else ())
+    if robot is None:
+        return Converted((), ())
+    return Converted(tuple(files), tuple(robot.notes), tuple(unwritten_in_urdf(robot)))
 
 
 def _write(target: Path, text: str, files: Mapping[Path, bytes]) -> None:

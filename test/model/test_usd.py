@@ -171,3 +171,124 @@ def test_usd_is_refused_where_parsers_in_other_languages_are(tmp_path):
     path.write_text(HEAD.format(meters=1, up="Z"))
     with pytest.raises(ModelError, match="USD is not allowed here"):
         hrpsim.load_model(path, allow_mjcf=False)
+
+
+def cube(name, more="", apis=()):
+    listed = ", ".join(f'"{api}"' for api in ("PhysicsCollisionAPI", *apis))
+    return f"""def Cube "{name}" (prepend apiSchemas = [{listed}])
+    {{ double size = 0.2
+      {more}
+    }}"""
+
+
+def massless(name, more):
+    made = body(name, more=more).replace("float physics:mass = 2", "")
+    return made.replace("float3 physics:diagonalInertia = (0.1, 0.2, 0.3)", "")
+
+
+WOOD = """def Material "wood" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+    {
+      float physics:density = 800
+    }
+    """
+
+
+def test_the_density_of_a_shape_comes_before_those_of_its_body_and_material(load):
+    """Law: mass = density times volume, by shape, else body, else material, as in UsdPhysics."""
+    bound = "rel material:binding:physics = </arm/wood>"
+    by_material = load(WOOD, massless("a", cube("c", bound, ["MaterialBindingAPI"])))
+    assert by_material.mass == pytest.approx(800 * 0.008, rel=1e-6)
+    own = bound + "\n float physics:density = 500"
+    both = ["MaterialBindingAPI", "PhysicsMassAPI"]
+    of_body = massless("a", "float physics:density = 700\n" + cube("c", own, both))
+    assert load(WOOD, of_body).mass == pytest.approx(500 * 0.008, rel=1e-6)
+    of_body = massless("a", "float physics:density = 700\n" + cube("c", bound, both))
+    assert load(WOOD, of_body).mass == pytest.approx(700 * 0.008, rel=1e-6)
+
+
+def test_a_body_without_shapes_has_the_inertia_of_a_small_ball(load):
+    """Law: 0.4 m r^2 with r = 0.1 m, as in UsdPhysics."""
+    bare = body("a").replace("float3 physics:diagonalInertia = (0.1, 0.2, 0.3)", "")
+    _, _, inertia = load(bare).robot.links["a"].inertial
+    np.testing.assert_allclose(inertia, np.eye(3) * 0.4 * 2 * 0.01, rtol=1e-12)
+
+
+def test_inertias_and_gravity_of_bodies_in_other_schemas_count(load):
+    more = """double[] newton:inertia = [2, 3, 4, 0.1, 0.2, 0.3]
+    bool physxRigidBody:disableGravity = 1"""
+    data = load(body("a", more=more)).robot.links["a"]
+    np.testing.assert_allclose(data.inertial[2], [[2, 0.1, 0.2], [0.1, 3, 0.3], [0.2, 0.3, 4]])
+    assert data.gravity_compensation == 1.0
+
+
+def test_velocities_dampings_and_armatures_of_joints_are_in_the_units_of_the_stage(load):
+    """Law: angles in degrees, lengths in centimetres here; Newton's value comes before PhysX's."""
+    more = """uniform token physics:axis = "X"
+    float newton:velocityLimit = 90
+    float physxJoint:maxJointVelocity = 10
+    float newton:damping = 1
+    float physxJoint:armature = 100"""
+    hinge = load(body("a"), body("b"), joint("RevoluteJoint", more), meters=0.01).robot.joints["j"]
+    assert hinge.velocity == pytest.approx(math.pi / 2)
+    assert hinge.damping == pytest.approx(180 / math.pi * 1e-4)
+    assert hinge.rotor_inertia == pytest.approx(0.01)
+    slide = load(body("a"), body("b"), joint("PrismaticJoint", more), meters=0.01).robot.joints["j"]
+    assert (slide.velocity, slide.damping) == pytest.approx((0.9, 1.0))
+    assert slide.rotor_inertia == 100.0
+    free = more.replace("newton:velocityLimit = 90", "physxJoint:maxJointVelocity = 1000000")
+    free = free.replace("float physxJoint:maxJointVelocity = 10\n", "")
+    unlimited = load(body("a"), body("b"), joint("RevoluteJoint", free)).robot.joints["j"]
+    assert unlimited.velocity == math.inf
+
+
+FOLLOWERS = {
+    "newton": (
+        """rel newton:mimicJoint = </arm/j>
+        float newton:mimicCoef0 = 90
+        float newton:mimicCoef1 = -2""",
+        (-2.0, math.pi / 2),
+    ),
+    "physx": (
+        """rel physxMimicJoint:rotX:referenceJoint = </arm/j>
+        float physxMimicJoint:rotX:gearing = 3
+        float physxMimicJoint:rotX:offset = -45""",
+        (-3.0, math.pi / 4),
+    ),
+}
+
+
+@pytest.mark.parametrize("schema", FOLLOWERS)
+def test_joints_follow_their_leaders(load, schema):
+    """Law: Newton's q = c0 + c1 leader, PhysX's q + gearing leader + offset = 0, in degrees."""
+    more, (ratio, offset) = FOLLOWERS[schema]
+    second = joint("RevoluteJoint", more, name="k").replace("/arm/b", "/arm/c")
+    second = second.replace("/arm/a", "/arm/b")
+    model = load(body("a"), body("b"), body("c"), joint("RevoluteJoint", ""), second)
+    assert model.robot.joints["k"].mimic[0] == "j"
+    assert model.robot.joints["k"].mimic[1:] == pytest.approx((ratio, offset))
+    alone = load(body("b"), body("c"), second)
+    assert "mimic of no joint of one axis (1: k): not simulated" in alone.not_simulated
+
+
+def test_parts_that_act_in_other_simulators_are_named(load):
+    tendon = "rel physxTendon:t:x = </arm/a>"
+    hinge = joint("RevoluteJoint", tendon, apis='"PhysxTendonAxisRootAPI:t"')
+    damped = "float physxRigidBody:linearDamping = 0.5\nfloat physxRigidBody:angularDamping = 0"
+    broken = joint("FixedJoint", "float physics:breakForce = 10", name="k")
+    old = 'def DistancePhysicsJoint "rope" {}\n'
+    model = load(body("a", more=damped), body("b"), hinge, broken, old)
+    assert set(model.not_simulated) == {
+        "PhysxTendonAxisRootAPI (1: j): not simulated",
+        "physxRigidBody:linearDamping (1: a): not read",
+        "physics:breakForce (1: k): not read",
+        "joint of the unknown type DistancePhysicsJoint (1: rope): not simulated",
+    }
+
+
+def test_layers_that_cannot_be_opened_are_named(load, tmp_path):
+    model = load(body("a"), 'def "visuals" (prepend references = @missing.usd@) {}\n')
+    (note,) = model.not_simulated
+    assert "missing part of the stage" in note
+    assert "missing.usd" in note
+    with pytest.raises(ModelError, match=r"PhysicsRigidBodyAPI.*missing\.usd"):
+        load('def "visuals" (prepend references = @missing.usd@) {}\n')

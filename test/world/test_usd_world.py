@@ -172,3 +172,96 @@ def test_units_turn_gravity_and_scenery(load):
 def test_a_stage_without_solids_is_refused(load):
     with pytest.raises(WorldError, match="neither a body nor a shape that collides"):
         load(SCENE)
+
+
+GROUP = """def PhysicsCollisionGroup "{name}"
+{{
+    prepend rel collection:colliders:includes = [{members}]
+    rel physics:filteredGroups = </W/{other}>
+}}
+"""
+
+
+def lowest(world, name):
+    return world.robots[name].link_pose(name)[0][2]
+
+
+def test_filtered_pairs_and_groups_fall_through_each_other(load):
+    """Law: filtered bodies never collide, others do: a stack of cubes of 0.2 m on a floor."""
+    floor = FLOOR.format("{}")
+    pair = "rel physics:filteredPairs = </W/low>"
+    low = cube("low", "(0, 0, 0.1)")
+    for filters, at in (("", 0.3), (pair, 0.1)):
+        apis = ("PhysicsRigidBodyAPI", "PhysicsFilteredPairsAPI")
+        world = load(floor, low, cube("high", "(0, 0, 0.35)", apis=apis, more=filters))
+        world.step(600)
+        assert lowest(world, "high") == pytest.approx(at, abs=2e-3)
+    groups = GROUP.format(name="one", members="</W/low>", other="one")
+    groups += GROUP.format(name="two", members="</W/high>", other="two")
+    world = load(floor, low, cube("high", "(0, 0, 0.35)"), groups)
+    world.step(600)
+    assert lowest(world, "high") == pytest.approx(0.3, abs=2e-3)
+    groups = groups.replace("Groups = </W/two>", "Groups = </W/one>")
+    world = load(floor, low, cube("high", "(0, 0, 0.35)"), groups)
+    world.step(600)
+    assert lowest(world, "high") == pytest.approx(0.1, abs=2e-3)
+    groups = GROUP.format(name="one", members="</W/low>, </W/floor>", other="one")
+    world = load(floor, low, groups)
+    world.step(500)
+    assert lowest(world, "low") < -1.0
+
+
+def test_bodies_of_an_articulation_collide_unless_the_root_says_otherwise(load):
+    """Law: PhysX's enabledSelfCollisions holds for the bodies beneath the root."""
+    parts = cube("a", "(0, 0, 1)") + cube("b", "(1, 0, 1)") + cube("c", "(2, 0, 1)")
+    joints = "".join(
+        f'def PhysicsPrismaticJoint "j{k}" {{ rel physics:body0 = </W/r/{m}>'
+        f" rel physics:body1 = </W/r/{n}> }}\n".replace(" rel", "\n rel").replace("> }", ">\n }")
+        for k, (m, n) in enumerate(("ab", "bc"))
+    )
+    root = 'def Xform "r" {}\n{{\n{}{}\n}}\n'
+    on = load(root.format("", parts, joints)).robots["r"]
+    assert on.self_collision
+    off = "bool physxArticulation:enabledSelfCollisions = 0\n"
+    assert not load(root.format("", off + parts, joints)).robots["r"].self_collision
+
+
+def test_a_flat_mesh_that_should_be_a_hull_stays_a_mesh(load):
+    """Law: a quad has no volume, so the triangles collide."""
+    quad = """def Mesh "ground" (
+        prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+    {
+        uniform token physics:approximation = "convexHull"
+        int[] faceVertexCounts = [4]
+        int[] faceVertexIndices = [0, 1, 2, 3]
+        point3f[] points = [(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]
+    }
+    """
+    world = load(quad, cube("box", "(0, 0, 0.2)"))
+    world.step(500)
+    assert lowest(world, "box") == pytest.approx(0.1, abs=2e-3)
+
+
+def test_scenes_without_gravity_and_steps_of_mujoco_are_read(load):
+    more = "bool newton:gravityEnabled = 0\n double mjc:option:timestep = 0.004\n}"
+    world = load(SCENE.replace("}", more), cube("a", "(0, 0, 1)"))
+    assert world.time_step == 0.004
+    np.testing.assert_array_equal(world.gravity, (0, 0, 0))
+
+
+@pytest.mark.parametrize("apis", [(), ("PhysicsRigidBodyAPI",)])
+def test_a_body_does_not_collide_with_the_fixed_body_of_its_joint(load, apis):
+    """Law: a cube that overlaps its fixed neighbour swings freely: no contact at all."""
+    kinematic = "bool physics:kinematicEnabled = 1" if apis else ""
+    post = cube("post", "(0, 0, 1)", apis=apis, more=kinematic)
+    hinge = """def PhysicsRevoluteJoint "j" {
+        uniform token physics:axis = "Y"
+        rel physics:body0 = </W/post>
+        rel physics:body1 = </W/arm>
+        point3f physics:localPos1 = (-0.15, 0, 0)
+    }
+    """
+    world = load(post, cube("arm", "(0.15, 0, 1)"), hinge)
+    world.step(20)
+    assert len(world.contacts) == 0
+    assert abs(world.robots["arm"].q[0]) > 1e-3

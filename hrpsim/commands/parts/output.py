@@ -78,6 +78,10 @@ def print_report(report: dict, as_json: bool) -> None:
             print(f"{key}:")
             for name, item in value.items():
                 print(f"  {name}: {item}")
+        elif isinstance(value, list) and any(" " in str(item) for item in value):
+            print(f"{key}:")
+            for item in value:  # texts rather than names
+                print(f"  {item}")
         elif isinstance(value, float):
             print(f"{key}: {value:.6g}")
         else:

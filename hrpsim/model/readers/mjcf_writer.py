@@ -237,17 +237,21 @@ class _Writer:
         if joint.gains is not None:
             kp, kd = joint.gains
             made.set_to_position(kp=kp, kv=kd)
+            exact = {"gainprm": np.array([kp]), "biasprm": np.array([0.0, -kp, -kd])}
+            self.exact["general", joint.name] = exact
         else:
             made.set_to_motor()
 
     def _mimic(self, joint: JointData) -> None:
         assert joint.mimic is not None
         leader, ratio, offset = joint.mimic
-        equality = self.made.add_equality(name1=joint.name, name2=leader)
+        name = f"{joint.name} follows {leader}"  # other than the name of the joint
+        equality = self.made.add_equality(name=name, name1=joint.name, name2=leader)
         equality.type = self.mujoco.mjtEq.mjEQ_JOINT
         data = np.zeros(len(equality.data))
         data[:2] = offset, ratio
         equality.data = data
+        self.exact["joint", name] = {"polycoef": np.array([offset, ratio, 0.0, 0.0, 0.0])}
 
     def _loop(self, loop: robot_data.ConnectionData) -> None:
         if loop.kind not in _LOOPS:

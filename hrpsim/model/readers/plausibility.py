@@ -61,5 +61,5 @@ def narrow_limits(joints: Iterable[JointData]) -> str:
         return ""
     return (
         f"no limit of {len(turns)} rotations is over {widest:.3g} rad: if they are written in"
-        ' radians, say so (<compiler angle="radian"/>)'
+        ' radians, write degrees, or say so (MJCF: <compiler angle="radian"/>)'
     )

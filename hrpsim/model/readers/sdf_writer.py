@@ -21,6 +21,7 @@ from hrpsim.model.readers.robot_data import (
     LinkData,
     Notes,
     ShapeData,
+    free_name,
     note_unwritten,
 )
 from hrpsim.model.readers.urdf_writer import exact_text, exact_texts, moments_of, rpy_of
@@ -69,6 +70,20 @@ class _Writer:
         self.robot, self.mesh_uri, self.notes = robot, mesh_uri, Notes()
         self.above = robot.joints_above()
         self.frames = {name for name in robot.links if self._is_frame(name)}
+        self.joint_names = self._names_of_joints()
+
+    def _names_of_joints(self) -> dict[str, str]:
+        """Return the names of joints and connections. No link or frame may have the same name."""
+        taken = {_name(name) for name in self.robot.links}
+        found = {}
+        for name in (*self.robot.joints, *(loop.name for loop in self.robot.connections)):
+            found[name] = wanted = _name(name)
+            if wanted in taken:
+                found[name] = free_name(f"{wanted}_joint", taken)
+                why = "called NAME_joint: no joint of SDF has the name of a link"
+                self.notes.add("joint with the name of a link", why, name)
+            taken.add(found[name])
+        return found
 
     def _is_frame(self, name: str) -> bool:
         joint = self.above.get(name)
@@ -117,8 +132,11 @@ class _Writer:
                 label = f"{_name(name)}_{k}"
                 solid = self._shape(element, "collision", label, shape, placement)
                 self._surface(solid, carried)
-        for sensor in self._sensors_of(link.name, "imu"):
-            _pose(self._sensor(element, sensor), sensor.placement)
+            for sensor in self._sensors_of(name, "imu"):
+                _pose(self._sensor(element, sensor), placement.then(sensor.placement))
+            for sensor in self._sensors_of(name, "force_torque"):
+                if name in self.frames:
+                    self.notes.add("force_torque at a fixed frame", "not written", sensor.name)
 
     def _sensors_of(self, link: str, kind: str) -> list[robot_data.SensorData]:
         return [one for one in self.robot.sensors if (one.link, one.kind) == (link, kind)]
@@ -175,11 +193,12 @@ class _Writer:
             self.robot.fail(joint, f"SDF has no joint of the type {joint.type!r}")
         is_free = joint.lower == -math.inf and joint.upper == math.inf
         kind = "continuous" if joint.type == "revolute" and is_free else joint.type
-        element = _joint_element(model, joint.name, _TYPES[kind], joint.parent, joint.child)
+        name = self.joint_names[joint.name]
+        element = _joint_element(model, name, _TYPES[kind], joint.parent, joint.child)
         for sensor in self._sensors_of(joint.child, "force_torque"):
             self._wrench(element, sensor)
         if kind != "fixed":
-            _axis(element, joint)
+            _axis(element, joint, self.joint_names)
             self._note_joint(joint)
 
     def _wrench(self, joint: Any, sensor: robot_data.SensorData) -> None:
@@ -205,7 +224,7 @@ class _Writer:
         if kind is None:
             self.notes.add(f"connection {loop.kind}", "SDF has none", loop.name)
             return
-        element = _joint_element(model, loop.name, kind, *loop.links)
+        element = _joint_element(model, self.joint_names[loop.name], kind, *loop.links)
         _pose(element, loop.frames[1])
         if kind in ("revolute", "prismatic"):
             _text(etree.SubElement(element, "axis"), "xyz", "0 0 1")
@@ -222,7 +241,7 @@ class _Writer:
 
 
 def _joint_element(model: Any, name: str, kind: str, parent: str, child: str) -> Any:
-    element = etree.SubElement(model, "joint", name=_name(name), type=kind)
+    element = etree.SubElement(model, "joint", name=name, type=kind)
     _text(element, "parent", _name(parent))
     _text(element, "child", _name(child))
     return element
@@ -254,8 +273,8 @@ def _pose(element: Any, placement: Placement, relative_to: str = "") -> None:
         pose.set("relative_to", relative_to)
 
 
-def _axis(element: Any, joint: JointData) -> None:
-    """Add the <axis> of a joint with one coordinate."""
+def _axis(element: Any, joint: JointData, names: dict[str, str]) -> None:
+    """Add the <axis> of a joint with one coordinate, given the names of joints in the file."""
     axis = etree.SubElement(element, "axis")
     _text(axis, "xyz", exact_text(joint.axis))
     limit = etree.SubElement(axis, "limit")
@@ -270,5 +289,5 @@ def _axis(element: Any, joint: JointData) -> None:
     _numbers(element, **{tag: value for tag, value in dynamics.items() if value})
     if joint.mimic is not None:
         leader, ratio, offset = joint.mimic
-        mimic = etree.SubElement(axis, "mimic", joint=_name(leader))
+        mimic = etree.SubElement(axis, "mimic", joint=names[leader])
         _numbers(mimic, multiplier=ratio, offset=offset, reference=0.0)

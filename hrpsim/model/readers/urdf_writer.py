@@ -69,6 +69,7 @@ def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
         (_tendon, robot.tendons),
         (_link_extension, robot.links.values()),
         (_sensor, robot.sensors),
+        (_sampled_sensor, robot.sampled_sensors),
         (_connection, robot.connections),
     )
     for write, parts in writers:
@@ -89,9 +90,44 @@ def _robot(robot: robot_data.RobotData, mesh_uri: MeshUri):
 
 def _sensor(root, sensor: robot_data.SensorData) -> None:
     tag = _extension(root, sensor.link, "sensor", name=sensor.name, type=sensor.kind)
-    if sensor.latency:
-        tag.attrib.update(exact_texts(latency=sensor.latency))
+    for key, value in (("latency", sensor.latency), ("rate", sensor.rate)):
+        if value:
+            tag.attrib.update(exact_texts(**{key: value}))
+    if sensor.tare:
+        tag.set("tare", "true")
     _origin(tag, sensor.placement)
+
+
+def _sampled_sensor(root, sensor: robot_data.SampledSensorData) -> None:
+    settings = {key: _plain(value) for key, value in sensor.settings.items()}
+    given = {"name": sensor.name, "type": sensor.kind, **settings}
+    _origin(_extension(root, sensor.link, "sensor", **given), sensor.placement)
+
+
+def _plain(value: str | float | bool) -> str:
+    """Return the text of a setting in an attribute."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else exact_text([value])
+
+
+def unwritten_in_urdf(robot: robot_data.RobotData) -> list[str]:
+    """Return lines on the parts of a robot that the text of `write_urdf` does not have."""
+    notes = robot_data.Notes()
+    for sensor in robot.sensors:
+        if any((*sensor.noise, *sensor.bias, *sensor.bias_mean)):
+            notes.add("noise of a sensor", "not written", sensor.name)
+        if sensor.reversed:
+            notes.add("direction of a wrench", "that on the child", sensor.name)
+    for one in robot.all_sensors():
+        if one.topic or one.frame:
+            notes.add("topic and frame of a sensor", "not written", one.name)
+    for name in robot.transmissions:
+        notes.add("transmission", "not written", name)
+    for joint in robot.joints.values():
+        if joint.start is not None:
+            notes.add("initial position of a joint", "not written", joint.name)
+    return notes.lines()
 
 
 def _connection(root, connection: robot_data.ConnectionData) -> None:

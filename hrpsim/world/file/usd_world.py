@@ -10,11 +10,13 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from hrpsim.common.errors import HrpsimError, WorldError
 from hrpsim.model.load import load_robot_data
-from hrpsim.model.readers.robot_data import INITIAL, MeshData, Notes, free_name
+from hrpsim.model.readers.robot_data import INITIAL, WORLD_LINK, MeshData, Notes, free_name
 from hrpsim.model.readers.usd.parts import divide
-from hrpsim.model.readers.usd.robot import open_stage, robot_of
+from hrpsim.model.readers.usd.robot import body_names, missing_notes, open_stage, robot_of
 from hrpsim.model.readers.usd.shapes import plane_of, shape_of
 from hrpsim.model.readers.usd.stage_data import ShapePrim, StageData
 from hrpsim.model.shapes.convex_hull import ConvexHull
@@ -25,6 +27,7 @@ from hrpsim.world.world import World
 
 _TIME_STEP = 0.001  # time step of a stage without one [s]
 _OUTSIDE = re.compile(r"[^\w.-]")  # characters that names of entities cannot have
+_FLAT = 1e-6  # thickness of a flat mesh, as a fraction of its width
 _DEFAULT = "default"  # material of shapes without one
 
 
@@ -36,7 +39,7 @@ def load_usd_world(path: Path, time_step: float | None, integrator: str | None) 
     """
     stage = open_stage(path)
     parts, notes = divide(stage), Notes()
-    for note in stage.notes:
+    for note in [*stage.notes, *missing_notes(stage)]:
         notes.add(*note)
     if not parts.robots and not parts.scenery:
         raise WorldError(f"{path}: the stage has neither a body nor a shape that collides")
@@ -45,16 +48,22 @@ def load_usd_world(path: Path, time_step: float | None, integrator: str | None) 
         world = World(step, gravity=stage.gravity, integrator=integrator or "semi_implicit")
     except HrpsimError as cause:
         raise WorldError(f"{path}: {cause}") from cause
+    owners: dict[str, list[str]] = {}  # names in the world by owners in the stage
     for shape in parts.scenery:
-        _add_scenery(world, shape, notes)
+        _add_scenery(world, shape, notes, owners)
     lines = notes.lines()
-    found = [_add_robot(world, part, path, lines) for part in parts.robots]
+    found = [_add_robot(world, part, path, lines, owners) for part in parts.robots]
     _set_laws(world, stage)
+    for a, b in parts.apart:
+        for pair in itertools.product(owners.get(a, ()), owners.get(b, ())):
+            world.disable_collisions(*pair)
     return finish(world, path, [*lines, *itertools.chain(*found)], stacklevel=4)
 
 
-def _add_scenery(world: World, shape: ShapePrim, notes: Notes) -> None:
-    """Add a fixed shape."""
+def _add_scenery(
+    world: World, shape: ShapePrim, notes: Notes, owners: dict[str, list[str]]
+) -> None:
+    """Add a fixed shape, and the name of the shape in the world to `owners`."""
     found = _geometry(shape, notes)
     if found is not None:
         geometry, placement = found
@@ -62,6 +71,7 @@ def _add_scenery(world: World, shape: ShapePrim, notes: Notes) -> None:
         name = free_name(_OUTSIDE.sub("_", shape.name), taken)
         quaternion = quaternion_of(placement.R)
         world.add_static(geometry, placement.p, quaternion, shape.material or _DEFAULT, name)
+        owners.setdefault(shape.owner, []).append(f"{WORLD_LINK}/{name}")
 
 
 def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | None:
@@ -76,24 +86,37 @@ def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | No
         return None
     if not isinstance(data.mesh, MeshData):
         return primitive(data.kind, data.size), data.placement
-    if shape.kind == "Mesh" and shape.approximation == "none":
+    if shape.kind == "Mesh" and (shape.approximation == "none" or _is_flat(data.mesh.vertices)):
         mesh: Geometry = Mesh(data.mesh.vertices, data.mesh.triangles, shape.name)
     else:
         mesh = ConvexHull(data.mesh.vertices, shape.name)
     return mesh, data.placement
 
 
-def _add_robot(world: World, part: StageData, path: Path, lines: list[str]) -> list[str]:
+def _is_flat(points: np.ndarray) -> bool:
+    """Return whether points (n, 3) lie in a plane, so that no hull has a volume."""
+    extents = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return bool(extents[-1] <= _FLAT * extents[0])
+
+
+def _add_robot(
+    world: World, part: StageData, path: Path, lines: list[str], owners: dict[str, list[str]]
+) -> list[str]:
     """Add connected bodies as a robot, where the stage shows the bodies.
 
-    Return the notes on elements of the robot that are not simulated. `lines` has the notes on all
-    other elements of the stage.
+    The bodies collide with each other unless an articulation says otherwise. Return the notes on
+    elements of the robot that are not simulated. `lines` has the notes on all other elements of
+    the stage. `owners` receives the names of the bodies in the world.
     """
     data = robot_of(path, part)
     name = free_name(_OUTSIDE.sub("_", part.name), world.entities)
     model = replace(load_robot_data(data, path), not_simulated=(*lines, *data.notes))
-    robot = world.add_robot(model, q=model.keyframes.get(INITIAL), name=name)
+    meets = all(body.meets_itself for body in part.bodies)
+    q = model.keyframes.get(INITIAL)
+    robot = world.add_robot(model, q=q, name=name, self_collision=meets)
     robot.keep_as_initial()
+    for link, body in zip(body_names(part), part.bodies, strict=True):
+        owners[body.path] = [f"{name}/{link}"]
     return data.notes
 
 

@@ -18,6 +18,7 @@ from hrpsim.common.errors import ModelError, shown_value
 from hrpsim.common.file_names import is_file, is_folder
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
+from hrpsim.model.readers.sdf import fuel
 from hrpsim.model.readers.sdf.sdf_file import SdfFile
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 
@@ -35,7 +36,8 @@ class SdfFiles:
 
     Names are searched in the folder of the naming file, in the folder of the first file,
     in the folder above, and in the folders of SEARCH_VARIABLES. A model of Gazebo lies in a folder
-    next to the included models.
+    next to the included models. Models of Fuel are searched in Gazebo's cache, and then by their
+    names in the same folders.
     """
 
     def __init__(self, first: SdfFile, resources: Resources) -> None:
@@ -64,7 +66,7 @@ class SdfFiles:
         scheme, separator, rest = uri.partition("://")
         scheme, rest = (scheme, unquote(rest)) if separator else ("", uri)
         if scheme not in _LOCAL:
-            return None
+            return self._saved(source, uri)
         if scheme == "package":
             with contextlib.suppress(FileNotFoundError):
                 return self._resources.locate(uri)
@@ -78,12 +80,23 @@ class SdfFiles:
                     return path
         return None
 
+    def _saved(self, source: SdfFile, uri: str) -> Path | None:
+        """Return the saved copy of a model of Fuel, or of a file in the model."""
+        model = fuel.parse(uri)
+        if model is None:
+            return None
+        for path in fuel.places(model, self._roots):
+            with contextlib.suppress(OSError, ValueError):
+                if path.exists() and self._is_within(path, source):
+                    return path
+        return None
+
     def why_missing(self, uri: str) -> str:
         """Return the cause of an error: where a URI was searched."""
         scheme, separator, _ = uri.partition("://")
         if separator and scheme not in _LOCAL:
-            why = "files of the network are not fetched: save it, and name its folder in"
-            return f"{shown_value(uri)}: {why} {SEARCH_VARIABLES[0]}"
+            why = "files of the network are not fetched. Save the model, and name in"
+            return f"{shown_value(uri)}: {why} {SEARCH_VARIABLES[0]} the folder that holds it"
         return (
             f"{shown_value(uri)} was not found in {', '.join(map(str, self._roots))}: name the"
             f" folder that holds it in {SEARCH_VARIABLES[0]}"
@@ -91,7 +104,7 @@ class SdfFiles:
 
     def _is_within(self, path: Path, source: SdfFile) -> bool:
         """Return whether a path lies in a searched folder, or in the model of the source."""
-        roots = (*self._roots, source.folder, source.folder.parent)
+        roots = (*self._roots, source.folder, source.folder.parent, *fuel.cache_folders())
         return any(path.is_relative_to(root) for root in roots)
 
     def _fail(self, source: SdfFile, element: object, uri: str) -> NoReturn:

@@ -21,6 +21,7 @@ class StageParts(NamedTuple):
 
     robots: list[StageData]
     scenery: list[ShapePrim]
+    apart: list[tuple[str, str]]  # owners in different robots, or in a robot and the scenery
 
 
 def divide(stage: StageData) -> StageParts:
@@ -42,7 +43,14 @@ def divide(stage: StageData) -> StageParts:
     for shape in shapes:
         if shape.body:
             robot_of[shape.body].shapes.append(shape)
-    return StageParts(robots, [one for one in shapes if not one.body and one.is_solid])
+    apart = []
+    for a, b in stage.apart:
+        first, other = robot_of.get(a), robot_of.get(b)
+        if first is not None and first is other:
+            first.apart.append((a, b))
+        elif first is not None or other is not None:
+            apart.append((a, b))
+    return StageParts(robots, [one for one in shapes if not one.body and one.is_solid], apart)
 
 
 def _connected(paths: list[str], joints: list[JointPrim]) -> list[list[str]]:

@@ -53,6 +53,19 @@ def robot_of(path: Path, stage: StageData) -> RobotData:
     return _Robot(path, stage).read()
 
 
+def body_names(stage: StageData) -> list[str]:
+    """Return the names of the links of a stage's bodies, in the order of the bodies."""
+    names: dict[str, None] = {WORLD_LINK: None}
+    for body in stage.bodies:
+        names[free_name(body.name, names)] = None
+    return list(names)[1:]
+
+
+def missing_notes(stage: StageData) -> list[tuple[str, str, str]]:
+    """Return a note for each layer or reference that cannot be opened."""
+    return [("missing part of the stage", "left out", line) for line in stage.missing]
+
+
 def open_stage(path: Path) -> StageData:
     """Return what a stage has. ModelError for an invalid stage, or without usd-core."""
     try:
@@ -97,12 +110,10 @@ class _Edge:
 class _Robot:
     def __init__(self, path: Path, stage: StageData) -> None:
         self.path, self.stage, self.notes = path, stage, Notes()
-        for note in stage.notes:
+        for note in [*stage.notes, *missing_notes(stage)]:
             self.notes.add(*note)
-        self.names: dict[str, str] = {"": WORLD_LINK}
-        for body in stage.bodies:
-            taken = list(self.names.values())
-            self.names[body.path] = free_name(body.name, taken)
+        paths = [body.path for body in stage.bodies]
+        self.names = {"": WORLD_LINK, **dict(zip(paths, body_names(stage), strict=True))}
         self._taken: list[str] = []  # names of joints
         self.places: dict[str, Placement] = {WORLD_LINK: Placement(np.eye(3), np.zeros(3))}
 
@@ -110,7 +121,8 @@ class _Robot:
         """Return the robot."""
         stage = self.stage
         if not stage.bodies:
-            raise ModelError(f"{self.path}: no prim of the stage has PhysicsRigidBodyAPI")
+            cause = "".join(f". {line}" for line in stage.missing[:1])
+            raise ModelError(f"{self.path}: no prim of the stage has PhysicsRigidBodyAPI{cause}")
         stated = {self.names[body.path]: _placement(body.pose) for body in stage.bodies}
         edges = self._in_rows([edge for edge in map(self._edge, stage.joints) if edge is not None])
         first = self.names[stage.bodies[0].path]
@@ -130,6 +142,12 @@ class _Robot:
             self._join(robot, edge, shown, starts)
         for edge in loops:
             self._loop(robot, edge)
+        self._follow(robot, tree)
+        robot.apart += [
+            (self.names[a], self.names[b])
+            for a, b in stage.apart
+            if a in self.names and b in self.names
+        ]
         robot.add_start(None if robot.root == WORLD_LINK else self.places[robot.root], starts)
         robot.notes = self.notes.lines()
         return robot
@@ -190,6 +208,7 @@ class _Robot:
         for body in self.stage.bodies:
             link = robot.links[self.names[body.path]]
             link.inertial = inertial_of(body, shapes[body.path], self.notes)
+            link.gravity_compensation = body.gravity_compensation
 
     def _join(
         self, robot: RobotData, edge: _Edge, shown: dict[str, Placement], starts: dict[str, float]
@@ -228,6 +247,19 @@ class _Robot:
         joint.effort = effort
         for key, value in prim.properties.items():
             setattr(joint, key, value)
+
+    def _follow(self, robot: RobotData, tree: list[_Edge]) -> None:
+        """Let joints follow their leaders."""
+        coordinates = [one for edge in tree for one in edge.coordinates()]
+        names = {prim.path: name for prim, _, name in coordinates if name in robot.joints}
+        for prim, _, name in coordinates:
+            if prim.mimic is None or name not in robot.joints:
+                continue
+            leader, ratio, offset = prim.mimic
+            if leader in names:
+                robot.joints[name].mimic = names[leader], ratio, offset
+            else:
+                self.notes.add("mimic of no joint of one axis", "not simulated", name)
 
     def _loop(self, robot: RobotData, edge: _Edge) -> None:
         kind = edge.prim.kind

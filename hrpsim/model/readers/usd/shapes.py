@@ -22,6 +22,7 @@ from hrpsim.model.shapes.solid_inertia import BodyInertia, solid_inertia, solid_
 
 _ALIKE = 1e-6  # relative difference of scales that count as equal
 _DENSITY = 1000.0  # of a shape that states none, as UsdPhysics says [kg/m^3]
+_POINT = 0.1  # radius of the ball that stands for a body without shapes, as in UsdPhysics [m]
 _TURNS = (  # columns: the frame with its z along x, y, z
     np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]),
     np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
@@ -120,7 +121,8 @@ def _outline(shape: ShapePrim) -> np.ndarray:
 def _inertia_of(body: BodyPrim, prim: ShapePrim, shape: ShapeData) -> BodyInertia:
     """Return the inertia of a solid shape by the shape's mass, or else by a density."""
     uniform = _solid(shape)
-    mass = prim.mass or (body.density or prim.density or _DENSITY) * uniform.mass
+    density = prim.density or body.density or prim.material_density or _DENSITY
+    mass = prim.mass or density * uniform.mass
     inertia = uniform.inertia * (mass / uniform.mass if uniform.mass else 0.0)
     return BodyInertia(mass, uniform.com, inertia)
 
@@ -138,8 +140,9 @@ def inertial_of(
     if body.inertia is not None:
         return mass, center, body.inertia
     if not whole.mass:
-        notes.add("body without inertia and solid shapes", "no inertia", body.name)
-        return mass, center, np.zeros((3, 3))
+        why = f"the inertia of a ball with a radius of {_POINT} m"
+        notes.add("body without inertia and solid shapes", why, body.name)
+        return mass, center, np.eye(3) * 0.4 * mass * _POINT**2
     return mass, center, whole.about(center) * (mass / whole.mass)
 
 

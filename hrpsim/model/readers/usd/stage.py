@@ -16,6 +16,7 @@ from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
 
 from hrpsim.common import limits
 from hrpsim.model.readers.robot_data import free_name
+from hrpsim.model.readers.usd import stage_filters, stage_joints, stage_notes
 from hrpsim.model.readers.usd.stage_data import (
     BodyPrim,
     JointPrim,
@@ -39,15 +40,10 @@ _ROUND = ("Cylinder", "Capsule", "Cone")
 _SIZES: dict[str, tuple[str, ...]] = {"Cube": ("Size",), "Sphere": ("Radius",), "Plane": ()}
 _SIZES |= dict.fromkeys(_ROUND, ("Radius", "Height"))
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-_PROPERTIES = {  # attributes of joints by the names of JointData, in units of SI and radians
-    "rotor_inertia": ("mjc:armature", "newton:armature", "physxJoint:armature"),
-    "friction": ("mjc:frictionloss", "newton:friction"),
-    "damping": ("mjc:damping",),
-    "stiffness": ("mjc:stiffness",),
-}
 _STEPS = ("newton:timeStepsPerSecond", "physxScene:timeStepsPerSecond")  # of a scene [Hz]
+_GRAVITY_SWITCHES = ("newton:gravityEnabled", "mjc:flag:gravity")
 _EARTH = 9.81  # gravity of a scene that states no magnitude [m/s^2]
-_READ_MJC = {"mjc:armature", "mjc:frictionloss", "mjc:damping", "mjc:stiffness"}
+_COMPACT = ((0, 3, 4), (3, 1, 5), (4, 5, 2))  # places of newton:inertia in the matrix
 
 
 def read_stage(path: str) -> StageData:
@@ -76,10 +72,11 @@ class _Reader:
         self.data = StageData()
         self.bodies: dict[str, BodyPrim] = {}
         self.materials: dict[str, str] = {}  # names by paths
+        self.owners: dict[str, str] = {}  # of shapes that collide: body, or the shape itself
 
     def read(self) -> StageData:
         """Return the bodies, joints and shapes of the stage."""
-        prims = list(Usd.PrimRange.Stage(self.stage, Usd.TraverseInstanceProxies()))
+        prims = stage_filters.all_prims(self.stage)
         if len(prims) > limits.XML_ELEMENTS:
             raise ValueError(f"over {limits.XML_ELEMENTS} prims (XML_ELEMENTS)")
         root = self.stage.GetDefaultPrim()
@@ -94,14 +91,25 @@ class _Reader:
                 self._shape(prim)
             else:
                 self._note_unread(prim)
+            self.data.notes += stage_notes.unread(prim)
+        self._read_filters(prims)
+        self.data.missing = stage_notes.missing(self.stage)
         return self.data
+
+    def _read_filters(self, prims: list[Any]) -> None:
+        """Read which bodies never collide with which."""
+        self.data.apart = stage_filters.filtered_owners(self.stage, prims, self.owners)
+        if self.data.apart:
+            self.data.notes += stage_filters.part_of_a_body(self.stage, prims, self.owners)
+        moving = frozenset(path for path, body in self.bodies.items() if not body.is_kinematic)
+        self.data.apart += stage_filters.jointed_owners(prims, self.owners, moving)
+        for path in stage_filters.quiet_bodies(prims, self.bodies):
+            self.bodies[path].meets_itself = False
 
     def _note_unread(self, prim: Any) -> None:
         kind, name = str(prim.GetTypeName()), prim.GetName()
         if prim.IsA(UsdPhysics.Scene):
             self._scene(prim)
-        elif kind == "PhysicsCollisionGroup" or prim.HasAPI(UsdPhysics.FilteredPairsAPI):
-            self.data.notes.append(("filtered collisions", "not read", name))
         elif prim.HasAPI(UsdPhysics.CollisionAPI):
             self.data.notes.append((f"collision of {kind}", "not read: a shape is needed", name))
         elif kind.startswith("Mjc"):
@@ -114,21 +122,26 @@ class _Reader:
         down = self.up @ stated / length if length > 0.0 else np.array([0.0, 0.0, -1.0])
         magnitude = float(self._value(scene.GetGravityMagnitudeAttr(), -math.inf))
         magnitude = magnitude * self.length if magnitude >= 0.0 else _EARTH
+        for switch in map(prim.GetAttribute, _GRAVITY_SWITCHES):
+            if switch and switch.HasAuthoredValue() and not switch.Get():
+                magnitude = 0.0
         self.data.gravity = tuple((magnitude * down).tolist())
+        step = prim.GetAttribute("mjc:option:timestep")
+        if step and float(step.Get() or 0.0) > 0.0:
+            self.data.time_step = float(step.Get())
         for rate in map(prim.GetAttribute, _STEPS):
             if rate and float(rate.Get() or 0.0) > 0.0:
                 self.data.time_step = 1.0 / float(rate.Get())
 
-    def _material(self, prim: Any) -> str:
-        """Return the physics material of a shape, "" for none."""
+    def _material(self, prim: Any) -> tuple[str, float]:
+        """Return the physics material of a shape, "" for none, and the density of it."""
         material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
         if not material or not material.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
-            return ""
-        path = str(material.GetPath())
+            return "", 0.0
+        path, api = str(material.GetPath()), UsdPhysics.MaterialAPI(material.GetPrim())
         if path not in self.materials:
             taken = {"default", *self.data.materials}
             name = self.materials[path] = free_name(material.GetPrim().GetName(), taken)
-            api = UsdPhysics.MaterialAPI(material.GetPrim())
             found = MaterialPrim(
                 float(self._value(api.GetStaticFrictionAttr(), 0.0)),
                 float(self._value(api.GetDynamicFrictionAttr(), 0.0)),
@@ -137,7 +150,7 @@ class _Reader:
             if not (all(0.0 <= value < math.inf for value in found) and found.restitution <= 1.0):
                 raise ValueError(f"{path}: friction >= 0 and a restitution from 0 to 1 are needed")
             self.data.materials[name] = found
-        return self.materials[path]
+        return self.materials[path], self._density(api)
 
     def _world(self, prim: Any) -> np.ndarray:
         """Return the affine map (4, 4) from a prim to the world, in metres with z up."""
@@ -154,7 +167,7 @@ class _Reader:
         body = BodyPrim(str(prim.GetPath()), prim.GetName(), pose)
         mass = UsdPhysics.MassAPI(prim)
         body.mass = self._value(mass.GetMassAttr(), 0.0) * self.kilogram
-        body.density = self._density(prim)
+        body.density = self._density(mass)
         center = np.array(self._value(mass.GetCenterOfMassAttr(), (-math.inf,) * 3), dtype=float)
         if np.isfinite(center).all():
             body.center = (np.linalg.inv(pose) @ world @ np.append(center, 1.0))[:3]
@@ -164,6 +177,11 @@ class _Reader:
             R = _rotation(axes) if axes.GetLength() > 0.0 else np.eye(3)
             unit = self.kilogram * self.length**2
             body.inertia = R @ np.diag(moments * unit) @ R.T
+        compact = prim.GetAttribute("newton:inertia")
+        if compact and len(compact.Get() or ()) == 6:
+            moments = np.array(compact.Get(), dtype=float)[np.array(_COMPACT)]
+            body.inertia = moments * self.kilogram * self.length**2
+        body.gravity_compensation = self._compensation(prim)
         rigid = UsdPhysics.RigidBodyAPI(prim)
         body.is_kinematic = bool(self._value(rigid.GetKinematicEnabledAttr(), False))
         for velocity in (rigid.GetVelocityAttr(), rigid.GetAngularVelocityAttr()):
@@ -172,8 +190,15 @@ class _Reader:
         self.bodies[body.path] = body
         self.data.bodies.append(body)
 
-    def _density(self, prim: Any) -> float:
-        density = self._value(UsdPhysics.MassAPI(prim).GetDensityAttr(), 0.0)
+    def _compensation(self, prim: Any) -> float:
+        """Return the part of the weight of a body that is borne."""
+        if self._value(prim.GetAttribute("physxRigidBody:disableGravity"), False):
+            return 1.0
+        return float(self._value(prim.GetAttribute("mjc:gravcomp"), 0.0))
+
+    def _density(self, api: Any) -> float:
+        """Return the density of a mass or of a material, 0 without one."""
+        density = self._value(api.GetDensityAttr(), 0.0)
         return float(density) * self.kilogram / self.length**3
 
     @staticmethod
@@ -235,14 +260,11 @@ class _Reader:
 
     def _read_properties(self, prim: Any, found: JointPrim) -> None:
         """Read the properties beyond USD's schema, and note unread properties of MuJoCo."""
-        for key, attributes in _PROPERTIES.items():
-            for value in map(prim.GetAttribute, attributes):
-                if value and value.HasAuthoredValue():
-                    found.properties[key] = float(np.ravel(value.Get())[0])
-        for attribute in prim.GetAuthoredAttributes():
-            label = attribute.GetName()
-            if label.startswith("mjc:") and label not in _READ_MJC:
-                self.data.notes.append((f"{label} of a joint", "not read", found.name))
+        found.path, found.mimic = str(prim.GetPath()), stage_joints.mimic_of(prim, self.length)
+        turns = found.kind != "prismatic"
+        found.properties = stage_joints.properties_of(prim, turns, self.length, self.kilogram)
+        for label in stage_joints.unread_of(prim, found.mimic is not None):
+            self.data.notes.append((f"{label} of a joint", "not read", found.name))
 
     def _range(self, dof: str, low: Any, high: Any) -> tuple[float, float]:
         """Return the values of two attributes [rad or m]. Without a value the end is infinite."""
@@ -289,8 +311,12 @@ class _Reader:
             self.data.notes.append((f"collision of {kind}", "left out", name))
             return
         shape.mass = self._value(UsdPhysics.MassAPI(prim).GetMassAttr(), 0.0) * self.kilogram
-        shape.density = self._density(prim)
-        shape.material = self._material(prim) if is_solid else ""
+        shape.density = self._density(UsdPhysics.MassAPI(prim))
+        path = str(prim.GetPath())
+        shape.owner = owner or path
+        if is_solid:
+            self.owners[path] = shape.owner
+            shape.material, shape.material_density = self._material(prim)
         color = UsdGeom.Gprim(prim).GetDisplayColorAttr().Get()
         if color:
             shape.color = (*(float(part) for part in color[0]), 1.0)

@@ -25,6 +25,8 @@ class BodyPrim:
     center: np.ndarray | None = None  # (3,) in the body [m]
     inertia: np.ndarray | None = None  # (3, 3) about the centre, along the axes of the body
     is_kinematic: bool = False
+    gravity_compensation: float = 0.0  # the part of its weight that is borne
+    meets_itself: bool = True  # whether the bodies of its articulation collide with each other
 
 
 class MaterialPrim(NamedTuple):
@@ -42,6 +44,7 @@ class JointPrim:
     limits: (low, high) by degree of freedom, such as "rotX" [rad or m]. low > high locks.
     drives: (kp, kd, largest effort) likewise, in SI units and radians.
     properties: of `JointData`.
+    mimic: path of the leader, ratio and offset [rad or m], None for none.
     """
 
     name: str
@@ -54,6 +57,8 @@ class JointPrim:
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     drives: dict[str, tuple[float, float, float]] = field(default_factory=dict)
     properties: dict[str, float] = field(default_factory=dict)
+    path: str = ""
+    mimic: tuple[str, float, float] | None = None
 
 
 @dataclass(eq=False)
@@ -61,6 +66,7 @@ class ShapePrim:
     """A shape of a body, "" for the world. `placement` is the affine map (4, 4) to the body.
 
     sizes: edge, or radius, or radius and height, before the map.
+    owner: path of the body, or of the shape without a body.
     """
 
     name: str
@@ -76,7 +82,9 @@ class ShapePrim:
     is_seen: bool = True
     mass: float = 0.0
     density: float = 0.0
+    material_density: float = 0.0
     material: str = ""  # of StageData.materials
+    owner: str = ""
     color: tuple[float, ...] | None = None
 
 
@@ -86,6 +94,8 @@ class StageData:
 
     gravity: (3,) [m/s^2]. time_step: [s], None if the stage has none.
     notes: (element, why, name) of what is not simulated.
+    apart: pairs of owners that never collide.
+    missing: layers and references that cannot be opened.
     """
 
     name: str = "stage"
@@ -97,3 +107,5 @@ class StageData:
     shapes: list[ShapePrim] = field(default_factory=list)
     materials: dict[str, MaterialPrim] = field(default_factory=lambda: {"": MaterialPrim()})
     notes: list[tuple[str, str, str]] = field(default_factory=list)
+    apart: list[tuple[str, str]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
