@@ -179,10 +179,13 @@ def claiming(shape):
 
 TIME = {"time": np.arange(3.0)}
 ARRAYS = {
-    "claims": (zipped("time.npy", claiming("(4000000000,)")), "'time': its shape is said to be"),
+    "claims": (
+        zipped("time.npy", claiming("(4000000000,)")),
+        "'time': the header states the shape",
+    ),
     "a long header": (
         zipped("time.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**31) + bytes(99)),
-        "'time': its header is said to have 2147483648 bytes",
+        "'time': the header states a length of 2147483648 bytes",
     ),
     "less than zero": (zipped("time.npy", claiming("(-1,)")), "'time'"),
     "unknown": (npz(**TIME, other=np.ones(3)), "array 'other' does not exist"),
@@ -190,7 +193,7 @@ ARRAYS = {
     "names that are numbers": (npz(**TIME, joints=np.ones(2)), "'joints' must be a row of names"),
     "two entities": (npz(**TIME, entity=np.array(["a", "b"])), "'entity' must hold one text"),
     "no rotation": (npz(**TIME, base=np.zeros((3, 7))), "quaternion of sample 0 has length 0"),
-    "no archive": (b"abc" * 9, "not arrays of a recording, no .npz file"),
+    "no archive": (b"abc" * 9, r"not a file of NumPy arrays \(.npz\)"),
 }
 
 
@@ -206,7 +209,9 @@ def test_arrays_of_recordings_are_refused_by_name(tmp_path, name):
 def test_recordings_of_policies_are_read_alike(tmp_path):
     """Law: the same damage of an .npz has the same words for a policy as for a fit."""
     (tmp_path / "run.npz").write_bytes(zipped("observations.npy", claiming("(4000000000,)")))
-    with pytest.raises(HrpsimError, match=r"run\.npz: array 'observations': its shape is said"):
+    with pytest.raises(
+        HrpsimError, match=r"run\.npz: array 'observations': the header states the shape"
+    ):
         read_run(tmp_path / "run.npz", 2)
 
 

@@ -53,7 +53,7 @@ RECORDING = {
     "base": schema.name,
     "joints": schema.listing(schema.name, 1),
     "signals": schema.table(
-        schema.either("a topic, or a mapping with", schema.name, schema.mapping(SIGNAL)),
+        schema.either("a topic, or a mapping with topic", schema.name, schema.mapping(SIGNAL)),
         "from the names of signals to topics",
     ),
 }
@@ -85,7 +85,7 @@ REQUIRED = {
     "world": schema.name,
     "recordings": schema.listing(schema.mapping(RECORDING, required={"file": schema.name}), 1),
     "parameters": schema.table(
-        schema.either("a first value, or a mapping with start,", schema.numeric(), _UNKNOWN),
+        schema.either("a start value, or a mapping with start", schema.numeric(), _UNKNOWN),
         "from parameters to first values",
     ),
 }

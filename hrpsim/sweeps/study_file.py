@@ -29,7 +29,7 @@ from hrpsim.world.file.file_reader import checked_content, dotted
 def _value(value: Any) -> Any:
     """Return a value as hrpsim.sweeps.framework.design reads it."""
     if not isinstance(value, (str, bool, int, float, dict)):
-        raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
+        raise schema.needed("a value, or a mapping such as {uniform: [0, 1]}", value)
     return value
 
 
@@ -47,7 +47,7 @@ _PLUGIN = schema.mapping(
     required={"plugin": schema.name},
 )
 _CONTROLLER = schema.either(
-    "a plug-in's name, or a mapping of plugin and parameters,", schema.name, _PLUGIN
+    "a plug-in's name, or a mapping with plugin and parameters", schema.name, _PLUGIN
 )
 _PUSH = schema.mapping(
     {
@@ -90,7 +90,7 @@ STUDY_FILE = schema.mapping(
     },
     required={
         "design": schema.either(
-            "a design, or a list of designs,", _DESIGN, schema.listing(_DESIGN, 1)
+            "a design, or a list of designs", _DESIGN, schema.listing(_DESIGN, 1)
         )
     },
 )

@@ -81,8 +81,8 @@ keyframes:
             ":1:1: interpolation: interpolation 'septic' does not exist. Available: linear, cubic",
         ),
         ("time: 1.0", "time: 0.0", ":4: time 0 s is not after 0 s of the keyframe before"),
-        ("time: 1.0", "time: soon", ":4:4: keyframes[1].time: a number is needed, got 'soon'"),
-        ("time: 1.0, ", "", ":4:3: keyframes[1]: needs a time"),
+        ("time: 1.0", "time: soon", ":4:4: keyframes[1].time: must be a number, got 'soon'"),
+        ("time: 1.0, ", "", ":4:3: keyframes[1]: missing entry: time"),
         (
             "{HEAD_JOINT0: 0.2}}",
             "{HEAD: 0.2}}",
@@ -103,13 +103,13 @@ keyframes:
         (
             "- {time: 2.0, joints: {HEAD_JOINT0: 0.2}}",
             "- 3.0",
-            ":5:3: keyframes[2]: a mapping of time, joints, fixed_link is needed",
+            ":5:3: keyframes[2]: must be a mapping with keys from time, joints, fixed_link, got",
         ),
         ("HEAD_JOINT0: 0.1}", "HEAD_JOINT0: 0.1", ":4:"),
         (
             "{HEAD_JOINT0: 0.2}}",
             "{}, fixed_link: []}",
-            ":4:27: keyframes[1].fixed_link: a link or a list of links is needed, got []",
+            ":4:27: keyframes[1].fixed_link: must be a link or a list of links, got []",
         ),
         (", fixed_link: r_sole}", "}", None),
     ],

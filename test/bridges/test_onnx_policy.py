@@ -132,9 +132,9 @@ def test_two_runs_are_the_same_bits(policy, description):
     [
         ("term: gravity", "term: gravitation", "'gravitation' does not exist. Did you mean"),
         ("kd: [20.0, 20.0]", "kd: [20.0]", r"policy.yaml:7:.*kd: 1 numbers for 2 joints"),
-        ("period: 0.005", "period: fast", "policy.yaml:2:.*period: a number is needed"),
+        ("period: 0.005", "period: fast", "policy.yaml:2:.*period: must be a number"),
         ("joints: ['RLEG_JOINT3', ", "joints: ['LLEG_JOINT3', ", "'LLEG_JOINT3' is named twice"),
-        ("policy: policy.onnx\n", "", "needs a policy"),
+        ("policy: policy.onnx\n", "", "missing entry: policy"),
         ("term: gravity", "term: encoding", "an encoder and the term `encoding` need each other"),
         ("decimation: 4", "decimation: 0", "a whole number from 1"),
     ],

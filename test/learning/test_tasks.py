@@ -277,7 +277,7 @@ def test_a_terrain_is_below_the_robot():
                     )
                 }
             },
-            "event 'e': impulse_range must be a range, the lower bound first",
+            "event 'e': impulse_range must be a range with the lower bound first",
         ),
     ],
 )

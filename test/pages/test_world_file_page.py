@@ -107,7 +107,7 @@ def in_words(place, key):
     text = only_complaint(place({key: Nothing()}), (key,))
     if ". Available: " in text:
         return ", ".join(f"`{name}`" for name in text.split(". Available: ")[1].split(", "))
-    needed = text.removesuffix(" is needed, got NOTHING").rstrip(",").removeprefix("a ")
+    needed = text.removeprefix("must be ").removesuffix(", got NOTHING").removeprefix("a ")
     if needed == "number":
         for far in (-1e300, 1e300):
             for path, bound in complaints(place({key: far})).items():
@@ -116,9 +116,7 @@ def in_words(place, key):
                     for long, short in SHORTER.items():
                         needed = needed.replace(long, short)
                     return needed
-    return re.split(r" of time_step| of name, desc|, between which|, a mapping of one of", needed)[
-        0
-    ]
+    return re.split(r" with keys from (?=time_step|name, desc)|, a mapping with one key", needed)[0]
 
 
 def schema_of(heading):
@@ -127,11 +125,12 @@ def schema_of(heading):
     if heading == "Sections":
         text = complaints(3)[()]
     else:
-        (text,) = [t for t in complaints(place(3)).values() if t.startswith("a mapping of")] or [""]
+        texts = complaints(place(3)).values()
+        (text,) = [t for t in texts if t.startswith("must be a mapping with keys from")] or [""]
         text = text or only_complaint(place({"no such key": 1}), ("no such key",))
-    names = re.search(r"(?:a mapping of|Available:) (.*?)(?: is needed|$)", text)[1].split(", ")
-    missing = [t for t in complaints(place({})).values() if t.startswith("needs a ")]
-    required = missing[0].removeprefix("needs a ").split(", a ") if missing else []
+    names = re.search(r"(?:keys from|Available:) (.*?)(?:, got|$)", text)[1].split(", ")
+    missing = [t for t in complaints(place({})).values() if t.startswith("missing entr")]
+    required = missing[0].split(": ")[1].split(", ") if missing else []
     return {
         name: in_words(place, name) + (" (needed)" if name in required else "") for name in names
     }
@@ -168,7 +167,7 @@ def test_the_defaults_are_those_of_the_functions(heading):
 
 def test_shapes_are_those_of_the_schema():
     text = only_complaint({"bodies": [{**BODY, "shape": 3}]}, ("shape",))
-    names = re.search(r"one of (.*), is needed", text)[1].split(", ")
+    names = re.search(r"one key from (.*), got", text)[1].split(", ")
     section = TEXT.split("## Shapes\n")[1]
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \|$", section.split("\n#")[0], re.MULTILINE)
     assert [name for name, _ in rows] == names

@@ -302,7 +302,7 @@ def test_two_drivers_of_one_store_are_refused(begun):
     "parameters, message",
     [
         ({"heigth": 1.0}, "'heigth' does not exist. Did you mean 'height'.*Available: height"),
-        ({"height": {"values": [1.0, "low"]}}, "cell 1: height = 'low': a number is needed"),
+        ({"height": {"values": [1.0, "low"]}}, "cell 1: height = 'low': must be a number"),
     ],
 )
 def test_bad_values_are_refused_before_anything_runs(parameters, message):

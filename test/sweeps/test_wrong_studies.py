@@ -60,7 +60,10 @@ def values(text):
             f"{STAND}controller: {{plugin: stroll}}\ndesign: {{}}",
             "Available: walk, module:Class, path/to/file.py:Class",
         ),
-        (f"{STAND}controller: [walk]\ndesign: {{}}", "a plug-in's name, or a mapping of plugin"),
+        (
+            f"{STAND}controller: [walk]\ndesign: {{}}",
+            "must be a plug-in's name, or a mapping with plugin",
+        ),
         (f"{STAND}controller: 'none.py:C'\ndesign: {{}}", "none.py' does not exist"),
         (f"{STAND}controller: 'bad.py:C'\ndesign: {{}}", "bad.py:C': ModuleNotFoundError"),
         ("function: bad.py:f\ndesign: {}", "bad.py:f': ModuleNotFoundError: No module named"),
@@ -70,7 +73,7 @@ def values(text):
         ),
         (f"{BOX}sensors: {{gyro: 1}}\ndesign: {{}}", "sensors: there is no controller for it"),
         (f"{BOX}delay: {{sensing: 1}}\ndesign: {{}}", "delay: there is no controller for it"),
-        (f"{BOX}measured: []\ndesign: {{}}", "a list of at least one outcome is needed, got"),
+        (f"{BOX}measured: []\ndesign: {{}}", "must be a list of at least one outcome, got"),
         (
             f"{BOX}find: {{parameter: {MASS}, between: [1, 2], tolerance: 1, bad: time}}\n"
             + values("3"),

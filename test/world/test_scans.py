@@ -393,7 +393,7 @@ robots:
     world = hrpsim.load_world(file)
     np.testing.assert_allclose(world.robots["r"].sensors["scan"].heights, -0.6, atol=1e-9)
     file.write_text(text.replace("link: body, ", ""))
-    with pytest.raises(HrpsimError, match=r"robots\[0\].sensors\[0\]: needs a link"):
+    with pytest.raises(HrpsimError, match=r"robots\[0\].sensors\[0\]: missing entry: link"):
         hrpsim.load_world(file)
     file.write_text(text.replace("link: body", "link: bodi"))
     with pytest.raises(HrpsimError, match="Did you mean 'body'"):
