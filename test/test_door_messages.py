@@ -75,7 +75,7 @@ MISTAKES = [
     (lambda: arm_and(lambda r: r.set_joint_properties({"j": 1})), "names must be a name or a list"),
     (lambda: arm_and(lambda r: r.set_joint_properties("j")), "no property of joints is given"),
     (lambda: arm_and(hrpsim.Logger), "Logger: world must be a World, got"),
-    (lambda: hrpsim.Logger(World(), []), "signals of a Logger are an empty list"),
+    (lambda: hrpsim.Logger(World(), []), "signals of a Logger must not be empty"),
     (lambda: hrpsim.Logger(World(), 0.005), "Logger: signals must be .*got 0.005"),
     (lambda: hrpsim.Logger(World(), every="5 ms"), "every must be .*got '5 ms'"),
     (lambda: hrpsim.load_mesh(3), "load_mesh: path must be a text or a path, got 3"),

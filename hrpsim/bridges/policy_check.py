@@ -135,7 +135,7 @@ def read_recording(path: Path, joint_count: int) -> Recording:
         if missing := [name for name in _TABLES if name not in found]:
             raise ControllerError(f"{path}: not a recording: array {missing[0]!r} is missing")
         if any(found[name].dtype.kind == "U" for name in _TABLES):
-            raise ControllerError(f"{path}: not a recording: its tables hold texts, not numbers")
+            raise ControllerError(f"{path}: not a recording: its arrays are text, not numbers")
         tables = found["observations"].astype(float), found["actions"].astype(float)
         names = tuple(map(str, found.get("joint_names", np.empty(0)).ravel().tolist()))
     else:
@@ -146,7 +146,8 @@ def read_recording(path: Path, joint_count: int) -> Recording:
         0 < len(tables[0]) == len(tables[1])
     ):
         raise ControllerError(
-            f"{path}: observations (t, n) and actions (t, m) of finite numbers are needed"
+            f"{path}: must have observations (t, n) and actions (t, m) of finite numbers, with the "
+            "same number of rows"
         )
     return Recording(tables[0], tables[1], names)
 

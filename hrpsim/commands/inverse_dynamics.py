@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 def _check_output(options: argparse.Namespace) -> None:
     """Raise HrpsimError if the results cannot be shown as asked."""
     if len(options.motions) > 1 and (options.csv or options.plot):
-        raise HrpsimError("--csv and --plot take one motion")
+        raise HrpsimError("--csv and --plot need a single motion. Name one")
     if options.plot:
         require_packages("a figure of a motion", ("matplotlib",), "pip install 'hrpsim[plot]'")
 
@@ -159,7 +159,7 @@ def _soles(model, texts: Sequence[str], named: Sequence[str]):
             x0, x1, y0, y1 = (float(x) for x in text.split(","))
         except ValueError:
             raise HrpsimError(
-                f"--sole {link}={text}: four numbers XMIN,XMAX,YMIN,YMAX are needed"
+                f"--sole {link}={text}: must be four numbers XMIN,XMAX,YMIN,YMAX [m]"
             ) from None
         given.append(Sole(link, [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
     if not given:

@@ -327,10 +327,12 @@ def _require_results(found, store: Path) -> str:
     count, failed = int((status > 0).sum()), int((status == 2).sum())
     progress = f"{count} of {len(status)} cells are finished, {failed} of them failed"
     if count == 0:
-        raise HrpsimError(f"{store}: there is nothing yet: none of {len(status)} cells is finished")
+        raise HrpsimError(f"{store}: none of {len(status)} cells is finished yet")
     if count == failed:
         first = int((status == 2).argmax())
-        raise HrpsimError(f"{store}: nothing to show: {progress}. Cell {first}: {errors[first]}")
+        raise HrpsimError(
+            f"{store}: no cell has a result: {progress}. Cell {first}: {errors[first]}"
+        )
     return progress
 
 

@@ -269,7 +269,7 @@ def _only_robot(options: argparse.Namespace) -> Robot:
     world = load_world(_world_path(options), xacro_arguments=_xacro_arguments(options))
     if len(world.robots) != 1:
         raise WorldError(
-            f"{_world_path(options)}: one robot walks, the world has {len(world.robots)}"
+            f"{_world_path(options)}: the world must have one robot, got {len(world.robots)}"
         )
     return next(iter(world.robots.values()))
 

@@ -41,7 +41,7 @@ def build_model(
         _check_resisted(tree, system)
     else:
         if tree.bodies and not system.mass.any():
-            robot.fail(root, "nothing that moves has any mass")
+            robot.fail(root, "no moving link has a mass")
         notes = _unresisted_joints(tree, system)
     model = Model(
         name=robot.name,
@@ -191,7 +191,7 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
         accepted = (
             "accept_nonphysical_inertia=True loads it as it is, for gains or damping to resist it"
             if system.mass.any()
-            else "nothing that moves has any mass"
+            else "no moving link has a mass"
         )
         tree.robot.fail(
             tree.robot.joints[name],

@@ -135,7 +135,7 @@ def test_two_runs_are_the_same_bits(policy, description):
         ("period: 0.005", "period: fast", "policy.yaml:2:.*period: must be a number"),
         ("joints: ['RLEG_JOINT3', ", "joints: ['LLEG_JOINT3', ", "'LLEG_JOINT3' is named twice"),
         ("policy: policy.onnx\n", "", "missing entry: policy"),
-        ("term: gravity", "term: encoding", "an encoder and the term `encoding` need each other"),
+        ("term: gravity", "term: encoding", "`encoder` and the term `encoding` go together"),
         ("decimation: 4", "decimation: 0", "a whole number from 1"),
     ],
 )

@@ -79,7 +79,7 @@ def test_a_filter_keeps_a_part_of_the_last_action(tmp_path):
     ("old", "new", "message"),
     [
         ("velocity: [b]", "velocity: [d]", "action.velocity: joint 'd' does not exist"),
-        ("velocity: [b]", "velocity: [c]", "'c' is commanded by velocity and by effort"),
+        ("velocity: [b]", "velocity: [c]", "'c' is listed under both velocity and effort"),
         ("lower: -0.4", "lower: [1, 2]", "action.lower: 2 numbers for 3 joints"),
         ("{term: constant}", "{term: constant, output: x}", "`output` and the term `reference`"),
         ("{term: constant}", "{term: reference, output: x}", "output 'x' does not exist"),
@@ -166,10 +166,10 @@ def test_a_recorded_motion_is_a_named_input(tmp_path):
 @pytest.mark.parametrize(
     "entries, fault",
     [
-        ("", "`file`, `array` and the term `motion` need each other"),
+        ("", "`file` and `array` belong to the term `motion`"),
         (", file: none.npz, array: joint_pos", "none.npz"),
         (", file: motion.npz, array: joint_po", "'joint_po' does not exist"),
-        (", file: motion.npz, array: fps", "rows of finite numbers are needed"),
+        (", file: motion.npz, array: fps", "must be rows of finite numbers"),
         (", file: motion.npz, array: joint_pos", "input 'phase' takes 2"),
     ],
 )

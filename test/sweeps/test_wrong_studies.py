@@ -247,7 +247,7 @@ class TestStores:
     def test_a_sweep_of_which_nothing_is_finished(self, study, empty, options, capsys):
         assert main(["sweep", str(study), *options]) == 1
         said = capsys.readouterr()
-        assert said.out == "" and "nothing yet: none of 2 cells is finished" in said.err
+        assert said.out == "" and "none of 2 cells is finished yet" in said.err
 
     def test_cells_that_are_not_there_yet(self, study, empty, capsys):
         assert main(["sweep", str(study), "--worst", "1", "--by", "time"]) == 1
@@ -291,7 +291,7 @@ class TestStores:
         assert self.run(study) == 0
         assert main(["sweep", str(study), "--cell", "0", "--film", str(folder / "x.png")]) == 1
         said = capsys.readouterr().err
-        assert f"is many runs. To show one run, use a study with {MASS} in its design" in said
+        assert f"has many runs. To show one run, use a study with {MASS} in its design" in said
 
     def test_a_cell_of_another_scenario_says_what_differs(self, study, folder, capsys):
         assert self.run(study) == 0

@@ -274,7 +274,9 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """
     q = checked_configuration(model, q)
     if not model.mass > 0.0:
-        raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
+        raise ModelError(
+            f"{model.source}: no moving link has a mass, so the centre of mass is undefined"
+        )
     space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     return _moment_of_mass(model, space) / model.mass
