@@ -63,7 +63,7 @@ MISTAKES = [
     ),
     (
         lambda: arm_and(lambda r: ControlLoop(r, Still(), [1])),
-        "parameters .* are a mapping of names",
+        "parameters .* must be a mapping with names as keys",
     ),
     (lambda: loop_of(Still()).run(-1), "duration must be >= 0"),
     (
@@ -87,7 +87,7 @@ MISTAKES = [
     (lambda: setattr(World(), "time", 3.0), "'time' of a World cannot be assigned"),
     (lambda: setattr(World().add_frame("f"), "positon", 0), "Did you mean 'position'"),
     (lambda: hrpsim.solve_contacts([["1"] * 3] * 3, [0, 0, 1], 0.5), "W must be numbers"),
-    (lambda: hrpsim.mass_matrix(World(), [0.0]), "a Model is needed, .*got <World"),
+    (lambda: hrpsim.mass_matrix(World(), [0.0]), "model must be a Model, .*got <World"),
     (lambda: hrpsim.Mesh(np.eye(3), [[0.5, 1, 2]]), "triangles are whole numbers"),
     (lambda: Box("1 1 1"), "edge lengths must be numbers"),
 ]

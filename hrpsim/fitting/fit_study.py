@@ -139,7 +139,9 @@ def cross_validate(
         FitError: for fewer recordings than folds, and as `fit`.
     """
     if len(recordings) < folds:
-        raise FitError(f"{folds} folds need as many recordings, there are {len(recordings)}")
+        raise FitError(
+            f"a cross-validation with {folds} folds needs as many recordings, got {len(recordings)}"
+        )
     squares: dict[str, list[np.ndarray]] = {}
     counts = []
     for fold in range(folds):

@@ -111,7 +111,7 @@ def test_feet_can_be_named():
             biped(foot=lambda ahead: balls(ahead, 1)),
             "foot has no sole. .* 'left_5_link' have 1 points within 2 mm",
         ),
-        (re.sub("<collision>.*?</collision>", "", biped()), "nothing to stand on"),
+        (re.sub("<collision>.*?</collision>", "", biped()), "has no feet"),
         (biped(ankle="xx"), "no ankle pitch axis: neither 'left_4' nor 'left_5' turns about y"),
         (biped(ankle="yy"), "no ankle roll axis"),
         (biped(ankle="yy", extra=ROD), r"no ankle roll axis: .*closed loops \(rod\) do not walk"),

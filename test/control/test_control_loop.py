@@ -275,7 +275,7 @@ def test_parameters_come_from_yaml(tmp_path):
     assert read_parameters(file) == {"gain": 0.5, "feet": ["lfsensor", "rfsensor"]}
     file.write_text("")
     assert read_parameters(file) == {}
-    for text, message in {"- 1": "expected a mapping", "a: [": r"gains\.yaml:2:1: not"}.items():
+    for text, message in {"- 1": "must be a mapping", "a: [": r"gains\.yaml:2:1: not"}.items():
         file.write_text(text)
         with pytest.raises(ControllerError, match=f"(?s){message}"):
             read_parameters(file)

@@ -176,7 +176,7 @@ def test_what_is_late_is_what_was_measured_then(robot):
         ({"contacts": ["l_soul"]}, "link 'l_soul' does not exist. Did you mean 'l_sole'"),
         ({"noise": {"gyro": -1.0}}, "noise.gyro: must be >= 0"),
         ({"delays": {"imus": 0.005}}, "delays.*'imus' does not exist. Did you mean 'imu'"),
-        ({"delays": 0.007}, "0.007 s is not a whole number .* 0.005 s and 0.01 s are"),
+        ({"delays": 0.007}, "0.007 s is not a whole multiple .* nearest are 0.005 s and 0.01 s"),
         ({"base": "estimated", "feet": ["lfoot"]}, "force sensor 'lfoot' does not exist"),
     ],
 )

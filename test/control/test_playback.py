@@ -150,7 +150,12 @@ def test_joints_that_a_sequence_leaves_out_are_held(hrp2):
         ("lift", {"speed": 2.0}, "parameter 'speed' does not exist.* Available: sequence, joint"),
         ("lift", {"transition": -1.0}, "transition: must be >= 0 and finite, .*, got -1.0"),
         ("lift", {"transition": "soon"}, "transition: must be a number, got 'soon'"),
-        ("list", {}, "moves a joint that is not: joint 'list' does not exist. Did you mean 'lift'"),
+        (
+            "list",
+            {},
+            "moves a joint that the robot does not have: joint 'list' does not exist. Did you "
+            "mean 'lift'",
+        ),
     ],
 )
 def test_what_is_refused(sequence, parameters, message):

@@ -161,8 +161,8 @@ def test_both_spellings_of_optional_data(arm, tmp_path):
         ({"pos": "0 1\n"}, "walk.pos:1: column 2: 1 value after the time, expected 2"),
         ({"pos": "0 1 2\n0.1 1\n"}, "walk.pos:2: column 2: 1 value .* seems to be cut off"),
         ({"pos": "0 1 2\n0.1 1\n0.2 1 2\n"}, "walk.pos:2: column 2: 1 value .* leaves one out$"),
-        ({"pos": ""}, "walk.pos: the file holds no samples"),
-        ({"pos": "\n# nothing\n"}, "walk.pos: the file holds no samples"),
+        ({"pos": ""}, "walk.pos: the file contains no samples"),
+        ({"pos": "\n# nothing\n"}, "walk.pos: the file contains no samples"),
         ({"pos": "0 1 2\n", "zmp": "0 1 2\n"}, "walk.zmp:1: .* expected 3: x, y, z"),
         ({"pos": "0 1 2\n", "waist": "0 1 2 3\n"}, "walk.waist:1: .* 3 values .* expected 6: x, y, "
          "z, roll, pitch, yaw"),

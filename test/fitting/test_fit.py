@@ -101,7 +101,7 @@ def test_a_prior_holds_what_recordings_do_not(world, angles):
 
 
 BAD = {
-    "clocks disagree": {"command_time": COMMAND_TIME + 1.7e9},
+    "clocks do not overlap": {"command_time": COMMAND_TIME + 1.7e9},
     r"positions of 'shoulder' in sample 3 is nan": {
         "positions": np.where(TIME == TIME[3], np.nan, 0.1)[:, None]
     },
@@ -146,7 +146,7 @@ def test_joints_that_are_missing_are_named(world, angles):
     gains = world.read_text().replace("[10.0, 0.0]", "[10.0, 0.0], wrist: [0.0, 0.0]")
     world.write_text(gains)
     (world.parent / "arm.urdf").write_text(text.replace("</robot>", wrist))
-    with pytest.warns(FitWarning, match="not measured keep .*: wrist"):
+    with pytest.warns(FitWarning, match="without measurements keep .*: wrist"):
         hrpsim.fit(world, [made(angles)], {DAMPING: 0.1})
 
 

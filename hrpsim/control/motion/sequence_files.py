@@ -134,7 +134,7 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
     if unknown:
         raise SequenceError(
             f"joints {', '.join(map(repr, unknown))} do not exist. Available: "
-            f"{', '.join(available)}. None leaves a column out"
+            f"{', '.join(available)}. Give None to leave a column out"
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -147,7 +147,7 @@ def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Chan
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]
     if not used:
-        raise SequenceError(f"{path}: the file holds no samples")
+        raise SequenceError(f"{path}: the file contains no samples")
     width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
     table = np.full((1, 0), np.nan)
     with suppress(SequenceError):  # the complaint names the line
@@ -188,7 +188,7 @@ def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
             return (
                 f"{path}:{k + 1}: column {min(count, width) + 1}: {values} after the time, "
                 f"{_expected(kind, labels, width, k == used[0])}"
-                f"{'; the file seems to be cut off' if is_cut else ''}"
+                f"{'. The file seems to be cut off' if is_cut else ''}"
             )
     return f"{path}: not a table of numbers"
 
@@ -208,15 +208,15 @@ def _fault(token: str) -> str | None:
     except ValueError:
         value = None
     if value is None or "_" in token or not token.isascii():
-        return "is not a number" + ("; separate values by blanks" if "," in token else "")
+        return "is not a number" + (". Separate values by blanks" if "," in token else "")
     return None if np.isfinite(value) else "is not finite"
 
 
 def _expected(kind: str, labels, width: int, first: bool) -> str:
     if kind in ("pos", "torque"):
         return (
-            f"expected {width}, one for each of the joints {', '.join(labels)}; joint_names= names "
-            "other columns, None leaves one out"
+            f"expected {width}, one for each of the joints {', '.join(labels)}. joint_names= "
+            "names other columns, and None leaves one out"
         )
     if kind in COLUMNS:
         return f"expected {width}: {', '.join(labels)}"

@@ -85,7 +85,7 @@ def is_finite(numbers: np.ndarray) -> bool:
 def checked_configuration(model: Model, q) -> np.ndarray:
     """Return q checked for shape, finiteness and a quaternion that can be normalised."""
     if not isinstance(model, Model):
-        raise ModelError(f"a Model is needed, such as robot.model, got {shown_value(model)}")
+        raise ModelError(f"model must be a Model, such as robot.model, got {shown_value(model)}")
     q = checked_vector("q", q, model.nq)
     for joint in model.free_joints:
         first = joint.q_index + 3
@@ -182,7 +182,7 @@ def forward_dynamics(
 def finite(name: str, result):
     """Return `result`, or raise StateError if finite arguments made the result overflow."""
     if not is_finite(np.asarray(result)):
-        raise StateError(f"the {name} would not be finite: the numbers given are too large")
+        raise StateError(f"the {name} would not be finite. The given numbers are too large")
     return result
 
 
