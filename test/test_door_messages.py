@@ -88,7 +88,7 @@ MISTAKES = [
     (lambda: setattr(World().add_frame("f"), "positon", 0), "Did you mean 'position'"),
     (lambda: hrpsim.solve_contacts([["1"] * 3] * 3, [0, 0, 1], 0.5), "W must be numbers"),
     (lambda: hrpsim.mass_matrix(World(), [0.0]), "model must be a Model, .*got <World"),
-    (lambda: hrpsim.Mesh(np.eye(3), [[0.5, 1, 2]]), "triangles are whole numbers"),
+    (lambda: hrpsim.Mesh(np.eye(3), [[0.5, 1, 2]]), "triangles must be whole numbers"),
     (lambda: Box("1 1 1"), "edge lengths must be numbers"),
 ]
 

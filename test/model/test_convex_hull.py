@@ -105,10 +105,7 @@ def test_a_height_field_is_centred_by_default():
         ({"heights": np.zeros((2, 2)), "spacing": (1.0, -1.0)}, "spacing must be positive"),
         ({"heights": [[0, np.nan], [0, 0]], "spacing": 1}, r"heights\[0, 1\] is nan"),
         ({"heights": np.zeros((2, 2)), "size": 1, "origin": (1, 2)}, "origin must be three"),
-        (
-            {"heights": np.zeros((4001, 4000)), "size": 1},
-            "heights are more than the limit of 16000000",
-        ),
+        ({"heights": np.zeros((4001, 4000)), "size": 1}, "are more than 16000000 heights"),
     ],
 )
 def test_bad_height_fields_are_refused(arguments, cause):

@@ -160,7 +160,7 @@ REFUSED = {
         "<sensor name='s' type='imu' latency='-1'/>": "latency=-1 is not from 0 to 1 s",
         "<sensor name='s' type='imu' latency='1.5'/>": "latency=1.5 is not from 0 to 1 s",
         "<sensor name='s' type='imu' tare='true'/>": "only a force_torque sensor has a tare",
-        "<sensor name='s' type='imu'><origin xyz='0 0'/></sensor>": "3 numbers needed, 2 given",
+        "<sensor name='s' type='imu'><origin xyz='0 0'/></sensor>": "must be 3 numbers, got 2",
     },
     "ankle": {"<spring stiffness='1'/>": "'ankle' is fixed"},
     "shank": {"<capsule collision='tub'/>": "collision 'tub' does not exist. Did you mean 'tube'"},

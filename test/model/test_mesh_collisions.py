@@ -129,10 +129,10 @@ def write_flat(path):
     ("write", "cause"),
     [
         (lambda p: p.write_text(""), "it is empty: the file has no bytes"),
-        (lambda p: p.write_text("v 0 0 0\n"), "it is empty: it holds no triangles"),
+        (lambda p: p.write_text("v 0 0 0\n"), "it is empty: it has no triangles"),
         (lambda p: p.write_text("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), "finite"),
         (write_flat, "the points lie in a plane"),
-        (lambda p: write_obj(p, *box((5e3, 1, 1))), "most likely it is in another unit"),
+        (lambda p: write_obj(p, *box((5e3, 1, 1))), "Probably the mesh is in another unit"),
     ],
 )
 @pytest.mark.parametrize("meshes", ["hull", "exact"])

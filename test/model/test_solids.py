@@ -125,7 +125,7 @@ def flat_box():
 @pytest.mark.parametrize(
     ("make", "cause"),
     [
-        (open_box, "Mesh: it is open: 3 of its 18 edges .* static, or take ConvexHull"),
+        (open_box, "Mesh: it is open: 3 of its 18 edges .* static, or use ConvexHull"),
         (inverted_box, "Mesh: its triangles face inwards"),
         (flat_box, "Mesh: it is flat"),
         (Plane, "a Plane has no volume, so it cannot move"),

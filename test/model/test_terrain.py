@@ -108,7 +108,9 @@ def test_lengths_and_counts_are_checked():
         stairs(3, 0.0, 0.3, 1.0)
     with pytest.raises(hrpsim.ModelError, match=r"rough_ground: 2000\d+ x 21 heights.*the limit"):
         rough_ground(1e9, 1.0, 0.1, 0.5)
-    with pytest.raises(hrpsim.ModelError, match=r"rough_ground: 1 x 21 heights. At least 2 x 2"):
+    with pytest.raises(
+        hrpsim.ModelError, match=r"rough_ground: must have at least 2 x 2 heights, got 1 x 21"
+    ):
         rough_ground(0.01, 1.0, 0.1, 0.5)
     with pytest.raises(hrpsim.ModelError, match=r"rubble: 1000000 parts.*COMPOUND_PARTS"):
         rubble(10.0, 10.0, 0.02, 0.01)

@@ -237,7 +237,7 @@ def test_the_size_of_bodies_does_not_matter_to_their_fall(size, integrator):
 
 def test_a_needle_that_rounding_leaves_without_inertia_is_refused_by_name():
     world = hrpsim.World()
-    with pytest.raises(hrpsim.ModelError, match="make the solid thicker, or give its inertia"):
+    with pytest.raises(hrpsim.ModelError, match="Make the solid thicker, or give its inertia"):
         world.add_body(hrpsim.Box((1e-9, 1e-9, 1.0)), 1.0)
     body = world.add_body(hrpsim.Box((1e-9, 1e-9, 1.0)), 1.0, inertia=np.eye(3))
     world.step()

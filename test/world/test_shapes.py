@@ -104,7 +104,7 @@ def test_a_fixed_compound_is_several_shapes_of_one_name():
 @pytest.mark.parametrize(
     ("geometry", "cause"),
     [
-        (HeightField(np.zeros((3, 3)), size=1.0), "HeightField: it is open.*make it static"),
+        (HeightField(np.zeros((3, 3)), size=1.0), "HeightField: it is open.*Make the shape static"),
         (Mesh(box()[0], box()[1][1:]), "Mesh: it is open.*ConvexHull"),
     ],
 )
@@ -187,7 +187,7 @@ def test_files_name_meshes_fields_and_compounds(folder):
         ),
         (
             "bodies: [{mass: 1, shape: {height_field: {heights: [[0, 0], [0, 0]], size: 1}}}]",
-            ["bodies[0]", "make it static"],
+            ["bodies[0]", "Make the shape static"],
         ),
         ("no_collisions: [[a]]", ["no_collisions[0]", "two of"]),
         ("no_collisions: [[a, b]]", ["no_collisions[0]", "'a' does not exist"]),
