@@ -43,11 +43,14 @@ MISTAKES = [
         lambda: load_world("arm.urdf"),
         r"arm.urdf: is XML.*`load_model` .*robots: \[\{urdf: FILE\}\]",
     ),
-    (lambda: load_world("stand.yaml"), "No such file.*hrpsim ships one of this name, .*stand.yaml"),
+    (
+        lambda: load_world("stand.yaml"),
+        "No such file.*hrpsim ships a file of this name: .*stand.yaml",
+    ),
     (lambda: load_model("floor.yaml"), "floor.yaml.*a world file .* is read by `load_world`"),
     (
         lambda: World().add_robot("arm.urdf"),
-        "add_robot needs a model, got 'arm.urdf': `load_model`",
+        "add_robot needs a Model, got 'arm.urdf'. `load_model`",
     ),
     (lambda: World().add_body("box", 1.0), r"a body needs a shape, such as Box\(\(1, 1, 1\)\)"),
     (lambda: Box(1, 2, 3), r"in one argument, Box\(\(1, 2, 3\)\), got 1, 2, 3"),
@@ -113,7 +116,7 @@ def test_locks_and_motors_beyond_limits_are_warned_of(give):
 
 
 def test_a_logger_with_milliseconds_is_warned_of():
-    with pytest.warns(ModelWarning, match="every is 5 s, .*if 5 ms are meant, write 0.005"):
+    with pytest.warns(ModelWarning, match="every is 5 s, .*If 5 ms are meant, write 0.005"):
         hrpsim.Logger(World(), every=5)
 
 

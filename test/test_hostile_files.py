@@ -281,7 +281,7 @@ def test_a_changed_snapshot_is_refused(world, change):
     """Law: the world stays as it is."""
     snapshot, before = world.snapshot(), world.bodies["ball"].q
     change(snapshot)
-    with pytest.raises(WorldError, match="not as `snapshot\\(\\)` returned it"):
+    with pytest.raises(WorldError, match="changed after `snapshot\\(\\)` returned it"):
         world.restore(snapshot)
     np.testing.assert_array_equal(world.bodies["ball"].q, before)
 

@@ -59,7 +59,7 @@ def test_a_description_and_a_world_file_are_the_same_task(tmp_path):
         (JointPositionActionCfg(scale={"FL_hip": 0.1}, joint_names="F.*"), "target_position"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*may yield by:hrpsim.ModelWarning")
+@pytest.mark.filterwarnings("ignore:.*may be slower by:hrpsim.ModelWarning")
 def test_actions_command_their_joints(cfg, what):
     """Law: a joint's command is offset + scale * action, and other joints keep theirs."""
     with closing(TaskBatch(task(actions={"front": cfg}), 2, threads=1)) as tasks:

@@ -155,7 +155,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing():
     before = tendon.record().copy()
     with pytest.raises(StateError, match="needs a position"):
         tendon.command()
-    with pytest.raises(StateError, match="nan, no finite number"):
+    with pytest.raises(StateError, match="must be a finite number, got nan"):
         tendon.command(np.nan)
     with pytest.raises(StateError, match="has no gains"):
         tendon.command(0.1, kp=0.0, kd=0.0)

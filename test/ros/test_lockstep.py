@@ -177,7 +177,7 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
 
 def test_services_in_lockstep(simulations, listener):
     answering = Answering(simulations, listener)
-    assert "call ~/pause before" in listener.call("/hrpsim/step").message
+    assert "Call ~/pause before" in listener.call("/hrpsim/step").message
     assert listener.call("/hrpsim/pause").success
     listener.set_parameter("step_count", 7)
     refused = listener.call("/hrpsim/step")
@@ -263,7 +263,7 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert not any("Traceback" in line for line in dizzy.lines)
 
     assert slow.wait(LIMIT) == 1
-    assert "period is 0.007 s, and the simulation expects commands 0.005 s apart" in slow.lines[-1]
+    assert "period is 0.007 s, but the simulation expects commands 0.005 s apart" in slow.lines[-1]
 
     restless = start_controller(simulations, f"{FEEDBACK}:Restless")
     assert restless.wait_for_line("ready", LIMIT)
@@ -274,8 +274,8 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
 
 
 TOO_RARELY = (
-    "hrpsim_controller: the controller's period is 0.005 s, and the simulation expects commands "
-    "0.01 s apart: start its node with -p control_period:=0.005"
+    "hrpsim_controller: the controller's period is 0.005 s, but the simulation expects commands "
+    "0.01 s apart. Start the node with -p control_period:=0.005"
 )
 
 

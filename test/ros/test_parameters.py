@@ -135,7 +135,7 @@ def test_a_long_text_is_refused_before_it_is_stored(paused_simulation, listener)
     request = SetParameters.Request(parameters=[Parameter(name="state_name", value=value)])
     kind = "rcl_interfaces/srv/SetParameters"
     (result,) = listener.call("/hrpsim/set_parameters", request, kind).results
-    assert not result.successful and result.reason.endswith("at most (PARAMETER_TEXT)")
+    assert not result.successful and result.reason.endswith("are allowed (PARAMETER_TEXT)")
     value.string_value = "x" * PARAMETER_TEXT
     (result,) = listener.call("/hrpsim/set_parameters", request, kind).results
     assert result.successful, result.reason

@@ -77,26 +77,29 @@ def values(text):
         (
             f"{BOX}find: {{parameter: {MASS}, between: [1, 2], tolerance: 1, bad: time}}\n"
             + values("3"),
-            f"{MASS} has values in the design, and is looked along by find",
+            f"{MASS} is in both the design and `find`",
         ),
         (
             f"{BOX}find: {{parameter: bodies.mass, between: [1, 2], tolerance: 1}}\ndesign: {{}}",
             f"find: parameter 'bodies.mass' .* Did you mean '{MASS}'",
         ),
-        (BOX + values("{uniform: [1, 2]}"), r"y.yaml:3:1: design: .*uniform, which goes with .*"),
+        (BOX + values("{uniform: [1, 2]}"), r"y.yaml:3:1: design: .*Use uniform with a method .*"),
         (BOX + values("{values: []}"), r"y.yaml:3:1: design: parameter 'bodies.box.mass': values:"),
-        (BOX + values("{steps: [1, 2, 2.5]}"), "y.yaml:3:1: .* a whole count >= 2"),
+        (BOX + values("{steps: [1, 2, 2.5]}"), "y.yaml:3:1: .* a whole count from 2"),
         (BOX + values("{steps: [1, 2, 2], values: [1]}"), "y.yaml:3:1: .* one of values, steps"),
         (BOX + values("{values: [[0, 0, 1]]}"), "y.yaml:3:1: .* numbers, texts or truth values"),
-        (BOX + values("{integers: [0, 1000000000]}"), "whole numbers, at most 1000000 of them"),
-        (BOX + values("{steps: [1, 2, 1000000000]}"), "a whole count >= 2, at most 1000000, got"),
+        (BOX + values("{integers: [0, 1000000000]}"), "with at most 1000000 whole numbers between"),
+        (BOX + values("{steps: [1, 2, 1000000000]}"), "a whole count from 2 to 1000000, got"),
         (BOX + values("{uniform: [-1.7e308, 1.7e308]}"), r"at most 1e\+50 in size, got \[-1.7e"),
         (BOX + values("{log_uniform: [1e-308, 1]}"), "low must be 1e-50 or more, got 1e-308"),
         ("function: leaves.py:f\ndesign: {}", "leaves.py:f': SystemExit: 3"),
         (f"{STAND}controller: 'leaves.py:F'\ndesign: {{}}", "leaves.py:F': SystemExit: 3"),
         (f"world: {'x' * 300}\nduration: 1\ndesign: {{}}", "xxx': File name too long"),
-        (f"{BOX}design: {{method: sobol}}", "y.yaml:3:1: .* a design by sobol needs a count"),
-        (f"{BOX}design: {{count: 4}}", "a design by grid has no count of cells. random, .* repeat"),
+        (
+            f"{BOX}design: {{method: sobol}}",
+            "y.yaml:3:1: .* a design by sobol needs the number of cells",
+        ),
+        (f"{BOX}design: {{count: 4}}", "a design by grid has no `count`. Only random, .* repeat"),
         (f"{BOX}design: {{method: table}}", "a design by table needs a table of rows"),
         (f"{BOX}design: {{table: cells.csv, method: grid}}", "a design by grid has no table"),
         (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: '{MASS}' is the name of two columns"),
@@ -167,7 +170,7 @@ def test_a_wrong_name_of_a_world_s_setting_names_those_that_exist(folder, key):
 
 @pytest.mark.parametrize("within", [[5, 6], [-6, -5]])
 def test_a_distribution_with_nothing_where_it_is_cut_off(within):
-    with pytest.raises(SweepError, match=r"normal: \[0, 0.001\] has nothing within \["):
+    with pytest.raises(SweepError, match=r"normal: \[0, 0.001\] has no probability within \["):
         Design({"a": {"normal": [0, 1e-3], "within": within}}, "sobol", count=2)
 
 
@@ -443,14 +446,18 @@ def test_a_cell_that_asks_to_exit_is_a_result():
 @pytest.mark.parametrize(
     "design, more, message",
     [
-        (None, {}, "a design is a Design or a product of some, got None"),
+        (None, {}, "design must be a Design or a product of Designs, got None"),
         ({"mode": ["exit"]}, {}, "a design is a Design"),
         (Design(), {"processes": 0}, "processes must be a whole number >= 1, got 0"),
         (Design(), {"per_task": 0}, "per_task must be a whole number >= 1, got 0"),
         (Design(), {"store": "a\0b"}, "a store is a folder with a name"),
         (Design(), {"store": "a" * 300}, "cannot write"),
-        (Design({"height": {"values": [2**70]}}), {}, "'height': whole numbers end at 2^63 - 1"),
-        (Design({"mode": {"values": ["a", "a\0"]}}), {}, "cell 1: a text cannot end with a null"),
+        (
+            Design({"height": {"values": [2**70]}}),
+            {},
+            "'height': whole numbers must be at most 2^63 - 1",
+        ),
+        (Design({"mode": {"values": ["a", "a\0"]}}), {}, "cell 1: a text must not end with a null"),
     ],
 )
 def test_what_a_sweep_cannot_be_called_with(design, more, message, tmp_path, monkeypatch):

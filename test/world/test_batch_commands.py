@@ -193,7 +193,7 @@ def test_a_row_of_gains_is_set_gains_of_its_robot(start, worlds):
 
 @pytest.mark.parametrize(
     "wrong, message",
-    [(-1.0, "kd for joint .* is -1. Gains must not be negative"), (np.nan, "kd .* is nan")],
+    [(-1.0, "kd for joint .* must not be negative, got -1"), (np.nan, "kd .* is nan")],
 )
 def test_gains_that_are_refused_change_no_world(start, wrong, message):
     with Batch(start, 3, threads=1) as batch:

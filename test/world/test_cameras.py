@@ -165,7 +165,7 @@ def test_a_camera_of_a_robot_measures_at_its_rate_and_does_not_see_its_link():
         assert depth == pytest.approx(3.0 - stamp, abs=1e-5)
     assert robot.sensors["own"].measure().depth[12, 16] == pytest.approx(0.8, abs=1e-5)
     assert robot.sensors["others"].measure().depth[12, 16] == np.inf
-    with pytest.raises(AttributeError, match='Say images="depth color"'):
+    with pytest.raises(AttributeError, match='Write images="depth color"'):
         eye.color  # noqa: B018
 
 

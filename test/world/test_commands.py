@@ -194,7 +194,7 @@ BAD_WORLDS = {
     "tolerance": (dict(tolerance=0.0), "tolerance must be positive"),
     "accuracy": (dict(accuracy="good"), "'good'.*fast.*standard.*exact"),
     "both": (dict(accuracy="fast", tolerance=1e-3), "give only one of tolerance=0.001 and acc"),
-    "stop": (dict(accuracy="fast", stop="relative_change"), "stop must be 'residual'"),
+    "stop": (dict(accuracy="fast", stop="relative_change"), "needs stop='residual'"),
     "sweeps": (dict(sweep_limit=0), "sweep_limit must be at least 1"),
 }
 

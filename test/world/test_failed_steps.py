@@ -193,7 +193,7 @@ def test_what_no_step_can_follow_is_refused():
         for entity in (body, arm):
             state = getattr(entity, what).copy()
             state[0] = wrong
-            with pytest.raises(hrpsim.StateError, match="no step can follow more than"):
+            with pytest.raises(hrpsim.StateError, match="must be at most 1e\\+"):
                 setattr(entity, what, state)
     with pytest.raises(hrpsim.StateError, match=r"velocity\[2\] is 1e\+160"):
         world.add_body(hrpsim.Sphere(0.1), 1.0, velocity=(0.0, 0.0, 1e160))

@@ -95,9 +95,9 @@ def test_a_frame_starts_again_with_its_world():
 def test_mistakes_with_frames_are_named():
     world, frame, _ = leading()
     for name in ("hand", "box", "world", ""):
-        with pytest.raises(WorldError, match="already has something called"):
+        with pytest.raises(WorldError, match="already has an entity or a frame with the name"):
             world.add_frame(name)
-    with pytest.raises(WorldError, match="already has an entity called 'hand'"):
+    with pytest.raises(WorldError, match="already has an entity with the name 'hand'"):
         world.add_body(Box((1, 1, 1)), 1.0, name="hand")
     with pytest.raises(StateError, match="must not be zero"):
         frame.orientation = (0, 0, 0, 0)

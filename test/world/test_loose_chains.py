@@ -117,7 +117,7 @@ def test_a_taut_chain_of_joints_holds_by_a_pin_with_compliance(count):
 def test_a_taut_chain_of_joints_that_fails_names_what_holds_it():
     """The state before the step is kept, and the error names the compliance."""
     world = taut_robot(6)
-    with pytest.raises(WorldError, match="give them a compliance"):
+    with pytest.raises(WorldError, match="Give the connections a compliance"):
         world.step(1000)
     assert np.isfinite(world.robots["chain"].q).all()
 

@@ -170,5 +170,5 @@ def test_units_turn_gravity_and_scenery(load):
 
 
 def test_a_stage_without_solids_is_refused(load):
-    with pytest.raises(WorldError, match="neither a body nor a shape that collides"):
+    with pytest.raises(WorldError, match="neither a rigid body nor a shape that collides"):
         load(SCENE)

@@ -151,7 +151,7 @@ class TrajectoryGoals(JointTrajectories):
 
     def reset(self) -> None:
         """Abort all goals of the time before a reset."""
-        self.abort_all("the world was put into another state")
+        self.abort_all("another state of the world was set")
         super().reset()
 
     def abort_all(self, reason: str) -> None:
@@ -166,13 +166,17 @@ class TrajectoryGoals(JointTrajectories):
             if name not in self._joints:
                 raise Refusal("INVALID_JOINTS", unknown_name("joint", name, self._joints))
             if name in self.off or name in self._robot.locked:
-                raise Refusal("INVALID_JOINTS", f"joint {name!r} is off or locked")
+                raise Refusal(
+                    "INVALID_JOINTS", f"joint {name!r} is off or locked. Set its parameter mode"
+                )
 
     def _validated(self, goal: Goal) -> _Active:
         request = goal.request
         several = request.multi_dof_trajectory
         if several.joint_names or several.points:
-            raise WorldError("multi_dof_trajectory: no joint has several degrees of freedom")
+            raise WorldError(
+                "multi_dof_trajectory must be empty, as no joint has several degrees of freedom"
+            )
         run = super().validate(request.trajectory)
         if run is None:
             raise WorldError("the trajectory has no points")
@@ -252,5 +256,7 @@ def _given(what: str, value: float, default: float) -> float:
     if value == -1.0:
         return np.inf
     if not value >= 0.0:
-        raise WorldError(f"{what} is {value:g}. It must be positive, 0 (default) or -1 (no limit)")
+        raise WorldError(
+            f"{what} is {value:g}. It must be positive, 0 (the default) or -1 (no limit)"
+        )
     return value or default

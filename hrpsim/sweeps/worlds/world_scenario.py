@@ -99,7 +99,9 @@ class WorldScenario(Scenario):
         if controller is not None:
             if robot is None:
                 listed = ", ".join(names) or "none"
-                raise SweepError(f"{self.path}: say which robot is controlled: {listed}")
+                raise SweepError(
+                    f"{self.path}: has several robots. Name the controlled one: {listed}"
+                )
             controller_class(controller)
         return robot
 
@@ -121,7 +123,7 @@ class WorldScenario(Scenario):
 
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):
-            raise SweepError(f"pushes[{k}]: a mapping is needed, got {given!r}")
+            raise SweepError(f"pushes[{k}]: must be a mapping, got {given!r}")
         known = ("entity", "link", *world_run.PUSH)
         require_names("entry", given, known, SweepError, where=f"pushes[{k}]")
         push = {"entity": self.robot, "link": None, **world_run.PUSH_DEFAULTS, **given}
@@ -130,7 +132,7 @@ class WorldScenario(Scenario):
             if mistake:
                 raise SweepError(f"pushes[{k}].{name}: {mistake}")
         if push["entity"] is None:
-            raise SweepError(f"pushes[{k}]: say which entity is pushed")
+            raise SweepError(f"pushes[{k}]: name the entity that is pushed")
         return push
 
     @property
