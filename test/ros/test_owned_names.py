@@ -58,7 +58,7 @@ def test_a_topic_that_lies_in_another_robots_namespace_is_named():
     one = named(described(LIDAR.format("left", "two/joint_states")))
     two = named(described(), name="two", prefix="two/")
     with pytest.raises(
-        WorldError, match="robot 'two' and sensor .* the same topic, '/two/joint_states'"
+        WorldError, match=r"robot 'two' and sensor .* the same topic, '/two/joint_states'"
     ):
         check_names([one, two], resolved, sensor_topic)
 

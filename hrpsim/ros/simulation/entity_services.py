@@ -327,7 +327,7 @@ class EntityServices:
             known = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
             raise Refusal(
                 "OPERATION_FAILED",
-                f"category {info.category.category} does not exist. Available: {{known}}",
+                f"category {info.category.category} does not exist. Available: {known}",
             )
         self._entities.note(entity, EntityNotes(category, info.description, tuple(info.tags)))
 
