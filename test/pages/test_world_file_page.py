@@ -8,6 +8,7 @@ The pages are docs/reference/world_file.md and docs/reference/world_file/.
 
 import inspect
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ import voluptuous as vol
 import yaml
 
 from hrpsim import HeightField, Robot, World, load_mesh, load_model
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.world.file.world_schema import WORLD_FILE
 
@@ -65,6 +68,16 @@ FUNCTIONS = {
     "mesh": [load_mesh],
     "height_field": [HeightField],
     **{kind: [terrain] for kind, terrain in TERRAINS.items()},
+}
+
+
+# Kinds of a sensor's settings, by the annotations of the classes that check the settings.
+SETTINGS = {
+    "float": "number",
+    "int": "whole number",
+    "bool": "true or false",
+    "str": "word",
+    "tuple[float, ...]": "list of numbers",
 }
 
 
@@ -119,6 +132,17 @@ def in_words(place, key):
     return re.split(r" with keys from (?=time_step|name, desc)|, a mapping with one key", needed)[0]
 
 
+def kind_of_setting(name):
+    """Return the kind of a sensor's setting. Height scans and cameras differ in `height`."""
+    types = [
+        f.type
+        for one in (SampledSensor, *SAMPLED_KINDS.values())
+        for f in fields(one)
+        if f.name == name
+    ]
+    return " or ".join(dict.fromkeys(SETTINGS[kind] for kind in types if kind in SETTINGS))
+
+
 def schema_of(heading):
     """Return {key: words} of the entries below a heading; those that are needed end so."""
     place = ENTRIES[heading]
@@ -131,9 +155,10 @@ def schema_of(heading):
     names = re.search(r"(?:keys from|Available:) (.*?)(?:, got|$)", text)[1].split(", ")
     missing = [t for t in complaints(place({})).values() if t.startswith("missing entr")]
     required = missing[0].split(": ")[1].split(", ") if missing else []
-    return {
-        name: in_words(place, name) + (" (needed)" if name in required else "") for name in names
-    }
+    found = {name: in_words(place, name) for name in names}
+    if heading == "sensors of robots":
+        found |= {name: kind_of_setting(name) for name, words in found.items() if "a word" in words}
+    return {name: words + " (needed)" * (name in required) for name, words in found.items()}
 
 
 def documented(heading):
