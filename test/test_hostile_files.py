@@ -107,7 +107,7 @@ MESHES = {
         json.dumps(
             {"asset": {"version": "2.0"}, "buffers": [{"byteLength": 9, "uri": "../../etc/passwd"}]}
         ).encode(),
-        "leads out of the mesh's folder",
+        "outside the mesh's folder",
     ),
 }
 
@@ -131,7 +131,7 @@ def test_pictures_outside_the_folder_are_left_out_and_named(tmp_path):
         Image.new("RGB", (4, 4)).save(place / "paint.png")
     corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n"
     (folder / "a.obj").write_text(f"mtllib m.mtl\n{corners}usemtl m\nf 1/1 2/2 3/3\n")
-    for name, note in (("paint.png", ""), ("../paint.png", "leads out of the mesh's folder")):
+    for name, note in (("paint.png", ""), ("../paint.png", "outside the mesh's folder")):
         (folder / "m.mtl").write_text(f"newmtl m\nmap_Kd {name}\n")
         notes = read_scene(folder / "a.obj").metadata["notes"]
         assert note in " ".join(notes) if note else notes == ()

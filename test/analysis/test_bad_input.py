@@ -218,7 +218,7 @@ def test_arrays_that_do_not_fit():
         analyser.analyse(q, rest, rates, "r_sole")
     with pytest.raises(ModelError, match="Available: l_sole, r_sole"):
         analyser.analyse(q, rest, rest, "hand")
-    with pytest.raises(StateError, match="ascending samples"):
+    with pytest.raises(StateError, match="increasing samples"):
         analyser.analyse(q, rest, rest, [FixedPhase(1, ("r_sole",))])
 
 
@@ -268,7 +268,10 @@ def test_the_observer_keeps_its_results_when_it_refuses():
         (["MOTION", "--fixed-link", "foot"], "link 'foot' does not exist"),
         (["MOTION", "--sole", "l_sole=1,2,3"], "four numbers XMIN,XMAX,YMIN,YMAX"),
         (["MOTION", "--split", "evenly"], "split 'evenly' does not exist"),
-        (["MOTION", "--period", "9"], "a period of 9 s does not fit a motion of 1 s"),
+        (
+            ["MOTION", "--period", "9"],
+            "the period of 9 s must be positive and at most the motion's duration of 1 s",
+        ),
         (["MOTION", "MOTION", "--csv"], "--csv and --plot need a single motion"),
     ],
 )

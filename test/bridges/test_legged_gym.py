@@ -211,7 +211,7 @@ def test_a_network_of_actuators_is_taken(project):
             "control.actuator_net_file is missing",
         ),
         ("action_scale = 0.25", "control_type = 'V'", "damping by acceleration"),
-        ("resources/robot.urdf", "resources/none.urdf", "in no folder above"),
+        ("resources/robot.urdf", "resources/none.urdf", "no folder above"),
         ("import os", "import os(", "robot_config.py:1: not Python"),
         ("RobotRoughCfgPPO(", "RobotFlatCfg(", "Add `class: NAME`"),
     ],

@@ -150,7 +150,11 @@ def test_mistakes_of_a_description_are_named_with_their_lines(description, old, 
     ("old", "new", "message"),
     [
         ("RLEG_JOINT3", "RLEG_JOINT9", "joint 'RLEG_JOINT9' does not exist"),
-        ("scale: [0.1, 0.2], history", "scale: [0.1], history", "joint_velocities: 1 scales for 2"),
+        (
+            "scale: [0.1, 0.2], history",
+            "scale: [0.1], history",
+            "joint_velocities: scale must be one number or 2, got 1",
+        ),
         ("  - {term: gravity, history: 2}\n", "", "are 24 numbers, .* 'obs' takes 30"),
         ("term: gravity", "term: gravity, components: [3]", "component 3 of 3 numbers"),
         ("policy.onnx", "other.onnx", "other.onnx' does not exist"),

@@ -81,7 +81,11 @@ def test_a_filter_keeps_a_part_of_the_last_action(tmp_path):
         ("velocity: [b]", "velocity: [d]", "action.velocity: joint 'd' does not exist"),
         ("velocity: [b]", "velocity: [c]", "'c' is listed under both velocity and effort"),
         ("lower: -0.4", "lower: [1, 2]", "action.lower: 2 numbers for 3 joints"),
-        ("{term: constant}", "{term: constant, output: x}", "`output` and the term `reference`"),
+        (
+            "{term: constant}",
+            "{term: constant, output: x}",
+            "`output` belongs to the term `reference`",
+        ),
         ("{term: constant}", "{term: reference, output: x}", "output 'x' does not exist"),
     ],
 )

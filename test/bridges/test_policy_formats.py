@@ -120,8 +120,12 @@ def test_histories_of_rl_sar_may_begin_with_the_oldest_or_be_grouped_by_term(tmp
     [
         ('"commands"', '"robots/phase"', r"config.yaml:4:3: observations: .*'robots/phase' does"),
         ("[0, 1, 2]", "[0, 2]", "must be consecutive ages"),
-        ("num_observations: 21", "num_observations: 20", "20, and the observations are 21"),
-        ("joint_mapping: [2, 0, 3, 1]", "joint_mapping: [2, 0, 3, 3]", "no order of 4 joints"),
+        ("num_observations: 21", "num_observations: 20", "is 20, but the observations have 21"),
+        (
+            "joint_mapping: [2, 0, 3, 1]",
+            "joint_mapping: [2, 0, 3, 3]",
+            "a permutation of at most 4 indices",
+        ),
         ("wheel_indices: [2, 3]", "wheel_indices: [4]", "there is no joint 4"),
         ("  rl_kp: [20.0, 21.0, 0.0, 0.0]\n", "", "rl_kp: is missing"),
         ("rover/gym:", "tank/gym:", "has no robot 'tank'"),

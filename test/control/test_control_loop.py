@@ -201,7 +201,10 @@ def _with(value, count=30):
         (np.zeros(30), r"Diary.control must return a Command, got ndarray"),
         (Command(), "without positions, velocities or efforts"),
         (Command(positions=np.zeros(36)), r"Diary: positions must be 30 numbers.*\(36,\)"),
-        (Command(velocities=_with(np.nan)), "Diary: velocities for joint 'RLEG_JOINT4' is nan"),
+        (
+            Command(velocities=_with(np.nan)),
+            "Diary: velocities for joint 'RLEG_JOINT4' must be finite, got nan",
+        ),
         (Command(efforts=_with(-np.inf)), "Diary: efforts for joint 'RLEG_JOINT4' is -inf"),
         (Command(efforts="limp"), "Diary: efforts must be numbers, got 'limp'"),
     ],
@@ -252,10 +255,10 @@ def test_controllers_are_found_by_name(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert find_controller("my_walk:Mine").__module__ == "my_walk"
     for name, message in {
-        "Mine": "expected 'module:Class'",
-        ":Mine": "expected 'module:Class'",
-        "../../x:Mine": "expected 'module:Class'",
-        ".x:Mine": "expected 'module:Class'",
+        "Mine": "must be 'module:Class'",
+        ":Mine": "must be 'module:Class'",
+        "../../x:Mine": "must be 'module:Class'",
+        ".x:Mine": "must be 'module:Class'",
         "no.such.module:Mine": "no module 'no' on",
         "hrpsim.control.nothing:Mine": "no module 'hrpsim.control.nothing'",
         f"{file}:Yours": "controller 'Yours' does not exist.*Available: Mine$",

@@ -229,5 +229,5 @@ def test_repeated_samples_are_left_out():
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut"])
 def test_damaged_arrays_are_refused(tmp_path, content):
     (tmp_path / "run.npz").write_bytes(content)
-    with pytest.raises(FitError, match="not arrays of a recording"):
+    with pytest.raises(FitError, match="not a file of NumPy arrays"):
         read_recording(tmp_path / "run.npz")

@@ -248,7 +248,7 @@ def test_a_terrain_is_below_the_robot():
         ({"robot": replace(ROBOT, stiffness={".*": 1.0, "FL_.*": 2.0})}, "'FL_hip' fits '.*' and"),
         ({"robot": replace(ROBOT, damping={"(": 1.0})}, "is not a regular expression"),
         ({"rewards": {"a": RewardTermCfg("alive", 1.0)}}, "reward 'a': term 'alive' does"),
-        ({"rewards": {"a": RewardTermCfg("posture", 1.0)}}, "Arguments of the term: std, joint_n"),
+        ({"rewards": {"a": RewardTermCfg("posture", 1.0)}}, "term has the arguments: std, joint_n"),
         ({"observations": {"o": ObservationTermCfg("joint_pos", {"joint_names": "x"})}}, "'x'"),
         (
             {"observations": {"o": ObservationTermCfg("base_lin_vel", scale=(1, 2))}},
@@ -260,7 +260,7 @@ def test_a_terrain_is_below_the_robot():
         ({"decimation": 0}, "decimation at least 1"),
         ({"episode_length_s": 0.001}, "at least a control period"),
         ({"terrain": TerrainCfg("hill")}, "terrain 'hill' does not exist"),
-        ({"terrain": TerrainCfg("stairs", {"steps": 3})}, "Arguments of the terrain: count"),
+        ({"terrain": TerrainCfg("stairs", {"steps": 3})}, "terrain has the arguments: count"),
         (
             {"actions": {k: JointEffortActionCfg() for k in "ab"}},
             "two joints of the task's actions are called 'FL_hip'",

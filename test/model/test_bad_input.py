@@ -225,7 +225,7 @@ INERTIA = [
         "link 'base' / inertial / mass",
         "the mass -1 kg is negative",
     ),
-    case("zero mass", arm(('mass value="1"', 'mass value="0"')), "link 'base'", "its mass is zero"),
+    case("zero mass", arm(('mass value="1"', 'mass value="0"')), "link 'base'", "the mass is zero"),
     case(
         "not positive definite",
         arm(('ixx="1"', 'ixx="-1"')),

@@ -69,7 +69,7 @@ def test_the_same_points_give_the_same_hull():
     [
         (np.zeros((3, 3)), "at least 4 points"),
         (np.zeros((5, 2)), "at least 4 points"),
-        (np.ones((10, 3)), "in a plane, on a line or in one place"),
+        (np.ones((10, 3)), "in a plane, on a line or at one point"),
         (np.arange(30.0).reshape(10, 3), "in a plane, on a line"),
         (box()[0] * (1, 1, 1e-8), "in a plane"),
         (np.full((5, 3), np.nan), "point 0 is not finite"),

@@ -182,8 +182,18 @@ def test_an_empty_number_of_an_mjcf_is_refused(was):
 @pytest.mark.parametrize(
     "kind, was, becomes, told",
     [
-        ("wrl", "rotation 0 0 1 0.3", "rotation 0 0 0 0.3", "Joint 'HIP': rotation: an axis of z"),
-        ("wrl", "rotation 1 0 0 1.57", "rotation 0 0 0 1.57", "Transform: rotation: an axis of z"),
+        (
+            "wrl",
+            "rotation 0 0 1 0.3",
+            "rotation 0 0 0 0.3",
+            "Joint 'HIP': rotation: the axis of a rotation",
+        ),
+        (
+            "wrl",
+            "rotation 1 0 0 1.57",
+            "rotation 0 0 0 1.57",
+            "Transform: rotation: the axis of a rotation",
+        ),
         ("wrl", "mass 2 ", "mass 1e200 ", "Segment 'THIGH': mass: every number must be finite and"),
         (
             "body",

@@ -144,10 +144,10 @@ REFUSED = {
         "<rotor inertia='1' gear_ratio='0'/>": "gear_ratio is zero",
         "<gains kp='1'/>": "attribute 'kd' is missing",
         "<gains kp='1' kd='1'/><gains kp='1' kd='1'/>": "<gains> is given twice for 'knee'",
-        "<material name='m'/>": "belongs to a link, and 'knee' is a joint",
+        "<material name='m'/>": "applies to links, but 'knee' is a joint",
     },
     "foot": {
-        "<spring stiffness='1'/>": "belongs to a joint, and 'foot' is a link",
+        "<spring stiffness='1'/>": "applies to joints, but 'foot' is a link",
         "<material/>": "attribute 'name' is missing",
         "<capsule collision='sole'/>": "must be one <cylinder>",
         "<sensor name='s' type='gyro'/>": (
@@ -201,7 +201,7 @@ def test_a_sensor_cannot_stand_on_a_name_of_two_things():
     text = (LEG % '<hrpsim reference="shank"><sensor name="s" type="imu"/></hrpsim>').replace(
         'joint name="ankle"', 'joint name="shank"'
     )
-    with pytest.raises(ModelError, match="is a link and a joint above another link"):
+    with pytest.raises(ModelError, match="is a link, and also a joint above another link"):
         load_model(text)
 
 
@@ -289,7 +289,7 @@ def test_a_connection_is_fixed_and_named_by_its_links_unless_it_says_more():
 
 
 REFUSED_CONNECTIONS = {
-    "knee": {'<connection to="foot"/>': ["belongs to a link", "knee"]},
+    "knee": {'<connection to="foot"/>': ["applies to links", "knee"]},
     "trunk": {
         "<connection/>": ["to"],
         '<connection to="feet"/>': ["feet", "foot"],

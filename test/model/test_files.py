@@ -246,7 +246,7 @@ def test_what_git_lfs_has_in_place_of_a_file_is_named_with_the_cure(tmp_path, ki
     if kind == "mjcf":
         pytest.importorskip("mujoco", reason="no mujoco")
         text = MJCF.format(path)
-    with pytest.raises(ModelError, match=f"{path}.*pointer of Git LFS.*git lfs pull"):
+    with pytest.raises(ModelError, match=f"{path}.*Git LFS pointer.*git lfs pull"):
         if kind == "npy":
             read_table(path)
         else:

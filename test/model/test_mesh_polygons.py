@@ -149,8 +149,8 @@ def test_indices_of_an_obj_count_from_their_line(tmp_path):
 @pytest.mark.parametrize(
     ("face", "cause"),
     [
-        ("f 1 2 3 9", "names vertex 9, and there are 3"),
-        ("f 0 1 2 3", "names vertex 0, and there are 3"),
+        ("f 1 2 3 9", "names vertex 9, but there are 3"),
+        ("f 0 1 2 3", "names vertex 0, but there are 3"),
         ("f -4 -2 -1", "line 4: a face names the vertex 4 before it, but only 3 precede it"),
     ],
 )

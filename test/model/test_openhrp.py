@@ -304,7 +304,7 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
 @pytest.mark.parametrize(
     "text, was, becomes, named",
     [
-        (BODY, "links:", "link:", "needs `links`"),
+        (BODY, "links:", "link:", "no list `links`"),
         (BODY, "angleUnit: degree", "angleUnit: grad", "degree or radian"),
         (BODY, "parent: WAIST", "parent: WAIS", "Did you mean 'WAIST'"),
         (BODY, "name: FOOT\n", "name: HIP\n", "two links are called 'HIP'"),

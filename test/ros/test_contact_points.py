@@ -88,7 +88,7 @@ def test_forces_and_moments_are_those_of_the_links_asked_for(crowd):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda m: m.fields.pop(), "fields are not those of contact_points: x, y, z, link"),
+        (lambda m: m.fields.pop(), "the fields must be contact_points, got x, y, z, link"),
         (lambda m: m.data.pop(), "bytes are not"),
         (lambda m: setattr(m, "is_bigendian", True), "little-endian"),
         (

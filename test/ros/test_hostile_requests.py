@@ -199,7 +199,7 @@ def test_a_parameter_of_no_type_is_refused(target, kind):
         f"/hrpsim/{snake}", request, f"rcl_interfaces/srv/{kind.__name__}"
     )
     result = response.results[0] if hasattr(response, "results") else response.result
-    assert not result.successful and "there is no type 77" in result.reason
+    assert not result.successful and "has the unknown type 77" in result.reason
 
 
 def test_bytes_that_are_no_message_are_passed_over(target):

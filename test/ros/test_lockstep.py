@@ -259,7 +259,10 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert "KeyError: 'third_foot'" in trace[-1]
 
     assert dizzy.wait(LIMIT) == 1
-    assert "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' is nan" in dizzy.lines[-1]
+    assert (
+        "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' must be finite, got nan"
+        in dizzy.lines[-1]
+    )
     assert not any("Traceback" in line for line in dizzy.lines)
 
     assert slow.wait(LIMIT) == 1
@@ -308,9 +311,9 @@ def test_a_controller_that_another_simulation_asks_too_rarely_ends(simulations, 
     [
         ("no_such_package.module:Walk", "there is no module 'no_such_package'"),
         (f"{FEEDBACK}:Walk", "controller 'Walk' does not exist"),
-        ("Feedback", "expected 'module:Class'"),
+        ("Feedback", "must be 'module:Class'"),
         (f"{FEEDBACK}:np", "is not a subclass of hrpsim.control.Controller"),
-        (f"{FEEDBACK}:Feedback gain", "parameters: expected 'name:=value', got 'gain'"),
+        (f"{FEEDBACK}:Feedback gain", "parameters: must be 'name:=value', got 'gain'"),
         (f"{FEEDBACK}:Feedback gain:=[", "parameters: gain:2:1: not YAML"),
     ],
 )

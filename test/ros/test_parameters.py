@@ -83,9 +83,9 @@ def test_a_file_of_parameters_for_other_nodes_is_named(simulations, tmp_path, na
         arguments += ["-p", "duration:=0.001"]  # which the file sets where it is for the node
     node = simulations.start_program("hrpsim.ros.simulation.node", *arguments)
     assert node.wait(LIMIT) == 0, node.lines
-    (line,) = [line for line in node.lines if ": no entry for " in line] or [None]
+    (line,) = [line for line in node.lines if ": has no entry for " in line] or [None]
     assert (line is None) == (told is None), node.lines
-    assert told is None or line.endswith(f", only for {told}")
+    assert told is None or line.endswith(f"Entries: {told}")
 
 
 def test_parameters_at_run_time(paused_simulation, listener):

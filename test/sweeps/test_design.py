@@ -96,7 +96,7 @@ def test_seeds_of_cells_depend_on_seed_and_cell_alone(seed, cell):
         ({"parameters": {"a": {"normal": [0, -1]}}}, "standard deviation > 0"),
         ({"parameters": {"a": {"uniform": [0, np.nan]}}}, "2 finite numbers"),
         ({"parameters": {"a": {"values": []}}}, "at least one"),
-        ({"parameters": {"a": [1]}}, "a value or a mapping"),
+        ({"parameters": {"a": [1]}}, "a value, or a mapping"),
         ({"repeat": 0}, "repeat must be a whole number >= 1, got 0"),
         ({"parameters": {"a": {"integers": [0, 999_999]}, "b": {"steps": [0, 1, 99]}}}, "cells"),
     ],

@@ -75,7 +75,7 @@ def two_robots(tmp_path):
 
 
 def test_what_cannot_go_over_ros_is_named(rclpy_is_there, two_robots):
-    with pytest.raises(SweepError, match="This one has a function"):
+    with pytest.raises(SweepError, match="not one with a `function`"):
         over_ros(FunctionScenario(f"{SOURCE}:fall"))
     with pytest.raises(SweepError, match="this study has none"):
         over_ros(WorldScenario(STAND, duration=1.0))

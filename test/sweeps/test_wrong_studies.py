@@ -86,7 +86,10 @@ def values(text):
         (BOX + values("{uniform: [1, 2]}"), r"y.yaml:3:1: design: .*Use uniform with a method .*"),
         (BOX + values("{values: []}"), r"y.yaml:3:1: design: parameter 'bodies.box.mass': values:"),
         (BOX + values("{steps: [1, 2, 2.5]}"), "y.yaml:3:1: .* a whole count from 2"),
-        (BOX + values("{steps: [1, 2, 2], values: [1]}"), "y.yaml:3:1: .* one of values, steps"),
+        (
+            BOX + values("{steps: [1, 2, 2], values: [1]}"),
+            "y.yaml:3:1: .* one key from values, steps",
+        ),
         (BOX + values("{values: [[0, 0, 1]]}"), "y.yaml:3:1: .* numbers, texts or truth values"),
         (BOX + values("{integers: [0, 1000000000]}"), "with at most 1000000 whole numbers between"),
         (BOX + values("{steps: [1, 2, 1000000000]}"), "a whole count from 2 to 1000000, got"),
@@ -102,7 +105,7 @@ def values(text):
         (f"{BOX}design: {{count: 4}}", "a design by grid has no `count`. Only random, .* repeat"),
         (f"{BOX}design: {{method: table}}", "a design by table needs a table of rows"),
         (f"{BOX}design: {{table: cells.csv, method: grid}}", "a design by grid has no table"),
-        (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: '{MASS}' is the name of two columns"),
+        (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: two columns have the name '{MASS}'"),
         (
             f"{BOX}design: {{table: cells.csv, parameters: {{{MASS}: 1}}}}",
             f"'{MASS}' is in the table and outside it",
@@ -311,7 +314,7 @@ class TestStores:
         file = tmp_path / "x.zarr.journal"
         file.write_text(content)
         with ThreadPoolExecutor(1) as thread:
-            with pytest.raises(SweepError, match=r"x\.zarr\.journal is not a journal of a sweep"):
+            with pytest.raises(SweepError, match=r"x\.zarr\.journal is not the journal of a sweep"):
                 sweep(named(fall), HEIGHTS, thread, tmp_path / "x.zarr")
         assert file.read_text() == content
 
@@ -326,7 +329,7 @@ class TestStores:
     @pytest.mark.parametrize("name", ["", "/"])
     def test_a_store_needs_a_name(self, study, name, capsys):
         assert self.run(study, "--store", name) == 1
-        assert "a store is a folder with a name" in capsys.readouterr().err
+        assert "a store must be a folder with a name" in capsys.readouterr().err
 
     def test_a_store_that_is_not_there(self, study, capsys):
         assert main(["sweep", str(study), "--summary"]) == 1
@@ -447,10 +450,10 @@ def test_a_cell_that_asks_to_exit_is_a_result():
     "design, more, message",
     [
         (None, {}, "design must be a Design or a product of Designs, got None"),
-        ({"mode": ["exit"]}, {}, "a design is a Design"),
+        ({"mode": ["exit"]}, {}, "design must be a Design"),
         (Design(), {"processes": 0}, "processes must be a whole number >= 1, got 0"),
         (Design(), {"per_task": 0}, "per_task must be a whole number >= 1, got 0"),
-        (Design(), {"store": "a\0b"}, "a store is a folder with a name"),
+        (Design(), {"store": "a\0b"}, "a store must be a folder with a name"),
         (Design(), {"store": "a" * 300}, "cannot write"),
         (
             Design({"height": {"values": [2**70]}}),
@@ -468,7 +471,7 @@ def test_what_a_sweep_cannot_be_called_with(design, more, message, tmp_path, mon
 
 
 def test_an_outcome_without_a_name_is_refused():
-    with pytest.raises(SweepError, match="'' cannot be the name of an outcome"):
+    with pytest.raises(SweepError, match="'' is a reserved name"):
         planned(FunctionScenario(lambda height=1.0: {"": height}, {"": "m"}), Design(), 0)
 
 

@@ -382,7 +382,7 @@ def test_copies_are_commanded_by_themselves():
     robot.command(efforts=[0.3, 0.4])
     assert world.scene.control["effort"][:2].tolist() == [0.3, 0.4]
     world.remove(robot)
-    with pytest.raises(WorldError, match="taken out"):
+    with pytest.raises(WorldError, match="removed"):
         robot.command(efforts=[0.0, 0.0])
 
 

@@ -367,10 +367,10 @@ IMPLAUSIBLE = {
     "upward later": (lambda path: of_gravity((0, 0, 9.81)), "gravity (0, 0, 9.81) points upward"),
     "mm/s^2": (lambda path: World(gravity=(0, 0, -9810)), "The unit is m/s^2"),
     "heavy": (lambda path: with_body(mass=1e9), "denser than any metal"),
-    "mm": (lambda path: with_body(size=100.0), "lighter than gas: sizes are in m"),
+    "mm": (lambda path: with_body(size=100.0), "lighter than gas. Sizes are in m"),
     "mm in a file": (
         lambda path: from_world_file(path, BOX % (100, 100, 100, 1, "0, 0, 0, 1")),
-        "lighter than gas: sizes are in m",
+        "lighter than gas. Sizes are in m",
     ),
     "w x y z": (lambda path: with_body(orientation=(1, 0, 0, 0)), "The order is x y z w"),
     "w x y z in a file": (

@@ -173,7 +173,7 @@ def test_files_name_meshes_fields_and_compounds(folder):
         ("static: [{shape: {mesh: {file: bracket.obj, scale: 0}}}]", ["bracket.obj", "scale"]),
         ("static: [{shape: {mesh: {file: bracket.obj, hull: 1}}}]", ["mesh.hull", "true or false"]),
         ("static: [{shape: {mesh: {path: a}}}]", ["static[0].shape.mesh", "'path'", "file"]),
-        ("static: [{shape: {height_field: {size: 1}}}]", ["height_field", "either heights or"]),
+        ("static: [{shape: {height_field: {size: 1}}}]", ["height_field", "either heights, or"]),
         (
             "static: [{shape: {height_field: {heights: [[1, 2]], size: 1}}}]",
             ["heights", "two or more rows of numbers"],
