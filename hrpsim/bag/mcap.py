@@ -129,7 +129,7 @@ class McapFile:
     ) -> Iterator[Stored]:
         if length > limits.BAG_CHUNK:
             file.seek(length, 1)
-            raise ValueError(f"has {length} bytes, {limits.excess('BAG_CHUNK', 'bytes')}")
+            raise ValueError(limits.excess("BAG_CHUNK", "bytes"))
         content = file.read(length)
         if kind != _CHUNK:
             yield from self._read(kind, content, wanted)

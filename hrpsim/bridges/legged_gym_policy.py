@@ -243,7 +243,7 @@ def _observed(config: _Config, count: int) -> dict[str, Any]:
         known = ", ".join(str(3 * count + more) for more in (9, 11, 12))
         raise config.error(
             "env.num_observations",
-            f"is {total}, but only {known} are supported, without heights of the ground. List the "
+            f"is {total}, but only {known} are supported. Heights of the ground are not. List the "
             "`observations` in the description",
         )
     clip = config.get(schema.numeric(POSITIVE), "normalization.clip_observations")

@@ -288,9 +288,9 @@ def _of_damping(
         k = int(np.argmax(np.abs(modes[:, -1])))
         most = 2.0 * kd[k] / (policy.period * rates[-1])
         yield (
-            f"kd of {joints[k]}: {kd[k]:.4g} held over a period of {policy.period:g} s is unstable "
-            f"with the joint's inertia, which allows {most:.2g}: does the robot's description lack "
-            "the armature of the training's, or is the period shorter there"
+            f"kd of {joints[k]}: {kd[k]:.4g} is unstable with a period of {policy.period:g} s. The "
+            f"joint's inertia allows {most:.2g}. Compare the armature and the period with those of "
+            "the training"
         )
 
 
@@ -347,7 +347,7 @@ def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> It
 def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray) -> Iterator[str]:
     """Say which joints the action in the default posture drives to a limit."""
     if action.shape != policy.default.shape:
-        yield f"the network answers {action.size} numbers for {len(policy.joints)} joints"
+        yield f"the network returns {action.size} numbers for {len(policy.joints)} joints"
         return
     system = robot.model.system
     at = [robot.model.joint(joint).v_index for joint in policy.joints]
@@ -374,8 +374,8 @@ def _of_recording(
     widths = recorded.observations.shape[1], recorded.actions.shape[1]
     if widths != (len(columns), len(policy.joints)):
         yield (
-            f"the recording has {widths[0]} observations and {widths[1]} actions; here are "
-            f"{len(columns)} and {len(policy.joints)}"
+            f"the recording has {widths[0]} observations and {widths[1]} actions, but the policy "
+            f"has {len(columns)} and {len(policy.joints)}"
         )
         return
     yield from _of_names(policy, recorded.joint_names, "in the recording")
@@ -383,7 +383,7 @@ def _of_recording(
     if not policy.inputs:  # whose values no recording has
         answers = replay.answers(recorded.observations)
         for line in differing_columns(actions, answers, recorded.actions, _ANSWER):
-            yield f"the network's answer to the recorded observations: {line}"
+            yield f"the network's output for the recorded observations: {line}"
     seconds = policy.period * policy.decimation
     count = min(max(round(duration / seconds), 2), len(recorded.actions))
     replay.recorded = recorded.actions

@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("action", choices=("new",), help="write NAME.py and test_NAME.py")
     parser.add_argument("name", help="of the module, small letters: my_walk has the class MyWalk")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where to write; else here")
+    parser.add_argument("--folder", type=Path, default=Path(), help="folder to write to")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=new_controller)
 

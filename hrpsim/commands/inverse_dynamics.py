@@ -31,15 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[TIME:]LINK[+LINK...]",
-        help="fixed from TIME [s] on, by default from the beginning; may be repeated. Else as the "
-        "motion's file says; else detected from the heights of the soles",
+        help="link fixed from TIME [s] on, else from the beginning; may be repeated. Without it: as in "
+        "the motion's file, else detected from the soles' heights",
     )
     parser.add_argument(
         "--sole",
         action="append",
         default=[],
         metavar="LINK=XMIN,XMAX,YMIN,YMAX",
-        help="outline [m] of a sole in its link's frame, where the description has no box",
+        help="outline [m] of a sole in its link's frame, if the description has no box",
     )
     parser.add_argument(
         "--split",

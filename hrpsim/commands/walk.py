@@ -83,7 +83,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
     ros.add_argument(
         "--rate", type=not_negative, metavar="X", help="real-time factor (1); 0: at full speed"
     )
-    ros.add_argument("--rviz", action="store_true", help="show it in RViz, where there is one")
+    ros.add_argument("--rviz", action="store_true", help="show the walk in RViz, if installed")
     ros.add_argument(
         "--output",
         type=Path,

@@ -225,8 +225,8 @@ def _read_capsule(description: Description, robot: RobotData, link: str, tag) ->
     if length <= 2.0 * radius:
         document.fail(
             tag,
-            f"a capsule of total length {length:g} m needs a radius below half of it,"
-            f" and the radius is {radius:g} m",
+            f"a capsule of total length {length:g} m needs a radius below half of the length, got "
+            f"{radius:g} m",
         )
     shapes[at] = replace(shapes[at], kind="capsule", size=(radius, length - 2.0 * radius))
 
@@ -297,7 +297,7 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
     length = _length(document, tag, kind)
     name = tag.get("name", f"{link}-{other}")
     if any(connection.name == name for connection in robot.connections):
-        document.fail(tag, f"a connection called {name!r} exists already. Give another name")
+        document.fail(tag, f"a connection with the name {name!r} exists already. Give another name")
     settings: dict[str, float | str | bool] = {
         key: document.not_negative(tag, key)
         for key in _CONNECTION_NUMBERS
@@ -340,7 +340,7 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
     document = description.document
     name = document.text(tag, "name")
     if any(keyframe.name == name for keyframe in robot.keyframes):
-        document.fail(tag, f"a keyframe called {name!r} exists already")
+        document.fail(tag, f"a keyframe with the name {name!r} exists already")
     joints: dict[str, tuple[float, ...]] = {}
     for element in document.children(tag, "joint"):
         document.require_content(element, ("name", "position"))

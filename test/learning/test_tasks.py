@@ -263,7 +263,7 @@ def test_a_terrain_is_below_the_robot():
         ({"terrain": TerrainCfg("stairs", {"steps": 3})}, "terrain has the arguments: count"),
         (
             {"actions": {k: JointEffortActionCfg() for k in "ab"}},
-            "two joints of the task's actions are called 'FL_hip'",
+            "two joints of the task's actions have the name 'FL_hip'",
         ),
         (
             {"terminations": {"t": TerminationTermCfg("bad_orientation", {"limit_angle": 70})}},

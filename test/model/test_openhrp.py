@@ -307,7 +307,7 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
         (BODY, "links:", "link:", "no list `links`"),
         (BODY, "angleUnit: degree", "angleUnit: grad", "degree or radian"),
         (BODY, "parent: WAIST", "parent: WAIS", "Did you mean 'WAIST'"),
-        (BODY, "name: FOOT\n", "name: HIP\n", "two links are called 'HIP'"),
+        (BODY, "name: FOOT\n", "name: HIP\n", "two links have the name 'HIP'"),
         (BODY, "jointType: slide", "jointType: slid", "Did you mean 'slide'"),
         (BODY, "mass: 1\n", "mass: many\n", "link 'FOOT': mass: must be numbers, got 'many'"),
         (BODY, "mass: 1\n", "mass: .inf\n", "must be finite"),
@@ -324,7 +324,7 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
         (BODY, "jointAxis: [ 0, 0, 1 ]", "jointAxis: [ 0, 0, 0 ]", "joint_axis is zero"),
         (BOXES, "uri: box.body", "uri: bix.body", "there is no file"),
         (BOXES, "uri: box.body", "uri: boxes.body", "files cannot include each other"),
-        (BOXES, "suffix: _B", "prefix: 1_", "two links are called '1_BOX'"),
+        (BOXES, "suffix: _B", "prefix: 1_", "two links have the name '1_BOX'"),
         (BOXES, "type: SubBody", "type: SubBdy", "Did you mean 'SubBody'"),
         (BOXES, "parent: FLOOR,\n", "parent: FLOR,\n", "Did you mean 'FLOOR'"),
     ],
@@ -508,7 +508,7 @@ def test_a_unit_that_nobody_knows_is_told(tmp_path):
     path.write_text(
         LOOSE.replace("FILE", "brick.stl").replace("METADATA", "{ length_unit: furlong }")
     )
-    with pytest.warns(UserWarning, match=r"length_unit furlong \(1\): taken as meter"):
+    with pytest.warns(UserWarning, match=r"length_unit furlong \(1\): read as metres"):
         model = load_model(path)
     np.testing.assert_allclose(extent(model), (100.0, 200.0, 300.0), rtol=1e-6)
 

@@ -260,7 +260,7 @@ def test_both_arms_move_at_once_and_commands_take_their_joints(bench):
     assert right.answer() == (
         ABORTED,
         Result.INVALID_GOAL,
-        "joint 'RARM_JOINT0' was commanded otherwise",
+        "joint 'RARM_JOINT0' was commanded by another message",
     )
     assert reached[RIGHT] == pytest.approx(0.0, abs=0.05)
 

@@ -42,7 +42,7 @@ FILES = {
     "hrpsim: {ros__parameters: {foot_sensors: [a, 2.0]}}": "Sequence should be of same type",
     "hrpsim: {ros__parameters: {world_file: }}": "No value",
     "hrpsim:\n\tros__parameters: {}": "Error parsing a event",
-    None: "there is no such file",
+    None: "the file does not exist",
 }
 
 

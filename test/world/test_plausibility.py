@@ -301,7 +301,7 @@ def test_a_fit_that_explains_nothing_says_so(tmp_path):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = fitted(tmp_path, recorded(tmp_path, **wrong))
-        assert not result.explains and " 0 % of the measured motion. That" in result.verdict()
+        assert not result.explains and " 0 % of the measured motion. The values" in result.verdict()
         assert "robots.arm.joints.j.damping is not determined" in result.verdict()
         missing = any("has no commands of j" in str(one.message) for one in caught)
         assert missing == ("command_time" in wrong)

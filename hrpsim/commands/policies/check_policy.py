@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time-step", type=positive, metavar="S", help="step [s]; the world's by default"
     )
-    parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
+    parser.add_argument("--robot", metavar="NAME", help="name of the robot, if there are several")
     parser.add_argument(
         "--recording",
         type=Path,

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the robot for mujoco; by default the world, if the world is an MJCF",
     )
-    parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
+    parser.add_argument("--robot", metavar="NAME", help="name of the robot, if there are several")
     parser.add_argument(
         "--keyframe", default="", metavar="NAME", help="posture of the description to start in"
     )

@@ -118,7 +118,7 @@ def _files(base: Path) -> dict[str, Path]:
 def _no_positions(base: Path, found: dict[str, Path]) -> str:
     message = f"{base}.pos does not exist. "
     if found:
-        return message + f"Of this set there are {', '.join(p.name for p in found.values())}"
+        return message + f"Files of this set: {', '.join(p.name for p in found.values())}"
     if not is_folder(base.parent):
         return message + f"There is no folder {base.parent}"
     others = sorted(path.stem for path in base.parent.glob("*.pos"))

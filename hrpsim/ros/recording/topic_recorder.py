@@ -134,8 +134,8 @@ class TopicRecorder:
             return ""
         most = max(self._counters, key=lambda topic: self._counters[topic].size)
         return (
-            f"the recorder cannot keep up: messages waited up to {waited:.1f} s, {more} more are "
-            f"lost; most bytes come from {most}: --exclude leaves topics out"
+            f"the recorder cannot keep up. Messages waited up to {waited:.1f} s, and {more} more "
+            f"are lost. Most bytes come from {most}. Leave topics out by --exclude"
         )
 
     def losses(self) -> dict[str, int | None]:

@@ -146,7 +146,7 @@ class TrajectoryGoals(JointTrajectories):
         followed = () if self._active is None else self._active.run.motion.names
         taken = [name for name in followed if name in names]
         if taken:
-            text = f"joint {taken[0]!r} was commanded otherwise"
+            text = f"joint {taken[0]!r} was commanded by another message"
             self._finish("aborted", "INVALID_GOAL", text, [n for n in followed if n not in taken])
 
     def reset(self) -> None:

@@ -119,7 +119,8 @@ class WorldScenario(Scenario):
         known = [other for other in self._known if other.partition(".")[0] == section]
         if known:
             return unknown_name("setting", path, known, limit=30)
-        return f"{section}: there is no {'ground' if section == 'terrain' else 'controller'} for it"
+        needed = "ground" if section == "terrain" else "controller"
+            return f"{section}: has no effect without a {needed}"
 
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):

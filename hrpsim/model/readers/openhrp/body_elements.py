@@ -261,7 +261,7 @@ class Elements:
             self.notes.add(f"resource {path.suffix}", "left out")
             return []
         if node:
-            self.notes.add(f"resource {path.suffix}, a node of it", "all of the file is taken")
+            self.notes.add(f"resource {path.suffix}, a node of it", "the whole file is used")
         shape = mesh_file_shape(path, T, color)
         if shape is None:
             element.fail("uri: a mesh file cannot be sheared: scale it within, not around, turns")
@@ -284,7 +284,7 @@ class Elements:
             if element.given(key):
                 self.notes.add(f"{key} outside of metadata", "not read, as in Choreonoid")
         if unit not in _UNITS:
-            self.notes.add(f"length_unit {unit}", "taken as meter, as in Choreonoid")
+            self.notes.add(f"length_unit {unit}", "read as metres, as in Choreonoid")
         return affine((_Y_IS_UP if axis == "Y" else np.eye(3)) * _UNITS.get(unit, 1.0), np.zeros(3))
 
 

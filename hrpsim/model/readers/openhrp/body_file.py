@@ -152,7 +152,7 @@ class _Reader:
 
     def _add(self, part: Part) -> None:
         if part.name in self.links:
-            self.top.fail(f"two links are called {shown_value(part.name)}: rename one")
+            self.top.fail(f"two links have the name {shown_value(part.name)}. Rename one")
         if len(self.links) >= limits.LINKS:
             self.top.fail(f"{limits.excess('LINKS', 'links')}")
         self.links[part.name] = part
@@ -190,7 +190,7 @@ class _Reader:
         masses = list(parts[0].masses)
         self._describe(node, parts[0])
         if node.given(*_MASS) or len(parts[0].masses) > len(masses):
-            self.notes.add("mass of a SubBody", "that of its own file counts")
+            self.notes.add("mass of a SubBody", "the mass of the included file counts")
             parts[0].masses = masses
 
     def _describe(self, link: Values, part: Part) -> None:
@@ -213,7 +213,7 @@ class _Reader:
         if part.type in MOVING_TYPES:
             self._limit(link, part)
         if link.given("joint_name"):
-            self.notes.add("joint_name", "joints are called after their links")
+            self.notes.add("joint_name", "joints have the names of their links")
         self.elements.read(link, part)
 
     def _placement(self, link: Values, default: Placement) -> Placement:
