@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[TIME:]LINK[+LINK...]",
-        help="link fixed from TIME [s] on, else from the beginning; may be repeated. Without it: as in "
-        "the motion's file, else detected from the soles' heights",
+        help="link fixed from TIME [s] on, else from the beginning; may be repeated. Without it: "
+        "as in the motion's file, else detected from the soles' heights",
     )
     parser.add_argument(
         "--sole",

@@ -120,7 +120,7 @@ class WorldScenario(Scenario):
         if known:
             return unknown_name("setting", path, known, limit=30)
         needed = "ground" if section == "terrain" else "controller"
-            return f"{section}: has no effect without a {needed}"
+        return f"{section}: has no effect without a {needed}"
 
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):
