@@ -185,7 +185,7 @@ def test_an_element_without_reference_is_refused():
 
 
 def test_a_capsule_too_short_for_its_radius_is_refused():
-    with pytest.raises(ModelError, match="a radius below half of it"):
+    with pytest.raises(ModelError, match="a radius below half of the length"):
         load_model(
             LEG.replace('length="0.5"', 'length="0.2"')
             % '<hrpsim reference="shank"><capsule collision="tube"/></hrpsim>'

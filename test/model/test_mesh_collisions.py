@@ -114,7 +114,9 @@ def test_a_hull_that_was_asked_for_needs_no_warning(tmp_path, opened):
 def test_a_mesh_with_an_inverted_part_is_mended_and_that_is_said(tmp_path):
     vertices, triangles = angle_bracket()
     write_obj(tmp_path / "inverted.obj", vertices, triangles[:, ::-1])
-    with pytest.warns(ModelWarning, match=r"inverted\.obj: 20 triangles .* inwards: turned"):
+    with pytest.warns(
+        ModelWarning, match=r"inverted\.obj: 20 triangles .* inwards and have been reversed"
+    ):
         model = load_model(robot(tmp_path, '<mesh filename="inverted.obj"/>'), meshes="exact")
     assert model.meshes[0].use == "exact"
     assert model.shapes[0].geometry.volume == pytest.approx(EXACT_VOLUME)

@@ -134,7 +134,9 @@ def test_what_has_not_changed_is_not_read_again(tmp_path):
 def test_an_inverted_solid_is_turned_and_named(tmp_path):
     vertices, triangles = box()
     path = write_obj(tmp_path / "inside_out.obj", vertices, triangles[:, ::-1])
-    with pytest.warns(ModelWarning, match=r"inside_out\.obj: 12 triangles .* inwards: turned"):
+    with pytest.warns(
+        ModelWarning, match=r"inside_out\.obj: 12 triangles .* inwards and have been reversed"
+    ):
         mesh = load_mesh(path)
     assert mesh.is_closed and mesh.volume == pytest.approx(1.0)
 

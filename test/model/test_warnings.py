@@ -116,7 +116,7 @@ def test_calls_of_macros_that_were_left_over_are_told_and_passed_over():
     model, notes = said(text, base="fixed")
     assert model.link_names == ("l0",)
     (note,) = notes
-    assert "'xacro:grey', 'xacro:imu'" in note and "passed over" in note
+    assert "'xacro:grey', 'xacro:imu'" in note and "ignored" in note
 
 
 def test_prefixes_that_nobody_declared_are_those_of_old_gazebo():

@@ -108,7 +108,7 @@ def values(text):
         (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: two columns have the name '{MASS}'"),
         (
             f"{BOX}design: {{table: cells.csv, parameters: {{{MASS}: 1}}}}",
-            f"'{MASS}' is in the table and outside it",
+            f"'{MASS}' is both in the table and outside it",
         ),
         (f"{BOX}design: {{table: .}}", "Is a directory"),
         ("world: .\nduration: 1\ndesign: {}", "Is a directory"),
