@@ -168,7 +168,7 @@ def test_a_single_fixed_sole_that_another_stands_below(tmp_path):
     assert "link 'r_sole' is given as fixed from the beginning on, but is higher than" in str(
         caught.value
     )
-    assert "'l_sole' is 5." in str(caught.value)
+    assert "'l_sole' by 5." in str(caught.value)
     sample = int(str(caught.value).removeprefix(f"{path}:").split(":")[0]) - 2
     first = walk().contacts[:, 1].tolist().index(False)
     assert 0 < sample - first < 40

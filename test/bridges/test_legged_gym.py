@@ -213,7 +213,7 @@ def test_a_network_of_actuators_is_taken(project):
         ("action_scale = 0.25", "control_type = 'V'", "damping by acceleration"),
         ("resources/robot.urdf", "resources/none.urdf", "no folder above"),
         ("import os", "import os(", "robot_config.py:1: not Python"),
-        ("RobotRoughCfgPPO(", "RobotFlatCfg(", "Add `class: NAME`"),
+        ("RobotRoughCfgPPO(", "RobotFlatCfg(", "Choose one by `class: NAME`"),
     ],
 )
 def test_what_is_not_read_is_named(project, old, new, fault):

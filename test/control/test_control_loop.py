@@ -205,7 +205,10 @@ def _with(value, count=30):
             Command(velocities=_with(np.nan)),
             "Diary: velocities for joint 'RLEG_JOINT4' must be finite, got nan",
         ),
-        (Command(efforts=_with(-np.inf)), "Diary: efforts for joint 'RLEG_JOINT4' is -inf"),
+        (
+            Command(efforts=_with(-np.inf)),
+            "Diary: efforts for joint 'RLEG_JOINT4' must be finite, got -inf",
+        ),
         (Command(efforts="limp"), "Diary: efforts must be numbers, got 'limp'"),
     ],
 )

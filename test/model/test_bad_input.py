@@ -105,7 +105,7 @@ STRUCTURE = [
     ),
     case("no links", '<robot name="nothing"></robot>', "at least one <link>"),
     case("no robot name", arm((' name="arm"', "")), "robot: attribute 'name'"),
-    case("not a robot", "<model/>", "<model>", "a URDF needs <robot>"),
+    case("not a robot", "<model/>", "<model>", "the root element of a URDF must be <robot>"),
     case("syntax error", arm(("</robot>", "")), "XML syntax error"),
     case(
         "empty name",
