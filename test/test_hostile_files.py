@@ -97,7 +97,7 @@ MESHES = {
     "a document type": ("a.dae", dae(with_type), "document type or entities are not allowed"),
     "in UTF-16": ("a.dae", dae(with_type, "utf-16"), "document type or entities are not allowed"),
     "in UTF-32": ("a.dae", dae(with_type, "utf-32"), "document type or entities are not allowed"),
-    "nodes that instance nodes": ("a.dae", dae(with_nodes(9, 10)), "shows 100000001 geometries"),
+    "nodes that instance nodes": ("a.dae", dae(with_nodes(9, 10)), "has 100000001 geometries"),
     "nodes in a circle": ("a.dae", dae(with_nodes(3, 1, True)), "instances itself"),
     "an archive": ("a.dae", zipped("a.dae", dae()), "is an archive"),
     "many nodes": ("a.glb", glb(nodes=[{"mesh": 0}] * 60_000), "60000 of its nodes"),
@@ -192,7 +192,10 @@ ARRAYS = {
     "objects": (npz(**TIME, joints=np.array([{}])), "'joints': its entries are object"),
     "names that are numbers": (npz(**TIME, joints=np.ones(2)), "'joints' must be a row of names"),
     "two entities": (npz(**TIME, entity=np.array(["a", "b"])), "'entity' must hold one text"),
-    "no rotation": (npz(**TIME, base=np.zeros((3, 7))), "quaternion of sample 0 has length 0"),
+    "no rotation": (
+        npz(**TIME, base=np.zeros((3, 7))),
+        "quaternion of sample 0 must have length 1, got 0",
+    ),
     "no archive": (b"abc" * 9, r"not a file of NumPy arrays \(.npz\)"),
 }
 

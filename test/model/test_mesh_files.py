@@ -215,7 +215,7 @@ def stl_of(points):
         ("m.stl", stl_of([(0, 0, 0), (1, 0, 0), (0, np.inf, 0)]), "finite"),
         ("m.stl", stl_of([(0, 0, 0), (1, 0, 0), (2, 0, 0)]), "none of its 1 triangles has an area"),
         ("m.stl", stl_of([(0, 0, 0), (1, 0, 0), (1, 0, 0)]), "none of its 1 triangles has an area"),
-        ("m.stl", stl_of([(0, 0, 0), (2e3, 0, 0), (0, 1, 0)]), "2e[+]03 m .*Scale 0.001 reads"),
+        ("m.stl", stl_of([(0, 0, 0), (2e3, 0, 0), (0, 1, 0)]), "2e[+]03 m .*Give scale 0.001"),
         ("m.stl", stl_of([(0, 0, 0), (1e-7, 0, 0), (0, 1e-7, 0)]), "another unit"),
     ],
 )

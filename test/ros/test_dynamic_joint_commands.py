@@ -125,7 +125,7 @@ def test_lists_of_other_lengths_are_refused(commander):
     commander.log.clear()
     sent = message((HEAD, {"position": 0.1}))
     sent.joint_names.append(ELBOW)
-    refused(commander, sent, "1 interface_values")
+    refused(commander, sent, "interface_values has 1 entries")
 
 
 def answer(tick):

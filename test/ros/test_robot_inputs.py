@@ -160,7 +160,7 @@ BAD_TRAJECTORIES = {
     "joint 'nose' does not exist": trajectory(["nose"], [(1.0, [0.0])]),
     "names a joint twice": trajectory([HEAD, HEAD], [(1.0, [0.0, 0.0])]),
     "has no gains": trajectory(["RLEG_BUSH_Z"], [(1.0, [0.0])]),
-    "1 positions in point 0 for 2 joints": trajectory([HEAD, SHOULDER], [(1.0, [0.0])]),
+    "point 0 has 1 positions for 2 joints": trajectory([HEAD, SHOULDER], [(1.0, [0.0])]),
     "in point 0 are nan": trajectory([HEAD], [(1.0, [math.nan])]),
     "point 1 is at 1 s, not after": trajectory([HEAD], [(1.0, [0.0]), (1.0, [1.0])]),
     "point 1 has no velocities": trajectory([HEAD], [(1.0, [0.0], [0.0]), (2.0, [0.0])]),

@@ -378,12 +378,12 @@ IMPLAUSIBLE = {
         "The order is x y z w",
     ),
     "mm/s": (lambda path: with_body(velocity=(1000, 0, 0)), "1000 m/s"),
-    "rough": (lambda path: World().set_friction("a", "default", 50.0), "is 50: coefficients"),
+    "rough": (lambda path: World().set_friction("a", "default", 50.0), "is 50. Coefficients"),
     "rough in a file": (
         lambda path: from_world_file(
             path, "ground: {}\nfriction: [{between: [default, default], static: 50}]"
         ),
-        "is 50: coefficients",
+        "is 50. Coefficients",
     ),
     "ramp": (lambda path: arm().command(positions=[0.5], over=200), "over is 200 s, too long"),
     "ramp in a batch": (
