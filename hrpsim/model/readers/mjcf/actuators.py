@@ -111,7 +111,7 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
         notes.add(what, f"the {name} is the {how}", b.name)
     effort = a.effort + b.effort
     if min(a.effort, b.effort) < math.inf and not a.inputs == b.inputs == ("effort",):
-        notes.add(what, "one bound, the sum of both, limits their sum", b.name)
+        notes.add(what, "the sum of their bounds limits their sum", b.name)
     inertia = a.rotor_inertia + b.rotor_inertia
     return Drive(b.name, inputs, gains, effort, damping, inertia, a.actuator)
 
