@@ -168,7 +168,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing():
         World(integrator="rk4").add_robot(robot.model)
     for text, cause in (
         ('coefficient="1" joint="q4" joint_coefficient="1"', "'q4' does not exist"),
-        ('coefficient="1" joint="q2" joint_coefficient="1"', "to itself"),
+        ('coefficient="1" joint="q2" joint_coefficient="1"', "with itself"),
         ('coefficient="0" joint="q3" joint_coefficient="1"', "zero"),
     ):
         tag = f'<hrpsim reference="q2"><tendon name="t" {text}/></hrpsim></robot>'

@@ -76,10 +76,10 @@ def test_the_command_runs_shows_and_replays(study, capsys, tmp_path):
     "text, message",
     [
         ("design: {}", "a study needs either a `world` or a `function`"),
-        ("function: a:b", "needs a design"),
+        ("function: a:b", "missing entry: design"),
         ("function: nowhere:b\ndesign: {}", "No module named 'nowhere'"),
         (f"function: {SOURCE}:fal\ndesign: {{}}", "Did you mean 'fall'"),
-        (f"function: {SOURCE}:fall\nduration: 1\ndesign: {{}}", "duration does not go with"),
+        (f"function: {SOURCE}:fall\nduration: 1\ndesign: {{}}", "duration cannot be used with"),
         (f"function: {SOURCE}:fall\ndesing: {{}}", "Did you mean 'design'"),
         (f"function: {SOURCE}:fall\ndesign: {{method: sobl}}", r"y.yaml:2:\d+: design.method"),
         (f"function: {SOURCE}:fall\ndesign: {{table: x.csv}}", "x.csv"),
