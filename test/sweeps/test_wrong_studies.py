@@ -71,14 +71,8 @@ def values(text):
             f"{STAND}controller: {{plugin: walk, parameters: {{patern: E5}}}}\ndesign: {{}}",
             r"Did you mean 'controller.pattern'.* Available: controller\.(?!.*world)",
         ),
-        (
-            f"{BOX}sensors: {{gyro: 1}}\ndesign: {{}}",
-            "sensors: has no effect without a controller for it",
-        ),
-        (
-            f"{BOX}delay: {{sensing: 1}}\ndesign: {{}}",
-            "delay: has no effect without a controller for it",
-        ),
+        (f"{BOX}sensors: {{gyro: 1}}\ndesign: {{}}", "sensors: has no effect without a controller"),
+        (f"{BOX}delay: {{sensing: 1}}\ndesign: {{}}", "delay: has no effect without a controller"),
         (f"{BOX}measured: []\ndesign: {{}}", "must be a list of at least one outcome, got"),
         (
             f"{BOX}find: {{parameter: {MASS}, between: [1, 2], tolerance: 1, bad: time}}\n"
