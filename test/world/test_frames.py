@@ -99,7 +99,7 @@ def test_mistakes_with_frames_are_named():
             world.add_frame(name)
     with pytest.raises(WorldError, match="already has an entity with the name 'hand'"):
         world.add_body(Box((1, 1, 1)), 1.0, name="hand")
-    with pytest.raises(StateError, match="must not be zero"):
+    with pytest.raises(StateError, match="must be a quaternion of length 1"):
         frame.orientation = (0, 0, 0, 0)
     with pytest.raises(WorldError, match="belong to the world"):
         world.connect(frame, None)

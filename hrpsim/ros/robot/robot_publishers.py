@@ -238,7 +238,7 @@ def _check_layout(message: PointCloud2) -> None:
     """Raise HrpsimError for a message that does not have the points of CONTACT_POINTS."""
     if message.fields != point_fields(POINT) or message.point_step != POINT.itemsize:
         fields = ", ".join(field.name for field in message.fields)
-        raise HrpsimError(f"the fields must be {CONTACT_POINTS}, got {fields}")
+        raise HrpsimError(f"the fields must be those of {CONTACT_POINTS}, got {fields}")
     if message.is_bigendian or len(message.data) != message.width * POINT.itemsize:
         raise HrpsimError(
             f"data must have {message.width} little-endian points, got {len(message.data)} bytes"
