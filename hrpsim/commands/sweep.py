@@ -83,7 +83,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--patience",
         type=positive,
         metavar="S",
-        help="longest wait for a command or for the node [s] (60)",
+        help="longest wait for a command or the node [s] (60)",
     )
     ros.add_argument(
         "--controller-command", metavar="CMD", help="your controller, started for each run"

@@ -195,7 +195,7 @@ def test_what_no_step_can_follow_is_refused():
             state[0] = wrong
             with pytest.raises(hrpsim.StateError, match="must be at most 1e\\+"):
                 setattr(entity, what, state)
-    with pytest.raises(hrpsim.StateError, match=r"velocity\[2\] is 1e\+160"):
+    with pytest.raises(hrpsim.StateError, match=r"velocity\[2\] must be .* got 1e\+160"):
         world.add_body(hrpsim.Sphere(0.1), 1.0, velocity=(0.0, 0.0, 1e160))
     with pytest.raises(hrpsim.StateError, match="v of 'one_2'"):
         world.add_robot(arm.model, v=[2e9])
