@@ -170,7 +170,7 @@ def goals_that_do_not_fit():
         "has no gains": (Result.INVALID_JOINTS, goal(["RLEG_BUSH_Z"], one)),
         "names no joint": (Result.INVALID_JOINTS, goal([], [(1.0, [])])),
         "no points": (Result.INVALID_GOAL, goal([HEAD], [])),
-        "2 positions in point 0": (Result.INVALID_GOAL, goal([HEAD], [(1.0, [0.0, 0.0])])),
+        "point 0 has 2 positions": (Result.INVALID_GOAL, goal([HEAD], [(1.0, [0.0, 0.0])])),
         "in point 0 are nan": (Result.INVALID_GOAL, goal([HEAD], [(1.0, [math.nan])])),
         "point 1 is at 1 s, not after": (Result.INVALID_GOAL, goal([HEAD], one * 2)),
         "multi_dof_trajectory": (Result.INVALID_GOAL, several),
