@@ -35,7 +35,7 @@ def test_a_grip_too_weak_for_the_box_leaves_it(capsys):
 @pytest.mark.parametrize(
     ("replaced", "by", "message"),
     [
-        ("name: crane", "name: other", "a robot called 'crane'"),
+        ("name: crane", "name: other", "no robot with the name 'crane'"),
         ("name: goal,", "name: g,", "'goal'"),
     ],
 )

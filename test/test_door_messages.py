@@ -43,11 +43,14 @@ MISTAKES = [
         lambda: load_world("arm.urdf"),
         r"arm.urdf: is XML.*`load_model` .*robots: \[\{urdf: FILE\}\]",
     ),
-    (lambda: load_world("stand.yaml"), "No such file.*hrpsim ships one of this name, .*stand.yaml"),
+    (
+        lambda: load_world("stand.yaml"),
+        "No such file.*hrpsim ships a file of this name: .*stand.yaml",
+    ),
     (lambda: load_model("floor.yaml"), "floor.yaml.*a world file .* is read by `load_world`"),
     (
         lambda: World().add_robot("arm.urdf"),
-        "add_robot needs a model, got 'arm.urdf': `load_model`",
+        "add_robot needs a Model, got 'arm.urdf'. `load_model`",
     ),
     (lambda: World().add_body("box", 1.0), r"a body needs a shape, such as Box\(\(1, 1, 1\)\)"),
     (lambda: Box(1, 2, 3), r"in one argument, Box\(\(1, 2, 3\)\), got 1, 2, 3"),
@@ -63,7 +66,7 @@ MISTAKES = [
     ),
     (
         lambda: arm_and(lambda r: ControlLoop(r, Still(), [1])),
-        "parameters .* are a mapping of names",
+        "parameters .* must be a mapping with names as keys",
     ),
     (lambda: loop_of(Still()).run(-1), "duration must be >= 0"),
     (
@@ -75,7 +78,7 @@ MISTAKES = [
     (lambda: arm_and(lambda r: r.set_joint_properties({"j": 1})), "names must be a name or a list"),
     (lambda: arm_and(lambda r: r.set_joint_properties("j")), "no property of joints is given"),
     (lambda: arm_and(hrpsim.Logger), "Logger: world must be a World, got"),
-    (lambda: hrpsim.Logger(World(), []), "signals of a Logger are an empty list"),
+    (lambda: hrpsim.Logger(World(), []), "signals of a Logger must not be empty"),
     (lambda: hrpsim.Logger(World(), 0.005), "Logger: signals must be .*got 0.005"),
     (lambda: hrpsim.Logger(World(), every="5 ms"), "every must be .*got '5 ms'"),
     (lambda: hrpsim.load_mesh(3), "load_mesh: path must be a text or a path, got 3"),
@@ -87,8 +90,8 @@ MISTAKES = [
     (lambda: setattr(World(), "time", 3.0), "'time' of a World cannot be assigned"),
     (lambda: setattr(World().add_frame("f"), "positon", 0), "Did you mean 'position'"),
     (lambda: hrpsim.solve_contacts([["1"] * 3] * 3, [0, 0, 1], 0.5), "W must be numbers"),
-    (lambda: hrpsim.mass_matrix(World(), [0.0]), "a Model is needed, .*got <World"),
-    (lambda: hrpsim.Mesh(np.eye(3), [[0.5, 1, 2]]), "triangles are whole numbers"),
+    (lambda: hrpsim.mass_matrix(World(), [0.0]), "model must be a Model, .*got <World"),
+    (lambda: hrpsim.Mesh(np.eye(3), [[0.5, 1, 2]]), "triangles must be whole numbers"),
     (lambda: Box("1 1 1"), "edge lengths must be numbers"),
 ]
 
@@ -113,7 +116,7 @@ def test_locks_and_motors_beyond_limits_are_warned_of(give):
 
 
 def test_a_logger_with_milliseconds_is_warned_of():
-    with pytest.warns(ModelWarning, match="every is 5 s, .*if 5 ms are meant, write 0.005"):
+    with pytest.warns(ModelWarning, match="every is 5 s, .*If 5 ms are meant, write 0.005"):
         hrpsim.Logger(World(), every=5)
 
 

@@ -74,5 +74,5 @@ def test_what_is_not_available_is_refused_where_it_is(given):
 
 def test_two_of_one_name_are_refused():
     require_different("signals", ["a", "b"], HrpsimError)
-    with pytest.raises(HrpsimError, match=r"^study: two signals are called 'b'$"):
+    with pytest.raises(HrpsimError, match=r"^study: two signals have the name 'b'. Rename one$"):
         require_different("signals", ["a", "b", "b"], HrpsimError, where="study: ")

@@ -83,7 +83,7 @@ def test_definitions_that_are_none_are_refused(definition):
 
 @pytest.mark.parametrize("name", ["T", "p/T\nimport os", "p/msg/T()", "", "/", "p//T", "a/b/c/d"])
 def test_names_of_types_are_names(name):
-    with pytest.raises(ValueError, match="is no name of a type"):
+    with pytest.raises(ValueError, match="is not the name of a message type"):
         read_types("int32 x", name)
 
 

@@ -97,7 +97,7 @@ MESHES = {
     "a document type": ("a.dae", dae(with_type), "document type or entities are not allowed"),
     "in UTF-16": ("a.dae", dae(with_type, "utf-16"), "document type or entities are not allowed"),
     "in UTF-32": ("a.dae", dae(with_type, "utf-32"), "document type or entities are not allowed"),
-    "nodes that instance nodes": ("a.dae", dae(with_nodes(9, 10)), "shows 100000001 geometries"),
+    "nodes that instance nodes": ("a.dae", dae(with_nodes(9, 10)), "has 100000001 geometries"),
     "nodes in a circle": ("a.dae", dae(with_nodes(3, 1, True)), "instances itself"),
     "an archive": ("a.dae", zipped("a.dae", dae()), "is an archive"),
     "many nodes": ("a.glb", glb(nodes=[{"mesh": 0}] * 60_000), "60000 of its nodes"),
@@ -107,7 +107,7 @@ MESHES = {
         json.dumps(
             {"asset": {"version": "2.0"}, "buffers": [{"byteLength": 9, "uri": "../../etc/passwd"}]}
         ).encode(),
-        "leads out of the mesh's folder",
+        "outside the mesh's folder",
     ),
 }
 
@@ -131,7 +131,7 @@ def test_pictures_outside_the_folder_are_left_out_and_named(tmp_path):
         Image.new("RGB", (4, 4)).save(place / "paint.png")
     corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n"
     (folder / "a.obj").write_text(f"mtllib m.mtl\n{corners}usemtl m\nf 1/1 2/2 3/3\n")
-    for name, note in (("paint.png", ""), ("../paint.png", "leads out of the mesh's folder")):
+    for name, note in (("paint.png", ""), ("../paint.png", "outside the mesh's folder")):
         (folder / "m.mtl").write_text(f"newmtl m\nmap_Kd {name}\n")
         notes = read_scene(folder / "a.obj").metadata["notes"]
         assert note in " ".join(notes) if note else notes == ()
@@ -179,18 +179,24 @@ def claiming(shape):
 
 TIME = {"time": np.arange(3.0)}
 ARRAYS = {
-    "claims": (zipped("time.npy", claiming("(4000000000,)")), "'time': its shape is said to be"),
+    "claims": (
+        zipped("time.npy", claiming("(4000000000,)")),
+        "'time': the header states the shape",
+    ),
     "a long header": (
         zipped("time.npy", b"\x93NUMPY\x02\x00" + struct.pack("<I", 2**31) + bytes(99)),
-        "'time': its header is said to have 2147483648 bytes",
+        "'time': the header states a length of 2147483648 bytes",
     ),
     "less than zero": (zipped("time.npy", claiming("(-1,)")), "'time'"),
     "unknown": (npz(**TIME, other=np.ones(3)), "array 'other' does not exist"),
     "objects": (npz(**TIME, joints=np.array([{}])), "'joints': its entries are object"),
     "names that are numbers": (npz(**TIME, joints=np.ones(2)), "'joints' must be a row of names"),
     "two entities": (npz(**TIME, entity=np.array(["a", "b"])), "'entity' must hold one text"),
-    "no rotation": (npz(**TIME, base=np.zeros((3, 7))), "quaternion of sample 0 has length 0"),
-    "no archive": (b"abc" * 9, "not arrays of a recording, no .npz file"),
+    "no rotation": (
+        npz(**TIME, base=np.zeros((3, 7))),
+        "quaternion of sample 0 must have length 1, got 0",
+    ),
+    "no archive": (b"abc" * 9, r"not a file of NumPy arrays \(.npz\)"),
 }
 
 
@@ -206,7 +212,9 @@ def test_arrays_of_recordings_are_refused_by_name(tmp_path, name):
 def test_recordings_of_policies_are_read_alike(tmp_path):
     """Law: the same damage of an .npz has the same words for a policy as for a fit."""
     (tmp_path / "run.npz").write_bytes(zipped("observations.npy", claiming("(4000000000,)")))
-    with pytest.raises(HrpsimError, match=r"run\.npz: array 'observations': its shape is said"):
+    with pytest.raises(
+        HrpsimError, match=r"run\.npz: array 'observations': the header states the shape"
+    ):
         read_run(tmp_path / "run.npz", 2)
 
 
@@ -276,7 +284,7 @@ def test_a_changed_snapshot_is_refused(world, change):
     """Law: the world stays as it is."""
     snapshot, before = world.snapshot(), world.bodies["ball"].q
     change(snapshot)
-    with pytest.raises(WorldError, match="not as `snapshot\\(\\)` returned it"):
+    with pytest.raises(WorldError, match="changed after `snapshot\\(\\)` returned it"):
         world.restore(snapshot)
     np.testing.assert_array_equal(world.bodies["ball"].q, before)
 

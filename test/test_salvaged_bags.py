@@ -168,7 +168,7 @@ def test_a_bag_that_is_only_begun_has_no_messages(tmp_path, storage, capsys):
     assert message_counts(tmp_path / "left") == topic_types(tmp_path / "left") == {}
     said = capsys.readouterr().err
     assert "0 messages can be read" in said and "no metadata.yaml" in said
-    with pytest.raises(BagError, match=r"It has: nothing \(it was not ended"):
+    with pytest.raises(BagError, match=r"Topics: nothing \(the recording was not closed"):
         list(messages(tmp_path / "left", "/clock"))
 
 
@@ -201,7 +201,7 @@ def test_what_does_not_begin_as_a_bag_is_refused(tmp_path):
         ("bag.mcap.zstd", b"no zstd"),
     ):
         (tmp_path / "bag" / name).write_bytes(content)
-        with pytest.raises(BagError, match="no record is whole"):
+        with pytest.raises(BagError, match="contains no complete record"):
             message_counts(tmp_path / "bag")
         (tmp_path / "bag" / name).unlink()
 

@@ -44,7 +44,7 @@ def test_the_verdict_comes_after_the_plan(tmp_path, capsys, more):
     assert main(["walk", "--robot", str(path), "--pattern", "forward", *more]) == 1
     told = capsys.readouterr()
     assert "cannot walk forward" in told.out and ": can walk" not in told.out
-    assert "rad/s; its limit is 0.010 rad/s" in told.err
+    assert "rad/s. The limit is 0.010 rad/s" in told.err
 
 
 def test_a_warning_is_one_line_without_code(tmp_path, capsys):
@@ -68,7 +68,7 @@ def test_gains_that_cannot_hold_the_robot_are_refused_by_name(tmp_path, capsys):
         assert main(["walk", "--robot", str(path), *more]) == 1
         told = capsys.readouterr()
         assert "cannot walk E5" in told.out and ": can walk" not in told.out
-        assert "left_4 (17 Nm/rad), right_4 (17 Nm/rad) are too soft" in told.err
+        assert "left_4 (17 Nm/rad), right_4 (17 Nm/rad) are softer" in told.err
         assert re.search(r"Give the legs [67]\.\d times their kp", told.err)
 
 

@@ -77,7 +77,7 @@ BOMB = "\n".join(
 
 REFUSED = [
     (BOMB, "YAML_EXPANDED"),
-    ("&a [*a]", "'a' holds itself"),
+    ("&a [*a]", "'a' contains itself"),
     ("[" * 3000, "YAML_DEPTH"),
     ("{a: " * 3000, "YAML_DEPTH"),
     ("- " * 3000, "YAML_DEPTH"),
@@ -93,7 +93,7 @@ REFUSED = [
     ("!!binary x", "binary"),
     ("!!set {a, b}", "set"),
     ("a: 1\na: 2", "given twice"),
-    ("[a]: 1", "one value"),
+    ("[a]: 1", "a single value"),
     ("<<: 1", "merging"),
     ("*a", "a"),
     ("a: [", "not YAML"),

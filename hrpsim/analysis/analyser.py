@@ -114,7 +114,7 @@ class Analyser(Closed):
         self.soles = tuple(s if isinstance(s, Sole) else sole_of(model, s) for s in links)
         self.links = tuple(sole.link for sole in self.soles)
         if not self.links or len(set(self.links)) < len(self.links):
-            raise ModelError(f"links that may be fixed must be named once each, got {self.links}")
+            raise ModelError(f"each link that may be fixed must be named once, got {self.links}")
         self.threads = threads or len(os.sched_getaffinity(0))
         settings = np.zeros(1, dtype=SETTINGS)
         settings[0] = (model.mass, SPLITS[split], norm_length)
@@ -240,23 +240,24 @@ def _check_model(model: Model) -> None:
     free = [joint for joint in model.joints if joint.joint_type == FREE]
     if model.base != "free" or len(free) != 1:
         raise ModelError(
-            f"{model.source}: the analysis needs one free base, load the model with base='free'. "
-            "A robot on a pedestal is then fixed by its base link"
+            f"{model.source}: the analysis needs one free base. Load the model with base='free'. "
+            "For a robot on a pedestal, name the base link as fixed"
         )
     if not model.mass > 0.0:
-        raise ModelError(f"{model.source}: nothing that moves has mass")
+        raise ModelError(f"{model.source}: no moving link has a mass. Give the links an <inertial>")
 
 
 def _check_phases(given: Sequence[FixedPhase], count: int) -> None:
     begins = [phase.begin for phase in given]
     if not begins or begins[0] != 0 or np.any(np.diff(begins) <= 0) or begins[-1] >= count:
         raise StateError(
-            f"phases must begin at ascending samples from 0 to {count - 1}, got {begins}"
+            "phases must begin at increasing samples, the first at 0 and the last at most at "
+            f"{count - 1}, got {begins}"
         )
     for phase in given:
         links: object = phase.links  # a string would be read as names of one letter
         if isinstance(links, str) or not links:
-            raise StateError(f"a phase needs a tuple of links, got {phase.links!r}")
+            raise StateError(f"links of a phase must be a tuple of names, got {phase.links!r}")
 
 
 def _support_records(model: Model, soles: Sequence[Sole]) -> tuple[np.ndarray, np.ndarray]:

@@ -39,7 +39,7 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
             time = math.nan
         if math.isnan(time):
             raise SequenceError(
-                f"{label}: [TIME:]LINK[+LINK...] is needed, {before!r} is not a time"
+                f"{label}: must be [TIME:]LINK[+LINK...], but {before!r} is not a time"
             )
         found.append(FixedFrom(time, link_names(label, names, model)))
     found.sort(key=lambda entry: entry.time)
@@ -57,7 +57,9 @@ def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
     """
     begins = np.searchsorted(times, [entry.time - 1e-9 for entry in fixed])
     if len(begins) == 0 or begins[0] > 0:
-        raise SequenceError(f"no link is said to be fixed at the first sample, {times[0]:g} s")
+        raise SequenceError(
+            f"no fixed link is given at the first sample, {times[0]:g} s. Add --fixed-link LINK"
+        )
     phases: list[FixedPhase] = []
     for begin, entry in zip(begins, fixed):
         if begin >= len(times):
@@ -119,7 +121,8 @@ def detect_fixed_links(
     soles = [sole for sole in analyser.soles if len(sole.vertices)]
     if not soles:
         raise SequenceError(
-            f"{motion.source}: no link has an outline, so it cannot be detected which is fixed"
+            f"{motion.source}: no link has an outline of its sole, so the fixed links cannot be "
+            "detected. Name them (--fixed-link)"
         )
     corners = [_corner_paths(analyser, motion, seen, soles, progress) for seen in soles]
     clearances = [_clearance(paths, sole, motion.times) for paths, sole in zip(corners, soles)]
@@ -208,7 +211,7 @@ def check_fixed_links(
                 positions = _seen_from(motion.q, found.q, positions)
             off = np.linalg.norm(positions[part] - positions[phase.begin], axis=1)
             if (late := _first_beyond(off, tolerance)) is not None:
-                what = f"is {1e3 * off[late]:.1f} mm from its place"
+                what = f"is {1e3 * off[late]:.1f} mm from its first position"
                 raise SequenceError(_lifted(motion, phase.begin + late, link, entry, what))
         lower = _lower_sole(analyser, found, phase.links[0], part, tolerance)
         if lower is not None:
@@ -229,8 +232,7 @@ def _lower_sole(
         depth = -found.support(sole.link)["height"][part]
         late = _first_beyond(depth, tolerance) if len(sole.vertices) else None
         if late is not None:
-            below = f"{sole.link!r} is {1e3 * depth[late]:.1f} mm below it"
-            return late, f"must have lifted off: {below}"
+            return late, f"is higher than {sole.link!r} by {1e3 * depth[late]:.1f} mm"
     return None
 
 
@@ -249,6 +251,7 @@ def _lifted(motion: Motion, sample: int, link: str, entry: FixedFrom, what: str)
     since = f"{entry.time:g} s" if math.isfinite(entry.time) else "the beginning"
     where = f" (line {entry.line})" if entry.line else ""
     return (
-        f"{motion.place_of(sample)}: link {link!r}, said to be fixed from {since} on{where}, "
-        f"{what} at {motion.times[sample]:g} s"
+        f"{motion.place_of(sample)}: link {link!r} is given as fixed from {since} on{where}, but "
+        f"{what} at {motion.times[sample]:g} s. Correct the fixed links, or raise the tolerance "
+        "(--lift-tolerance)"
     )

@@ -57,11 +57,12 @@ def _fitted(times, values, smoothing: float):
     if window < _ORDER + 3:
         raise SequenceError(
             f"smoothing over {smoothing:g} s is {window} samples of {period:g} s. "
-            f"It takes {_ORDER + 3} to smooth anything"
+            f"At least {_ORDER + 3} samples are needed. Give a longer time, or 0 for none"
         )
     if window > len(times):
         raise SequenceError(
-            f"smoothing over {smoothing:g} s needs {window} samples. There are {len(times)}"
+            f"smoothing over {smoothing:g} s needs {window} samples, but the motion has "
+            f"{len(times)}. Give a shorter time"
         )
     from scipy.signal import savgol_filter  # as above
 
@@ -169,8 +170,8 @@ def motion_of_sequence(
 def _refuse_more_values(source: str, samples: float, model: Model) -> None:
     if samples * (model.nq + 2 * model.nv) > limits.SEQUENCE_VALUES:
         raise SequenceError(
-            f"{source}: {samples:.0f} samples of {model.name} are more than "
-            f"{limits.SEQUENCE_VALUES} positions, rates and accelerations (SEQUENCE_VALUES)"
+            f"{source}: {samples:.0f} samples of {model.name} are "
+            f"{limits.excess('SEQUENCE_VALUES', 'positions, rates and accelerations')}"
         )
 
 
@@ -182,12 +183,13 @@ def even_times(source: str, begin: float, end: float, period: float, model: Mode
     """
     if not (np.isfinite(period) and 0.0 < period <= max(end - begin, 0.0)):
         raise SequenceError(
-            f"{source}: a period of {period:g} s does not fit a motion of {end - begin:g} s"
+            f"{source}: the period of {period:g} s must be positive and at most the motion's "
+            f"duration of {end - begin:g} s"
         )
     if (end - begin) / period > limits.SEQUENCE_SAMPLES:
         raise SequenceError(
-            f"{source}: {end - begin:g} s at a period of {period:g} s are more than "
-            f"{limits.SEQUENCE_SAMPLES} samples (SEQUENCE_SAMPLES)"
+            f"{source}: {end - begin:g} s at a period of {period:g} s are "
+            f"{limits.excess('SEQUENCE_SAMPLES', 'samples')}"
         )
     _refuse_more_values(source, (end - begin) / period, model)
     return begin + np.arange(int((end - begin) / period + 1e-6) + 1) * period

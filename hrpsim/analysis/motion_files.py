@@ -120,7 +120,8 @@ def _read_samples(
     for count, (row, line) in enumerate(rows, 1):
         if len(row) != len(header):
             raise SequenceError(
-                f"{path}:{line}: {len(row)} values. The first line names {len(header)} columns"
+                f"{path}:{line}: has {len(row)} values, but the first line names {len(header)} "
+                "columns"
             )
         fixed += map(sys.intern, row[at_fixed : at_fixed + 1])
         del row[at_fixed : at_fixed + 1]
@@ -129,7 +130,7 @@ def _read_samples(
         if progress is not None and count % _PROGRESS_ROWS == 1:
             progress("reading", count - 1, most - 1)
     if count == 0:
-        raise SequenceError(f"{path}: a line of column names and at least one sample are needed")
+        raise SequenceError(f"{path}: must have a line of column names and at least one sample")
     return names, numbers[:count], fixed or None, lines[:count]
 
 
@@ -185,7 +186,7 @@ def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ..
     for given, line, time in zip(texts or (), lines.tolist(), times):
         text = given or before
         if not text:
-            raise SequenceError(f"{path}:{line}: column {FIXED!r}: the first sample names no link")
+            raise SequenceError(f"{path}:{line}: column {FIXED!r}: must name a link")
         if text != before:
             found.append(FixedFrom(float(time), link_names(f"{path}:{line}", text, model), line))
         before = text
@@ -220,7 +221,7 @@ def read_motion(
     suffix = Path(path).suffix.lower()
     if suffix in (".yaml", ".yml"):
         if smoothing > 0.0:
-            raise SequenceError(f"{path}: keyframes are interpolated, not smoothed")
+            raise SequenceError(f"{path}: keyframes are interpolated. Give no smoothing")
         return read_keyframes(path, model, period=period)
     if suffix == ".csv":
         source = path
@@ -275,7 +276,7 @@ def _fixed_from(path, frames: list[dict], lines: np.ndarray) -> list[FixedFrom]:
     ]
     if fixed and "fixed_link" not in frames[0]:
         raise SequenceError(
-            f"{path}:{lines[0]}: the first keyframe names no fixed_link, a later one does"
+            f"{path}:{lines[0]}: the first keyframe has no fixed_link, but a later one has"
         )
     return fixed
 

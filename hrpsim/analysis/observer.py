@@ -165,7 +165,7 @@ class RateFilter:
 
     def __init__(self, size: int, cutoff: float) -> None:
         if not cutoff > 0.0:
-            raise StateError(f"cutoff must be positive, got {cutoff}")
+            raise StateError(f"cutoff must be a positive frequency [Hz], got {cutoff}")
         self.rate = np.zeros(size)
         self._time_constant = 1.0 / (2.0 * math.pi * cutoff)
         self._before = np.zeros(size)

@@ -73,7 +73,7 @@ def soles_of(model: Model) -> tuple[Sole, ...]:
     if not found:
         raise ModelError(
             f"{model.source}: no link has a collision box to stand on. Name the links that may be "
-            "fixed and, where they are soles, their outlines"
+            "fixed (--fixed-link), and the outlines of soles (--sole)"
         )
     floor = min(bottom for _, _, bottom in found.values())
     return tuple(

@@ -48,10 +48,13 @@ class Unpacking:
     def unpack(self, data: bytes, compression: str, size: int | None = None) -> bytes:
         """Return `data` unpacked: `size` bytes, or fewer if the data end early."""
         if compression not in ("zstd", "lz4"):
-            raise ValueError(f"compression {compression!r}")
+            raise ValueError(f"compression {compression!r} is not known. Known: zstd, lz4")
         most = min(limits.BAG_CHUNK if size is None else size, self._left)
         if size is not None and size > min(limits.BAG_CHUNK, self._left):
-            raise ValueError(f"{size} bytes unpacked are over BAG_CHUNK or BAG_EXPANSION")
+            raise ValueError(
+                f"unpacks to {size} bytes, more than a limit in hrpsim.common.limits "
+                "(BAG_CHUNK or BAG_EXPANSION)"
+            )
         unpacker = _unpacker(compression)
         try:
             found = unpacker.decompress(data, max_length=most + 1)
@@ -59,7 +62,7 @@ class Unpacking:
             raise ValueError(str(error)) from error
         self._left -= len(found)
         if not unpacker.eof or len(found) > most:
-            raise ValueError("what is packed is cut short or too large")
+            raise ValueError("the compressed data are incomplete or too large")
         return found
 
     def unpack_file(self, source: Path, target: Path) -> str:
@@ -69,14 +72,14 @@ class Unpacking:
             while not unpacker.eof:
                 part = packed.read(_PART) if unpacker.needs_input else b""
                 if unpacker.needs_input and not part:
-                    return "what is packed is cut short"
+                    return "the compressed data are incomplete"
                 try:
                     found = unpacker.decompress(part, max_length=_PART)
                 except Exception as error:
                     return str(error)
                 self._left -= len(found)
                 if self._left < 0:
-                    return "what is unpacked is over BAG_EXPANSION"
+                    return "unpacks to more than the limit BAG_EXPANSION in hrpsim.common.limits"
                 file.write(found)
         return ""
 

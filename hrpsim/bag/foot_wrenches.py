@@ -129,7 +129,7 @@ class FootWrenches:
         both = (left.time >= right.time[0]) & (left.time <= right.time[-1])
         if np.count_nonzero(both) < 2:
             spans = [f"{f.topic} {f.time[0]:.3f} to {f.time[-1]:.3f} s" for f in (left, right)]
-            raise BagError(f"the stamps of the feet do not overlap: {', '.join(spans)}")
+            raise BagError(f"the time stamps of the feet do not overlap: {', '.join(spans)}")
         time = left.time[both]
         return time, left.force[both, 2], np.interp(time, right.time, right.force[:, 2])
 

@@ -69,7 +69,7 @@ class Logger(Closed):
                 warnings.warn(text, ModelWarning, stacklevel=2)
         self._prefixes = prefixes_of(world)
         if self._wanted == ():
-            raise StateError("signals of a Logger are an empty list. None records all signals")
+            raise StateError("signals of a Logger must not be empty. Give None for all signals")
         sources = sources_of(world, self._prefixes)
         chosen_columns(self._wanted, (c for source in sources for c in source.columns))
         self._entities: list[Entity] = list(world.entities.values())

@@ -17,6 +17,7 @@ from hrpsim.common.errors import HrpsimError
 from hrpsim.common.foreign.file_bytes import open_file
 
 _MAGIC = b"\x89MCAP0\r\n"
+_NOT_CLOSED = "the recording was not closed"
 _HEADER = 0x01  # the kind of the first record
 _SCHEMA, _CHANNEL, _MESSAGE, _CHUNK = 0x03, 0x04, 0x05, 0x06  # of the MCAP format's records
 _FOOTER, _DATA_END = 0x02, 0x0F
@@ -90,17 +91,17 @@ class McapFile:
 
     def messages(self, wanted: Collection[int] | None) -> Iterator[Stored]:
         """Yield the messages of some channels, or of all, in the file's order."""
-        self.damage = "it was not ended"
+        self.damage = _NOT_CLOSED
         size = self.path.stat().st_size
         unpacking = Unpacking(size)
         with open_file(self.path, HrpsimError, None) as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                self.damage = "it does not begin as an MCAP file"
+                self.damage = "it does not begin like an MCAP file"
                 return
             while (offset := file.tell()) < size:
                 head = file.read(_HEAD.size)
                 if head == _MAGIC:
-                    if self.damage == "it was not ended":
+                    if self.damage == _NOT_CLOSED:
                         self.damage = ""
                     return
                 if (length := self._length(head, offset, size)) is None:
@@ -120,7 +121,7 @@ class McapFile:
             length = _HEAD.unpack(head)[1]
             if length <= size - offset - _HEAD.size:
                 return length
-        self.damage = f"its last {size - offset} bytes are not a whole record"
+        self.damage = f"its last {size - offset} bytes are not a complete record"
         return None
 
     def _read_record(
@@ -128,7 +129,7 @@ class McapFile:
     ) -> Iterator[Stored]:
         if length > limits.BAG_CHUNK:
             file.seek(length, 1)
-            raise ValueError(f"{length} bytes are over BAG_CHUNK, {limits.BAG_CHUNK}")
+            raise ValueError(limits.excess("BAG_CHUNK", "bytes"))
         content = file.read(length)
         if kind != _CHUNK:
             yield from self._read(kind, content, wanted)
@@ -142,7 +143,7 @@ class McapFile:
             if not compression:
                 yield from self._read_records(content[offset + 8 :], wanted)
         except (ValueError, KeyError, IndexError, struct.error):
-            self.damage = "its last chunk is cut short"
+            self.damage = "its last chunk is incomplete"
 
     def _read_records(self, records: bytes, wanted) -> Iterator[Stored]:
         """Yield the messages of a chunk. ValueError at the first incomplete record."""
@@ -151,7 +152,7 @@ class McapFile:
             kind, length = _HEAD.unpack_from(records, offset)
             offset += _HEAD.size
             if length > len(records) - offset:
-                raise ValueError("a record in it is not whole")
+                raise ValueError("an inner record is incomplete")
             if kind in (_SCHEMA, _CHANNEL, _MESSAGE):  # a chunk within a chunk is invalid
                 yield from self._read(kind, records[offset : offset + length], wanted)
             offset += length
@@ -160,7 +161,7 @@ class McapFile:
         if kind == _MESSAGE:
             channel, _, time, _ = _MESSAGE_HEAD.unpack_from(content)
             if channel not in self._channels:
-                raise ValueError(f"no channel {channel}")
+                raise ValueError(f"a message belongs to channel {channel}, which is not declared")
             if wanted is None or channel in wanted:
                 yield Stored(channel, time, content[_MESSAGE_HEAD.size :])
         elif kind == _SCHEMA:
@@ -182,7 +183,7 @@ def _text(content: bytes, offset: int) -> tuple[str, int]:
     (size,) = struct.unpack_from("<I", content, offset)
     end = offset + 4 + size
     if end > len(content):
-        raise ValueError("a text is cut short")
+        raise ValueError("a string is incomplete")
     return content[offset + 4 : end].decode(), end
 
 
@@ -194,5 +195,5 @@ def _unpacked(content: bytes, unpacking: Unpacking) -> bytes:
     if compression:
         records = unpacking.unpack(records, compression, size)
     if len(records) != size or (checksum and zlib.crc32(records) != checksum):
-        raise ValueError("its checksum does not match")
+        raise ValueError("the checksum of a chunk does not match")
     return records

@@ -53,7 +53,9 @@ class Metadata:
         self._content: dict[str, Any] = {}
         path = bag / "metadata.yaml"
         if not path.is_file():
-            self.damage = "it was not ended: there is no metadata.yaml" if bag.is_dir() else ""
+            self.damage = (
+                "the recording was not closed: there is no metadata.yaml" if bag.is_dir() else ""
+            )
             return
         try:
             intact = is_intact(read_bytes(path, BagError, "YAML_SIZE"))
@@ -185,7 +187,10 @@ class StoredBag:
             kept.append(stored)
             size += len(stored[1])
             if size > limits.BAG_UNSORTED:
-                raise ValueError(f"over {limits.BAG_UNSORTED} bytes in no order (BAG_UNSORTED)")
+                raise ValueError(
+                    "the messages are not in the order of time, and have "
+                    f"{limits.excess('BAG_UNSORTED', 'bytes')}"
+                )
         for number in np.argsort(times, kind="stable"):
             yield kept[number]
 
@@ -202,7 +207,7 @@ def stored_bag(bag: Path) -> StoredBag:
     """Return a bag. The bag is scanned again only if the files change."""
     bag = Path(bag)  # users may pass a text
     if not (os.path.isfile(bag) or os.path.isdir(bag)):
-        raise BagError(f"there is no bag {str(bag)!r}: a folder or a regular file is needed")
+        raise BagError(f"there is no bag {str(bag)!r}. Name a folder or a regular file")
     paths = [bag] if bag.is_file() else sorted(bag.iterdir())
     stamps = tuple((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in paths)
     return _looked_through(bag, stamps)
@@ -253,7 +258,7 @@ def _topics_in(bag: Path, type_name: str | None) -> str:
     """Return a text that lists a bag's topics and those of a type, or the reason why none exist."""
     types = topic_types(bag)
     alike = [name for name, its_type in types.items() if its_type == type_name]
-    of_type = f"; those of type {type_name}: {', '.join(alike)}" if alike else ""
+    of_type = f". Topics of type {type_name}: {', '.join(alike)}" if alike else ""
     names = ", ".join(types) or "nothing"
     if not types and (missing := _opened(bag).missing):
         names += f" ({missing})"
@@ -275,7 +280,7 @@ def full_name(bag: Path, topic: str, type_name: str | None = None) -> str:
     if len(found) > 1:
         raise BagError(f"{bag}: topic {topic!r} can be {' or '.join(found)}. Give its full name")
     if not found:
-        raise BagError(f"{bag} has no topic {topic!r}. It has: {_topics_in(bag, type_name)}")
+        raise BagError(f"{bag} has no topic {topic!r}. Topics: {_topics_in(bag, type_name)}")
     if type_name is not None:
         _check_type(bag, found[0], types[found[0]], type_name)
     return found[0]
@@ -355,7 +360,9 @@ def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> n
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         if isinstance(error, BagError):
             raise
-        raise BagError(f"{bag}: {name} has other fields: {one_line(error, _SHOWN)}") from error
+        raise BagError(
+            f"{bag}: {name} does not have the expected fields: {one_line(error, _SHOWN)}"
+        ) from error
 
 
 def seconds(stamp) -> float:
@@ -370,7 +377,7 @@ def _opened(bag: Path) -> StoredBag:
     except OSError as error:
         raise BagError(f"{bag} cannot be read: {one_line(error, _SHOWN)}") from error
     if stored.missing and not stored.channels and not stored.is_begun:
-        raise BagError(f"{bag}: no record is whole: {stored.missing}")
+        raise BagError(f"{bag}: contains no complete record: {stored.missing}")
     if stored.channels:  # without channels the next request raises
         _report_missing(bag, stored)
     return stored

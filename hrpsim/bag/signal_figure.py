@@ -38,7 +38,7 @@ def draw_signals(
     panels = [(topic, field) for topic in log.topics.values() for field in topic.fields]
     if len(panels) > _MOST_PANELS:
         raise HrpsimError(
-            f"{len(panels)} fields are too many for one figure (at most {_MOST_PANELS}): name fewer"
+            f"{len(panels)} fields are too many for one figure. Name at most {_MOST_PANELS}"
         )
     low, high = _span(log, begin, end)
     figure = figures.new_figure(_WIDTH, 0.9 + _HEIGHT * len(panels), dpi=120.0)
@@ -77,7 +77,7 @@ def _span(log: SignalLog, begin: float | None, end: float | None) -> tuple[float
     """Return first and last time to draw [s]. Raises HrpsimError if no sample is between them."""
     times = [topic.time for topic in log.topics.values() if len(topic.time)]
     if not times:
-        raise HrpsimError("there are no samples to draw")
+        raise HrpsimError("the recording has no samples to draw")
     first, last = min(time[0] for time in times), max(time[-1] for time in times)
     low, high = first if begin is None else begin, last if end is None else end
     if not any(np.any((time >= low) & (time <= high)) for time in times):

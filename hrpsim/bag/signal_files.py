@@ -44,7 +44,7 @@ def check_path(path: str | Path) -> Path:
     """
     path = Path(path)
     if path.suffix not in SUFFIXES:
-        raise HrpsimError(f"{path}: a recording ends in {' or '.join(SUFFIXES)}")
+        raise HrpsimError(f"{path}: the name of a recording must end in {' or '.join(SUFFIXES)}")
     if path.suffix == ".mcap":
         from hrpsim.bag.mcap_writer import require_writer
 
@@ -129,7 +129,10 @@ def _read_npz(path: Path) -> SignalLog:
     try:
         table = parse_json(str(stored[TABLE]))
         if table["version"] != _VERSION:
-            raise BagError(f"{path}: version {table['version']} of recordings is not known")
+            raise BagError(
+                f"{path}: has version {table['version']} of the format, but hrpsim reads version "
+                f"{_VERSION}"
+            )
         return SignalLog([_topic_of(stored, one) for one in table["topics"]])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, BagError):
@@ -186,7 +189,7 @@ def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list
             rows.append([(field, labels or ("",), x) for field, labels, x in numbers_of(message)])
             frame = message.header.frame_id
     except (AttributeError, TypeError) as error:
-        raise BagError(f"{path}: {topic} has other fields than {kind}: {error}") from error
+        raise BagError(f"{path}: {topic} does not have the fields of {kind}: {error}") from error
     return times, rows, frame
 
 

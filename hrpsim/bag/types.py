@@ -72,7 +72,7 @@ def read_types(definition: str, name: str) -> Types:
     definition raises ValueError, which names the line.
     """
     if len(definition) > limits.BAG_DEFINITION:
-        raise ValueError(f"it has over {limits.BAG_DEFINITION} characters (BAG_DEFINITION)")
+        raise ValueError(f"it has {limits.excess('BAG_DEFINITION', 'characters')}")
     types: Types = {}
     fields: list[Field] = []
     of, expects_header = _full_name(name), False
@@ -86,11 +86,11 @@ def read_types(definition: str, name: str) -> Types:
         elif not _IGNORED.fullmatch(line):
             if (field := _read_field(line, number, of)) is not None:
                 if any(field.name == other.name for other in fields):
-                    raise ValueError(f"line {number}: a second field {field.name!r}")
+                    raise ValueError(f"line {number}: the field {field.name!r} exists already")
                 fields.append(field)
     types.setdefault(of, tuple(fields))
     if len(types) > limits.BAG_TYPES:
-        raise ValueError(f"it has over {limits.BAG_TYPES} types (BAG_TYPES)")
+        raise ValueError(f"it has {limits.excess('BAG_TYPES', 'types')}")
     _check_within(types, _full_name(name), ())
     return types
 
@@ -98,13 +98,13 @@ def read_types(definition: str, name: str) -> Types:
 def _contained_type(line: str, number: int) -> str:
     """Return the full name in the line above the text of a contained type."""
     if not line.startswith("MSG: "):
-        raise ValueError(f"line {number}: {line[:80]!r} is no 'MSG: package/Name'")
+        raise ValueError(f"line {number}: must be 'MSG: package/Name', got {line[:80]!r}")
     return _full_name(line[5:].rstrip())
 
 
 def _full_name(name: str) -> str:
     if not (found := _TYPE.fullmatch(name)):
-        raise ValueError(f"{name[:80]!r} is no name of a type")
+        raise ValueError(f"{name[:80]!r} is not the name of a message type")
     return f"{found[1]}/msg/{found[2]}"
 
 
@@ -126,13 +126,16 @@ def _read_field(line: str, number: int, of: str) -> Field | None:
     if found["rest"].lstrip().startswith("=") and not is_array:
         return None
     if found["text"] and kind != "string":
-        raise ValueError(f"line {number}: only a string is bounded by {found['text']}")
+        raise ValueError(f"line {number}: only a string can have the bound {found['text']}")
     if not is_array:
         return Field(found["name"], kind, None)
     if found["bound"] or size is None:
         return Field(found["name"], kind, 0)
     if not 1 <= int(size) <= limits.BAG_ARRAY:
-        raise ValueError(f"line {number}: an array of {size} (1 to BAG_ARRAY, {limits.BAG_ARRAY})")
+        raise ValueError(
+            f"line {number}: an array must have 1 to {limits.BAG_ARRAY} elements (limit BAG_ARRAY "
+            f"in hrpsim.common.limits), got {size}"
+        )
     return Field(found["name"], kind, int(size))
 
 
@@ -142,9 +145,9 @@ def _check_within(
     """Raise ValueError for undefined types, and for types that contain themselves."""
     checked = set() if checked is None else checked
     if name in above:
-        raise ValueError(f"{name} holds itself")
+        raise ValueError(f"{name} contains itself")
     if len(above) > limits.BAG_DEPTH:
-        raise ValueError(f"over {limits.BAG_DEPTH} types within each other (BAG_DEPTH)")
+        raise ValueError(limits.excess("BAG_DEPTH", "nested types"))
     if name not in types:
         raise ValueError(f"{name} is not defined")
     if name in checked:
@@ -163,7 +166,7 @@ def decode(types: Types, name: str, data: bytes) -> Any:
     struct.error or IndexError if `data` is no such message.
     """
     if len(data) < 4 or data[0] != 0 or data[1] > 1:
-        raise ValueError("it does not begin as CDR does")
+        raise ValueError("it does not begin with a header of CDR")
     return _Decoder(types, data[4:], "<" if data[1] else ">").message(_full_name(name))
 
 
@@ -203,10 +206,10 @@ class _Decoder:
             offset = self._offset = self._offset + -self._offset % size
             self._offset += count * size
             if self._offset > len(self._data):
-                raise ValueError(f"{count} numbers are not there")
+                raise ValueError(f"the message ends before {count} numbers")
             return np.frombuffer(self._data, self._order + kind, count, offset)
-        if count > len(self._data) - self._offset:  # each element has at least one byte
-            raise ValueError(f"{count} elements are not there")
+        if count > len(self._data) - self._offset:  # none is smaller than a byte
+            raise ValueError(f"the message ends before {count} elements")
         self._count(count)
         return [self._one(kind) for _ in range(count)]
 
@@ -219,7 +222,7 @@ class _Decoder:
     def _text(self) -> str:
         end = self._number("I") + self._offset
         if end > len(self._data):
-            raise ValueError("a text is cut short")
+            raise ValueError("a string is incomplete")
         content = self._data[self._offset : end]
         self._offset = end
         return content.removesuffix(b"\0").decode()
@@ -227,7 +230,7 @@ class _Decoder:
     def _count(self, more: int) -> None:
         self._made += more
         if self._made > limits.BAG_VALUES:
-            raise ValueError(f"it holds over {limits.BAG_VALUES} values (BAG_VALUES)")
+            raise ValueError(f"it has {limits.excess('BAG_VALUES', 'texts and messages')}")
 
 
 _READERS = {

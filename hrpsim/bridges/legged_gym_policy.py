@@ -84,7 +84,7 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
     """
     given: dict[str, Any] = text.data
     if not isinstance(given[MARK], str):
-        raise ControllerError(f"{text.location([MARK])}: {MARK}: a path is needed")
+        raise ControllerError(f"{text.location([MARK])}: {MARK}: must be a path")
     file = path.parent / Path(given[MARK]).expanduser()
     config = _Config(file, given.get(_CLASS), text)
     joints = given.get("joints") or _joints(config)
@@ -151,7 +151,9 @@ def _only(file: Path, classes: PythonClasses) -> str:
     names = [name for name in classes.names if not name.endswith(_MARK_OF_TRAINING)]
     if len(names) != 1:
         raise ControllerError(
-            f"{file}: configurations: {', '.join(names) or 'none'}. Add `{_CLASS}: NAME`"
+            f"{file}: must have one class that configures a robot, got "
+            f"{', '.join(names) or 'none'}."
+            f" Choose one by `{_CLASS}: NAME`"
         )
     return names[0]
 
@@ -162,13 +164,15 @@ def _joints(config: _Config) -> list[str]:
     file = located(config.file, named) if named else None
     if file is None or not file.is_file():
         raise config.error(
-            "asset.file", f"{named!r} is not here. Add `joints: [NAME, ...]` in the policy's order"
+            "asset.file",
+            f"{named!r} does not exist. Add `joints: [NAME, ...]` in the policy's order",
         )
     joints = joints_in_order(file)
     count = config.get(schema.integer(1, 1000), "env.num_actions")
     if len(joints) != count:
         raise config.error(
-            "env.num_actions", f"{count}, and the robot has {len(joints)} joints. Add `joints`"
+            "env.num_actions",
+            f"is {count}, but the robot has {len(joints)} joints. Add `joints: [NAME, ...]`",
         )
     return joints
 
@@ -242,7 +246,7 @@ def _observed(config: _Config, count: int) -> dict[str, Any]:
         known = ", ".join(str(3 * count + more) for more in (9, 11, 12))
         raise config.error(
             "env.num_observations",
-            f"{total}: {known} are known here, and heights of the ground are not. Write "
+            f"is {total}, but only {known} are supported. Heights of the ground are not. List the "
             "`observations` in the description",
         )
     clip = config.get(schema.numeric(POSITIVE), "normalization.clip_observations")

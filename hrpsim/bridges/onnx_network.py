@@ -108,7 +108,7 @@ class Network(PolicyNetwork):
         for one, kinds in (*taken, *answered):
             if one.type not in kinds:
                 raise ControllerError(
-                    f"{str(self._path)!r}: {one.name!r} is a {one.type}, {kinds[0]} is needed"
+                    f"{str(self._path)!r}: {one.name!r} must be a {kinds[0]}, got a {one.type}"
                 )
 
     def _check_memory(self, outputs) -> None:

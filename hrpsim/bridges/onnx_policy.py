@@ -105,7 +105,9 @@ class OnnxPolicy(Controller):
         """Find the IMU. Require the base if the policy observes more than the IMU measures."""
         self._imu = _imu_of(model, policy)
         if policy.has("acceleration") and self._imu is None:
-            raise ControllerError(f"{policy.source}: acceleration needs an IMU, the robot has none")
+            raise ControllerError(
+                f"{policy.source}: the term `acceleration` needs an IMU, but the robot has none"
+            )
         of_imu = policy.has("angular_velocity", "gravity", "orientation", "euler")
         if policy.has("linear_velocity") or (of_imu and self._imu is None):
             self.needs = {"base": policy.base}
@@ -130,7 +132,7 @@ class OnnxPolicy(Controller):
     def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
         """Return the description of the policy. A subclass may return another description."""
         if "description" not in parameters:
-            raise ControllerError("OnnxPolicy needs the parameter description, a YAML file")
+            raise ControllerError("OnnxPolicy needs the parameter `description`, a YAML file")
         return read_policy(Path(parameters["description"]).expanduser())
 
     def stop(self) -> None:
@@ -173,8 +175,8 @@ class OnnxPolicy(Controller):
         action = self._actor.take(answer)
         if action.shape != self.action.shape or not np.isfinite(action).all():
             raise ControllerError(
-                f"{policy.source}: the network answers {action.size} numbers for "
-                f"{self.action.size} joints, or some that are not finite"
+                f"{policy.source}: the network must return {self.action.size} finite numbers, one "
+                f"for each joint, got {action.size}, or some that are not finite"
             )
         self.action = np.clip(action, policy.action_lower, policy.action_upper)
         kept = policy.action_filter

@@ -53,12 +53,17 @@ def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, 
         try:
             kp, kd = (float(word) for word in words[:2])
         except ValueError:
-            raise GainError(f"{path}:{number}: 'kp kd' is needed, got {line.strip()!r}") from None
+            raise GainError(
+                f"{path}:{number}: must be two numbers 'kp kd', got {line.strip()!r}"
+            ) from None
         if not (np.isfinite([kp, kd]).all() and kp >= 0.0 and kd >= 0.0):
             raise GainError(f"{path}:{number}: gains must be >= 0, got {line.strip()!r}")
         rows.append((kp, kd))
     if not rows or len(rows) > len(names):
-        raise GainError(f"{path}: {len(rows)} gains for the {len(names)} joints of {model.name!r}")
+        raise GainError(
+            f"{path}: must have gains of 1 to {len(names)} joints of {model.name!r}, got "
+            f"{len(rows)}"
+        )
     kp, kd = np.array(rows).T
     return kp, kd, names[: len(rows)]
 
@@ -89,7 +94,7 @@ def _position_part(path: Path, text: YamlText) -> tuple[dict, str]:
     content = text.data
     parts = content.get("components") if isinstance(content, dict) else None
     if not isinstance(parts, list):
-        raise SequenceError(f"{path}: not a Choreonoid motion: a mapping with components is needed")
+        raise SequenceError(f"{path}: not a Choreonoid motion: it is not a mapping with components")
     for k, part in enumerate(parts):
         labels = (part.get("content"), part.get("purpose")) if isinstance(part, dict) else ()
         if not _POSITIONS.isdisjoint(map(str, labels)):
@@ -102,7 +107,7 @@ def _frames(part: dict, where: str, names: Sequence[str]) -> np.ndarray:
     try:
         frames = np.array(part.get("frames"), dtype=float)
     except (TypeError, ValueError) as error:
-        raise SequenceError(f"{where}: frames must be lists of numbers, all alike long") from error
+        raise SequenceError(f"{where}: frames must be lists of numbers of equal length") from error
     if frames.ndim != 2 or frames.shape[1] != len(names) or not np.isfinite(frames).all():
         raise SequenceError(
             f"{where}: frames must be finite numbers for {len(names)} joints "

@@ -98,7 +98,7 @@ def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> Actu
 def mistake_in(entry: Mapping[str, Any]) -> str:
     """Return a text if an entry requires another entry that is missing, or ""."""
     if ("saturation_effort" in entry) != ("velocity_limit" in entry):
-        return "saturation_effort and velocity_limit need each other"
+        return "give both saturation_effort and velocity_limit, or neither"
     alone = [key for key in _OF_NETWORKS if key in entry]
     if alone and "network" not in entry:
         return f"{alone[0]} needs a network"

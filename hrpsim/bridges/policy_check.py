@@ -138,7 +138,7 @@ def read_recording(path: Path, joint_count: int) -> Recording:
         if missing := [name for name in _TABLES if name not in found]:
             raise ControllerError(f"{path}: not a recording: array {missing[0]!r} is missing")
         if any(found[name].dtype.kind == "U" for name in _TABLES):
-            raise ControllerError(f"{path}: not a recording: its tables hold texts, not numbers")
+            raise ControllerError(f"{path}: not a recording: its arrays are text, not numbers")
         tables = found["observations"].astype(float), found["actions"].astype(float)
         names = tuple(map(str, found.get("joint_names", np.empty(0)).ravel().tolist()))
     else:
@@ -149,7 +149,8 @@ def read_recording(path: Path, joint_count: int) -> Recording:
         0 < len(tables[0]) == len(tables[1])
     ):
         raise ControllerError(
-            f"{path}: observations (t, n) and actions (t, m) of finite numbers are needed"
+            f"{path}: must have observations (t, n) and actions (t, m) of finite numbers, with the "
+            "same number of rows"
         )
     return Recording(tables[0], tables[1], names)
 
@@ -282,9 +283,9 @@ def _of_damping(
         k = int(np.argmax(np.abs(modes[:, -1])))
         most = 2.0 * kd[k] / (policy.period * rates[-1])
         yield (
-            f"kd of {joints[k]}: {kd[k]:.4g} held over a period of {policy.period:g} s is unstable "
-            f"with the joint's inertia, which allows {most:.2g}: does the robot's description lack "
-            "the armature of the training's, or is the period shorter there"
+            f"kd of {joints[k]}: {kd[k]:.4g} is unstable with a period of {policy.period:g} s. The "
+            f"joint's inertia allows {most:.2g}. Compare the armature and the period with those of "
+            "the training"
         )
 
 
@@ -341,7 +342,7 @@ def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> It
 def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray) -> Iterator[str]:
     """Yield a line for each joint that the action in the default posture drives to a limit."""
     if action.shape != policy.default.shape:
-        yield f"the network answers {action.size} numbers for {len(policy.joints)} joints"
+        yield f"the network returns {action.size} numbers for {len(policy.joints)} joints"
         return
     system = robot.model.system
     at = [robot.model.joint(joint).v_index for joint in policy.joints]
@@ -368,8 +369,8 @@ def _of_recording(
     widths = recorded.observations.shape[1], recorded.actions.shape[1]
     if widths != (len(columns), len(policy.joints)):
         yield (
-            f"the recording has {widths[0]} observations and {widths[1]} actions; here are "
-            f"{len(columns)} and {len(policy.joints)}"
+            f"the recording has {widths[0]} observations and {widths[1]} actions, but the policy "
+            f"has {len(columns)} and {len(policy.joints)}"
         )
         return
     yield from _of_names(policy, recorded.joint_names, "in the recording")
@@ -377,7 +378,7 @@ def _of_recording(
     if not policy.inputs:  # a recording lacks the values of inputs
         answers = replay.answers(recorded.observations)
         for line in differing_columns(actions, answers, recorded.actions, _ANSWER):
-            yield f"the network's answer to the recorded observations: {line}"
+            yield f"the network's output for the recorded observations: {line}"
     seconds = policy.period * policy.decimation
     count = min(max(round(duration / seconds), 2), len(recorded.actions))
     replay.recorded = recorded.actions

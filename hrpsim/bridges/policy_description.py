@@ -164,8 +164,8 @@ class _Joints(NamedTuple):
             return np.full(len(self.names), float(given))
         if len(given) != len(self.names):
             raise ControllerError(
-                f"{self.text.location(keys)}: {'.'.join(keys)}: {len(given)} numbers for "
-                f"{len(self.names)} joints"
+                f"{self.text.location(keys)}: {'.'.join(keys)}: must be one number, or "
+                f"{len(self.names)} numbers, one for each joint, got {len(given)}"
             )
         return np.array(given, dtype=float)
 
@@ -190,7 +190,8 @@ def _described(path: Path, text: YamlText, values: dict[str, Any]) -> PolicyDesc
     if (by_velocity & by_effort).any():
         twice = names[int(np.argmax(by_velocity & by_effort))]
         raise ControllerError(
-            f"{text.location(['action'])}: action: {twice!r} is commanded by velocity and by effort"
+            f"{text.location(['action'])}: action: {twice!r} is listed under both velocity and "
+            "effort"
         )
     return PolicyDescription(
         source=str(path),
@@ -264,7 +265,7 @@ def _observations(
         terms = tuple(_term(path, text, keys, one) for one in observed)
         if flags[0] and len({term.history for term in terms}) > 1:
             raise ControllerError(
-                f"{text.location(keys)}: history_by_step needs one history for all terms"
+                f"{text.location(keys)}: history_by_step needs the same history of all terms"
             )
         return Observation(path.parent / Path(file).expanduser(), terms, *flags, from_zero)
 
@@ -275,21 +276,22 @@ def _check_encoder(text: YamlText, values: dict[str, Any]) -> None:
     encoder = values.get("encoder")
     if encoder and any(one["term"] == "encoding" for one in encoder["observations"]):
         raise ControllerError(
-            f"{text.location(['encoder'])}: an encoder does not observe its output"
+            f"{text.location(['encoder'])}: remove the term `encoding`, the encoder's own output"
         )
     observed = [values["observations"], *values.get("inputs", {}).values()]
     encoded = any(one["term"] == "encoding" for terms in observed for one in terms)
     if encoded != (encoder is not None):
         raise ControllerError(
-            f"{text.location(['observations'])}: an encoder and the term `encoding` need each other"
+            f"{text.location(['observations'])}: `encoder` and the term `encoding` go together. "
+            "Give both, or neither"
         )
 
 
 def _term(path: Path, text: YamlText, keys: list[str], given: dict) -> Term:
     if (given["term"] == REFERENCE) != ("output" in given):
         raise ControllerError(
-            f"{text.location(keys)}: {given['term']}: `output` and the term `{REFERENCE}` need "
-            "each other"
+            f"{text.location(keys)}: {given['term']}: `output` belongs to the term `{REFERENCE}`, "
+            "which needs it"
         )
     components = given.get("components")
     return Term(
@@ -308,8 +310,8 @@ def _motion(path: Path, text: YamlText, keys: list[str], given: dict) -> np.ndar
     is_motion = given["term"] == MOTION
     if any((entry in given) != is_motion for entry in ("file", "array")):
         raise ControllerError(
-            f"{text.location(keys)}: {given['term']}: `file`, `array` and the term `{MOTION}` need "
-            "each other"
+            f"{text.location(keys)}: {given['term']}: `file` and `array` belong to the term "
+            f"`{MOTION}`, which needs both"
         )
     if not is_motion:
         return None
@@ -324,6 +326,8 @@ def _motion(path: Path, text: YamlText, keys: list[str], given: dict) -> np.ndar
         or not np.isfinite(rows).all()
     ):
         raise ControllerError(
-            f"{file}: {name}: rows of finite numbers are needed, got {rows.shape}"
+            f"{file}: {name}: must be rows of finite numbers, got an array of {rows.dtype} of "
+            "shape "
+            f"{rows.shape}"
         )
     return rows.reshape(len(rows), -1).astype(float)

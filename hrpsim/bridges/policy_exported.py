@@ -145,7 +145,7 @@ def in_motion(
         duration: of each run [s].
     """
     if abs(policy.seconds - other.seconds) > _LIKE * policy.seconds:
-        yield "the answers have other rates, so no runs are compared"
+        yield "the actions have different rates, so no runs are compared"
         return
     try:
         here, there = (_run(one, robot, duration) for one in (policy, other))

@@ -102,13 +102,13 @@ class Term:
         size = len(self._raw(readings))
         if max(self.components or (0,)) >= size:
             raise ControllerError(
-                f"{source}: {self.term}: component {max(self.components or ())} of {size} numbers, "
-                "which count from 0"
+                f"{source}: {self.term}: component {max(self.components or ())} does not "
+                f"exist. The term has {size} components, counted from 0"
             )
         size = size if self.components is None else len(self.components)
         if self.scale.ndim and self.term != "constant" and len(self.scale) != size:
             raise ControllerError(
-                f"{source}: {self.term}: {len(self.scale)} scales for {size} numbers"
+                f"{source}: {self.term}: scale must be one number or {size}, got {len(self.scale)}"
             )
 
     def _raw(self, readings: Readings) -> np.ndarray:
@@ -205,8 +205,8 @@ class ObservingNetwork:
         sizes = {name: self.network.width_of(name) for name in wanted}
         if open_ones := [name for name, size in sizes.items() if size is None]:
             raise ControllerError(
-                f"{source}: {REFERENCE}: the network leaves the size of its output "
-                f"{open_ones[0]!r} open"
+                f"{source}: {REFERENCE}: the network does not declare the size of its output "
+                f"{open_ones[0]!r}. Export it with a fixed size"
             )
         return {name: np.zeros(size or 0) for name, size in sizes.items()}
 
@@ -214,8 +214,8 @@ class ObservingNetwork:
         total = len(one.columns(self.sample))
         if width is not None and width != total:
             raise ControllerError(
-                f"{source}: the observations are {total} numbers, and the network's input "
-                f"{(name or self.network.observed)!r} takes {width}"
+                f"{source}: the observations have {total} numbers, but the network's input "
+                f"{(name or self.network.observed)!r} has {width}"
             )
 
     def start(self, readings: Readings) -> None:

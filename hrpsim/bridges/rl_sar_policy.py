@@ -102,7 +102,9 @@ def _joints(entries: ForeignEntries) -> list[str]:
     names = entries.get(_NAMES, "joint_names")
     order = entries.get(_INDICES, "joint_mapping")
     if sorted(order) != list(range(len(order))) or len(order) > len(names):
-        raise entries.error("joint_mapping", f"no order of {len(names)} joints: {order}")
+        raise entries.error(
+            "joint_mapping", f"must be a permutation of at most {len(names)} indices, got {order}"
+        )
     return [names[k] for k in order]
 
 
@@ -113,7 +115,7 @@ def _history(entries: ForeignEntries) -> tuple[bool, bool, int]:
     length = max(ages) + 1
     rising = list(range(length))
     if ages not in (rising, rising[::-1]):
-        raise entries.error(_MARK, f"ages in order and without gaps are needed, got {ages}")
+        raise entries.error(_MARK, f"must be consecutive ages that begin or end with 0, got {ages}")
     return priority == "time" and length > 1, length > 1 and ages == rising, length
 
 
@@ -139,6 +141,6 @@ def _observations(
     declared = entries.get(schema.integer(1, 100_000), "num_observations", total)
     if declared != total:
         raise entries.error(
-            "num_observations", f"{declared}, and the observations are {total} numbers"
+            "num_observations", f"is {declared}, but the observations have {total} numbers"
         )
     return found

@@ -43,8 +43,8 @@ class TorqueNetwork(ABC):
         torques = np.asarray(found, dtype=float).ravel()
         if torques.shape != (self._count,) or not np.isfinite(torques).all():
             raise ControllerError(
-                f"{str(self.path)!r} answers {torques.size} torques for {self._count} joints, or "
-                "some that are not finite"
+                f"{str(self.path)!r} must return {self._count} finite torques, one for each joint, "
+                f"got {torques.size}, or some that are not finite"
             )
         return torques
 

@@ -77,7 +77,8 @@ class TsidController(Controller):
                 from tsid import tsid_pywrap as tsid
         except ImportError as error:
             raise ControllerError(
-                f"TSID cannot be imported ({error}). On PyPI and conda-forge it is tsid"
+                f"TSID cannot be imported ({error}). Install the package tsid of PyPI or "
+                "conda-forge"
             ) from error
         self._pinocchio, self._tsid = pinocchio, tsid
         whole = pinocchio.buildModelFromXML(model.urdf, pinocchio.JointModelFreeFlyer())
@@ -85,7 +86,8 @@ class TsidController(Controller):
         if names != model.joint_names or whole.nq != model.nq:
             differing = sorted(set(names) ^ set(model.joint_names))
             raise ControllerError(
-                f"{model.source}: Pinocchio and hrpsim see other joints: {', '.join(differing)}"
+                f"{model.source}: Pinocchio and hrpsim read different joints: "
+                f"{', '.join(differing)}"
             )
         whole.armature = model.system.rotor_inertia  # from <hrpsim>, which Pinocchio ignores
         self.robot = tsid.RobotWrapper(whole, tsid.FLOATING_BASE_SYSTEM, False)

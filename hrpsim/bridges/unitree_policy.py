@@ -59,7 +59,7 @@ def read_unitree(path: Path, text: YamlText) -> dict[str, Any]:
         observations.append({"term": "clock"})
     elif total != 9 + 3 * count:
         raise entries.error(
-            "num_obs", f"{total}: {9 + 3 * count}, or {11 + 3 * count} with a clock, are known"
+            "num_obs", f"must be {9 + 3 * count}, or {11 + 3 * count} with a clock, got {total}"
         )
     return {
         "policy": str(located(path, entries.get(schema.name, "policy_path"))),

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     """Run the benchmarks in a separate process, with libraries that start with one thread."""
     root = Path(__file__).resolve().parents[2]
     if options.write and not (root / "docs").is_dir():
-        raise HrpsimError(f"--write needs a clone of the repository: {root} has no folder docs")
+        raise HrpsimError(f"--write needs a clone of the repository, but {root} has no folder docs")
     path = os.pathsep.join(filter(None, (str(root), os.environ.get("PYTHONPATH"))))
     return subprocess.run(
         [sys.executable, "-m", "evidence.benchmarks", *_forwarded(options)],

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--base",
         choices=("free", "fixed"),
-        help="whether its base may move (free; fixed where the root link is called world)",
+        help="free or fixed base (default free; fixed for a root link with the name world)",
     )
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     parser.add_argument(

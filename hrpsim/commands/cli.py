@@ -245,7 +245,10 @@ def _report_of_run(options: argparse.Namespace, world) -> dict:
     """Step the world for --duration. Return the report."""
     steps = max(round(options.duration / world.time_step) - 1, 0)
     if steps > MOST_STEPS:
-        raise HrpsimError(f"--duration {options.duration:g} takes more than {MOST_STEPS} steps")
+        raise HrpsimError(
+            f"--duration {options.duration:g} needs more than {MOST_STEPS} steps. Give a shorter "
+            "one, or a larger --time-step"
+        )
     world.step()
     took = _step_and_show(world, steps)
     return {

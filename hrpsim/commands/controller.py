@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     parser.add_argument("action", choices=("new",), help="write NAME.py and test_NAME.py")
     parser.add_argument("name", help="of the module, small letters: my_walk has the class MyWalk")
-    parser.add_argument("--folder", type=Path, default=Path(), help="where to write; else here")
+    parser.add_argument("--folder", type=Path, default=Path(), help="folder to write to")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=new_controller)
 
@@ -100,18 +100,19 @@ def new_controller(options: argparse.Namespace) -> int:
     name = options.name
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name) or keyword.iskeyword(name):
         raise HrpsimError(
-            f"controller {name!r}: a module's name has small letters, digits and _, as in my_walk"
+            f"controller {name!r}: the name of a module consists of small letters, digits and _, "
+            "as in my_walk"
         )
     if name in _TAKEN or name in sys.stdlib_module_names:
         raise HrpsimError(
-            f"controller {name!r}: a module of Python, or what the controller imports, is called "
-            f"so. Choose another name, as my_{name}"
+            f"controller {name!r}: Python or an import of the controller has a module of this "
+            f"name. Choose another name, such as my_{name}"
         )
     title = "".join(part.capitalize() for part in name.split("_"))
     texts = {options.folder / f"{name}.py": _CONTROLLER, options.folder / f"test_{name}.py": _TEST}
     for path in texts:
         if path.exists():
-            raise HrpsimError(f"{str(path)!r} exists. It is left as it is")
+            raise HrpsimError(f"{str(path)!r} exists and is not overwritten. Choose another name")
     options.folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         path.write_text(text.format(title=title, module=name), encoding="utf-8")

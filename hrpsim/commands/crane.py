@@ -58,7 +58,7 @@ def _world(options: argparse.Namespace):
 
     world = load_world(_world_path(options), time_step=options.time_step)
     if ROBOT not in world.robots:
-        raise WorldError(f"{_world_path(options)}: a robot called {ROBOT!r} is needed")
+        raise WorldError(f"{_world_path(options)}: has no robot with the name {ROBOT!r}")
     return world
 
 
@@ -96,7 +96,7 @@ def _play_by_script(options: argparse.Namespace, world) -> int:
 
     goal = next((shape for shape in world.fixed_shapes if shape.name == "goal"), None)
     if goal is None:
-        raise WorldError(f"{_world_path(options)}: no fixed shape is called 'goal'")
+        raise WorldError(f"{_world_path(options)}: has no fixed shape with the name 'goal'")
     player = ScriptedCrane([])
     loop = ControlLoop(world.robots[ROBOT], player, _parameters(options, world.time_step))
     player.script = fetching(_alone(world), goal, player.grip)

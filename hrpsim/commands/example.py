@@ -87,7 +87,9 @@ def copy(chosen: Example, folder: Path) -> int:
         HrpsimError: the folder exists. Nothing is copied then.
     """
     if os.path.lexists(folder):
-        raise HrpsimError(f"{folder} exists, and nothing is overwritten: move or rename it first")
+        raise HrpsimError(
+            f"{folder} exists and is not overwritten. Move or rename the folder first"
+        )
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
     files = _with_references(chosen.file)
     try:

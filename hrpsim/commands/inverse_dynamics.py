@@ -31,15 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[TIME:]LINK[+LINK...]",
-        help="fixed from TIME [s] on, by default from the beginning; may be repeated. Else as the "
-        "motion's file says; else detected from the heights of the soles",
+        help="link fixed from TIME [s] on, else from the beginning; may be repeated. Without it: "
+        "as in the motion's file, else detected from the soles' heights",
     )
     parser.add_argument(
         "--sole",
         action="append",
         default=[],
         metavar="LINK=XMIN,XMAX,YMIN,YMAX",
-        help="outline [m] of a sole in its link's frame, where the description has no box",
+        help="outline [m] of a sole in its link's frame, if the description has no box",
     )
     parser.add_argument(
         "--split",
@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
 def _check_output(options: argparse.Namespace) -> None:
     """Raise HrpsimError if the requested output is not possible."""
     if len(options.motions) > 1 and (options.csv or options.plot):
-        raise HrpsimError("--csv and --plot take one motion")
+        raise HrpsimError("--csv and --plot need a single motion. Name one")
     if options.plot:
         require_packages("a figure of a motion", ("matplotlib",), "pip install 'hrpsim[plot]'")
 
@@ -159,7 +159,7 @@ def _soles(model, texts: Sequence[str], named: Sequence[str]):
             x0, x1, y0, y1 = (float(x) for x in text.split(","))
         except ValueError:
             raise HrpsimError(
-                f"--sole {link}={text}: four numbers XMIN,XMAX,YMIN,YMAX are needed"
+                f"--sole {link}={text}: must be four numbers XMIN,XMAX,YMIN,YMAX [m]"
             ) from None
         given.append(Sole(link, [(x0, y0), (x1, y0), (x1, y1), (x0, y1)]))
     if not given:

@@ -10,8 +10,8 @@ from hrpsim.commands.parts.output import BAG_REMEDY, pairs, print_report
 from hrpsim.common.arguments import not_negative, positive
 from hrpsim.common.errors import require_packages
 
-EPILOG = """A run in lockstep is reproduced bit for bit. Otherwise it is not recorded between
-which steps a message came, and the states diverge. Calls of services are in no bag.
+EPILOG = """A run in lockstep is reproduced bit for bit. Otherwise a bag does not tell between
+which steps a message came, and the states diverge. Bags contain no calls of services.
 
   hrpsim play my_bag
   hrpsim play my_bag --world config/walking_demo.yaml --tolerance 1e-6
@@ -68,6 +68,6 @@ def play(options: argparse.Namespace) -> int:
         "departs": departure._asdict() if departure else None,
     }
     if departure and recording.begin > 0:
-        report["note"] = "the recording does not begin with the run: what was before is not in it"
+        report["note"] = "the recording does not begin with the run. Earlier messages are missing"
     print_report(report, options.json)
     return int(departure is not None)

@@ -58,7 +58,7 @@ def _list(options: argparse.Namespace) -> int:
 
     log = read_signals(options.recording)
     if not log.topics:
-        raise HrpsimError(f"{options.recording}: no signals are in it")
+        raise HrpsimError(f"{options.recording}: contains no signals")
     rows = []
     for topic in log.topics.values():
         time = topic.time

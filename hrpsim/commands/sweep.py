@@ -77,19 +77,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ros", action="store_true", help="node and controller as processes, in lockstep"
     )
     ros.add_argument(
-        "--domains", type=whole(1, 100), metavar="N", help="cells side by side; one a processor"
+        "--domains", type=whole(1, 100), metavar="N", help="parallel cells (one per processor)"
     )
     ros.add_argument(
         "--patience",
         type=positive,
         metavar="S",
-        help="longest wait for a command (60); or for an answer of the node",
+        help="longest wait for a command or the node [s] (60)",
     )
     ros.add_argument(
         "--controller-command", metavar="CMD", help="your controller, started for each run"
     )
     ros.add_argument(
-        "--control-period", type=positive, metavar="S", help="CMD answers each state: lockstep"
+        "--control-period",
+        type=positive,
+        metavar="S",
+        help="period of CMD's commands [s]: lockstep",
     )
     ros.add_argument(
         "--real-time-factor", type=positive, metavar="F", help="pace without --control-period (1)"
@@ -112,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     looking.add_argument(
         "--by",
         metavar="NAME",
-        help="outcome by which the largest are the worst; --by=-NAME: smallest",
+        help="outcome whose largest values are the worst; --by=-NAME: smallest",
     )
     view.add_arguments(parser)
     looking.add_argument(
@@ -130,7 +133,7 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
     engines.add_argument(
         "--scheduler",
         metavar="ADDRESS",
-        help="Dask scheduler, such as tcp://host:8786; local: one and its workers, for this sweep",
+        help="Dask scheduler, such as tcp://host:8786; local: start one for this sweep",
     )
     engines.add_argument(
         "--engine",
@@ -148,7 +151,7 @@ def _add_engines(parser: argparse.ArgumentParser) -> None:
         type=whole(1, 100_000),
         default=1,
         metavar="N",
-        help="that are sent together (1); more where cells are short or workers many",
+        help="sent together (1); use more for short cells or many workers",
     )
 
 
@@ -324,10 +327,12 @@ def _require_results(found, store: Path) -> str:
     count, failed = int((status > 0).sum()), int((status == 2).sum())
     progress = f"{count} of {len(status)} cells are finished, {failed} of them failed"
     if count == 0:
-        raise HrpsimError(f"{store}: there is nothing yet: none of {len(status)} cells is finished")
+        raise HrpsimError(f"{store}: none of {len(status)} cells is finished yet")
     if count == failed:
         first = int((status == 2).argmax())
-        raise HrpsimError(f"{store}: nothing to show: {progress}. Cell {first}: {errors[first]}")
+        raise HrpsimError(
+            f"{store}: no cell has a result: {progress}. Cell {first}: {errors[first]}"
+        )
     return progress
 
 

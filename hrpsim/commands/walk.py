@@ -83,7 +83,7 @@ def _add_ros_arguments(parser: argparse.ArgumentParser) -> None:
     ros.add_argument(
         "--rate", type=not_negative, metavar="X", help="real-time factor (1); 0: at full speed"
     )
-    ros.add_argument("--rviz", action="store_true", help="show it in RViz, where there is one")
+    ros.add_argument("--rviz", action="store_true", help="show the walk in RViz, if installed")
     ros.add_argument(
         "--output",
         type=Path,
@@ -269,7 +269,7 @@ def _only_robot(options: argparse.Namespace) -> Robot:
     world = load_world(_world_path(options), xacro_arguments=_xacro_arguments(options))
     if len(world.robots) != 1:
         raise WorldError(
-            f"{_world_path(options)}: one robot walks, the world has {len(world.robots)}"
+            f"{_world_path(options)}: the world must have one robot, got {len(world.robots)}"
         )
     return next(iter(world.robots.values()))
 

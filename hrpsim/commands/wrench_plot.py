@@ -10,8 +10,8 @@ from hrpsim.commands.parts.output import BAG_REMEDY
 from hrpsim.common.errors import require_packages
 
 EPILOG = """The bag is a folder of `hrpsim record` or `ros2 bag record` (mcap or sqlite3, several
-files, zstd), or one of its files. A topic is given by its full name or the end of it:
-lfsensor means /robot1/lfsensor where only one topic ends so. No ROS is needed.
+files, zstd), or one of its files. Name a topic by its full name or its end:
+lfsensor means /robot1/lfsensor if no other topic has this end. No ROS is needed.
 """
 
 

@@ -53,5 +53,7 @@ def unknown_attribute(owner: object, name: str, fault: str = "") -> str:
     similar = suggestion(name, [key for key in known if not key.startswith("_")])
     assignable = ", ".join(properties) or "none"
     if fault:
-        return f"{name!r} of a {kind.__name__} {fault}; to be assigned are: {assignable}"
-    return f"{kind.__name__} has no attribute {name!r}{similar}; to be assigned are: {assignable}"
+        text = f"{name!r} of a {kind.__name__} {fault}."
+    else:
+        text = f"{kind.__name__} has no attribute {name!r}{similar or '.'}"
+    return f"{text} Attributes that can be assigned: {assignable}"

@@ -154,10 +154,10 @@ def require_names(
 def require_different(
     what: str, names: Sequence[str], error: Callable[[str], Any], where: str = ""
 ) -> None:
-    """Raise `error`, "two WHAT are called 'NAME'", if a name occurs twice."""
+    """Raise `error`, "two WHAT have the name 'NAME'. Rename one", for a repeated name."""
     for name, count in Counter(names).items():
         if count > 1:
-            raise error(f"{where}two {what} are called {name!r}")
+            raise error(f"{where}two {what} have the name {name!r}. Rename one")
 
 
 def suggestion(given: str, available: Iterable[str]) -> str:

@@ -12,7 +12,9 @@ def new_figure(width: float, height: float, dpi: float = 100.0):
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise HrpsimError(f"pictures need 'hrpsim[plot]': {error}") from error
+        raise HrpsimError(
+            f"pictures need matplotlib ({error}): pip install 'hrpsim[plot]'"
+        ) from error
     figure = Figure(figsize=(width, height), dpi=dpi, layout="constrained")
     FigureCanvasAgg(figure)
     return figure

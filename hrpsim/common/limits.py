@@ -82,3 +82,8 @@ BAG_VALUES = 1_000_000  # texts and messages within one message
 
 # ROS
 PARAMETER_TEXT = 10_000  # characters of a parameter that is set while a node runs
+
+
+def excess(name: str, what: str) -> str:
+    """Return "more than 1000 aliases (limit YAML_ALIASES in hrpsim.common.limits)" for an error."""
+    return f"more than {globals()[name]} {what} (limit {name} in hrpsim.common.limits)"

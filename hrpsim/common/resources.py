@@ -22,11 +22,12 @@ def share_path(relative: str | os.PathLike[str] = "") -> Path:
     share = next((path for path in candidates if (path / "package.xml").is_file()), None)
     if share is None:
         raise FileNotFoundError(
-            f"hrpsim is installed in {package} without its shared files: no share/hrpsim above it"
+            f"hrpsim is installed in {package} without its shared files: no folder above has "
+            "share/hrpsim. Install hrpsim again"
         )
     path = share / relative
     if not os.path.exists(path):
         nearest = next(folder for folder in path.parents if os.path.isdir(folder))
         names = sorted(entry.name for entry in nearest.iterdir() if entry.name[0] != ".")
-        raise FileNotFoundError(f"{path} does not exist. {nearest} holds {', '.join(names)}")
+        raise FileNotFoundError(f"{path} does not exist. Entries of {nearest}: {', '.join(names)}")
     return path

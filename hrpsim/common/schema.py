@@ -21,8 +21,8 @@ _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def needed(what: str, value: Any) -> vol.Invalid:
-    """Return the error "WHAT is needed, got VALUE"."""
-    return vol.Invalid(f"{what} is needed, got {shown_value(value)}")
+    """Return the error of a value of another kind than needed."""
+    return vol.Invalid(f"must be {what}, got {shown_value(value)}")
 
 
 def numeric(bounds: Range = ANY) -> Kind:
@@ -66,7 +66,7 @@ def name(value: Any) -> str:
 def scalar(value: Any) -> Any:
     """Check that a value is a text, number or truth value, and return the value."""
     if not isinstance(value, (str, int, float, bool)):
-        raise needed("one value", value)
+        raise needed("a single value", value)
     return value
 
 
@@ -87,9 +87,10 @@ def one_of(what: str, choices: Iterable[str]) -> Kind:
     return check
 
 
-def listing(each: Kind, least: int = 0, most: int | None = None, what: str = "a list") -> Kind:
-    """Return a validator of lists of `least` to `most` values. null is an empty list."""
+def listing(each: Kind, least: int = 0, most: int | None = None, what: str = "") -> Kind:
+    """Return the kind of lists of `least` to `most` entries. null is an empty list."""
     items = vol.Schema([each])
+    what = what or f"a list{_count(least, most)}"
 
     def check(value):
         if value is None and least == 0:
@@ -101,6 +102,13 @@ def listing(each: Kind, least: int = 0, most: int | None = None, what: str = "a 
         return items(value)
 
     return check
+
+
+def _count(least: int, most: int | None) -> str:
+    """Return " of 1 to 6 entries", or "" for lists of any length."""
+    if most is not None:
+        return f" of {least if least == most else f'{least} to {most}'} entries"
+    return f" of {least} or more entries" if least else ""
 
 
 def vector(length: int, bounds: Range = ANY) -> Kind:
@@ -120,7 +128,7 @@ def mapping(fields: Mapping[str, Kind], required: Mapping[str, Kind] | None = No
 
     def check(value):
         if not isinstance(value, Mapping):
-            raise needed(f"a mapping of {', '.join(known)}", value)
+            raise needed(f"a mapping with keys from {', '.join(known)}", value)
         missing = [key for key in required if key not in value]
         mistakes = []
         try:
@@ -128,7 +136,8 @@ def mapping(fields: Mapping[str, Kind], required: Mapping[str, Kind] | None = No
         except vol.MultipleInvalid as found:
             mistakes = [_translated(error, known) for error in found.errors if _is_content(error)]
         if missing:
-            mistakes.append(vol.Invalid(f"needs a {', a '.join(missing)}"))
+            entry = "entry" if len(missing) == 1 else "entries"
+            mistakes.append(vol.Invalid(f"missing {entry}: {', '.join(missing)}"))
         if mistakes:
             raise vol.MultipleInvalid(mistakes)
         return value

@@ -48,8 +48,8 @@ def trusted(folder: Path) -> Path:
     if not _judged[folder]:
         return folder
     say_once(
-        f"the cache {folder} is not used, because {_judged[folder]}: kernels are compiled anew in "
-        f"each process. Change that, or set {VARIABLE} to a folder of your own",
+        f"the cache {folder} is not used, because {_judged[folder]}. Each process compiles the "
+        f"kernels again. Change the rights, or set {VARIABLE} to your own folder",
         f"untrusted {folder}",
     )
     return NOWHERE

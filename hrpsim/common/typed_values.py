@@ -99,7 +99,7 @@ def require_arguments(
         signature.bind(*[None] * leading, **arguments)
     except TypeError as error:
         named = ", ".join(list(signature.parameters)[leading:]) or "none"
-        raise StateError(f"{what}: {error}. Arguments of the {owner}: {named}") from None
+        raise StateError(f"{what}: {error}. The {owner} has the arguments: {named}") from None
 
 
 def require_fitting_arguments(what: str, function: Callable, arguments: Mapping[str, Any]) -> None:
@@ -170,7 +170,7 @@ def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
     if found := misfit(value, hint):
         return found
     if bounds == ASCENDING and value[0] > value[1]:
-        return "", f"a range, the lower bound first, got {shown_value(value)}"
+        return "", f"a range with the lower bound first, got {shown_value(value)}"
     if isinstance(bounds, Range) and not bounds.holds(float(value)):
         return "", f"{bounds}, got {shown_value(value)}"
     return None
@@ -216,10 +216,10 @@ def _sequence(value: Any, each: Any) -> tuple[str, str] | None:
 
 def _mapping(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
     if not isinstance(value, Mapping):
-        return "", f"a mapping of names, got {shown_value(value)}"
+        return "", f"a mapping with names as keys, got {shown_value(value)}"
     for key, one in value.items():
         if not isinstance(key, str):
-            return "", f"a mapping of names, got the key {shown_value(key)}"
+            return "", f"a mapping with names as keys, got the key {shown_value(key)}"
         if found := misfit(one, parts[1]):
             return f"[{shown_value(key)}]{found[0]}", found[1]
     return None

@@ -184,7 +184,7 @@ def finite_vector(name: str, values, length: int, bounds: Range | None = None) -
         return vector
     bad = np.flatnonzero((vector < bounds.low) | (vector > bounds.high))
     if bad.size:
-        raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}: it must be {bounds}")
+        raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}. It must be {bounds}")
     return vector
 
 
@@ -197,7 +197,7 @@ def not_negative(what: str, value, count: int, finite: bool = True) -> np.ndarra
         values = np.array(np.broadcast_to(as_numbers(what, value), count))
     except ValueError as error:  # StateError is one
         shown = shown_value(value)
-        raise WorldError(f"{what} must be one number or {count}, got {shown}") from error
+        raise WorldError(f"{what} must be one number or {count} numbers, got {shown}") from error
     allowed = (values >= 0.0) & (values <= LARGEST)
     if not finite:
         allowed |= values == np.inf

@@ -39,18 +39,18 @@ class Member:
     def __init__(self, name: str, entry: Any, names: Sequence[str]) -> None:
         where = f"members.{name}"
         if not isinstance(entry, Mapping):
-            raise ControllerError(f"{where} must be a mapping of {', '.join(_ENTRY)}")
+            raise ControllerError(f"{where} must be a mapping with keys from {', '.join(_ENTRY)}")
         refuse_unknown(f"entry of {where}", entry, _ENTRY)
         for needed in ("controller", "joints"):
             if needed not in entry:
-                raise ControllerError(f"{where} needs {needed}")
+                raise ControllerError(f"{where}: missing entry: {needed}")
         self.name = name
         self.plugin = str(entry["controller"])
         self.mine = _joint_indices(where, entry["joints"], names)
         self.begins_loaded = bool(entry.get("loaded", True))
         self.begins_active = bool(entry.get("active", self.begins_loaded))
         if self.begins_active and not self.begins_loaded:
-            raise ControllerError(f"{where} cannot be active and not loaded")
+            raise ControllerError(f"{where} is active but not loaded. Set loaded: true")
         self.controller: Controller | None = None
         self.state = UNLOADED
         self._parameters = dict(entry.get("parameters") or {})
@@ -126,7 +126,9 @@ class ControllerGroup(Controller):
         self._model, self._names = model, controlled_joints(model)
         given = parameters.get("members")
         if not isinstance(given, Mapping) or not given:
-            raise ControllerError("a group needs members: {name: {controller: , joints: }}")
+            raise ControllerError(
+                "a group needs members. Give members: {NAME: {controller: ..., joints: ...}}"
+            )
         self._blend = parameters.get("blend", 0.5)
         if not (isinstance(self._blend, (int, float)) and 0.0 <= self._blend <= 1e3):
             raise ControllerError(f"blend must be a time from 0 to 1000 s, got {self._blend!r}")
@@ -150,7 +152,7 @@ class ControllerGroup(Controller):
                 self.load(name)
                 self.configure_member(name)
         if self._period is None:
-            raise ControllerError("a group needs a member that is loaded at first")
+            raise ControllerError("all members of the group have loaded: false. Load at least one")
         self._refuse_overlap([m for m in self.members.values() if m.begins_active])
         return self._period
 
@@ -260,7 +262,7 @@ class ControllerGroup(Controller):
                 )
         if self._configured_once and joined != dict(self.needs):
             raise ControllerError(
-                f"{name!r} needs {', '.join(wanted)}, which no member needed at first"
+                f"member {name!r} needs {', '.join(wanted)}, which no member needed at the start"
             )
         self.needs = joined
 
@@ -283,8 +285,8 @@ class ControllerGroup(Controller):
             for other in self._rivals(member, members[:k]):
                 joint = self._names[np.intersect1d(member.mine, other.mine)[0]]
                 raise ControllerError(
-                    f"{other.name!r} and {member.name!r} both command {joint!r}: one of them can "
-                    "be active"
+                    f"{other.name!r} and {member.name!r} both command {joint!r}: only one of "
+                    "them can be active"
                 )
 
     def _rivals(self, member: Member, among: Iterable[Member] | None = None) -> list[Member]:
@@ -334,7 +336,8 @@ class ControllerGroup(Controller):
                 values = np.asarray(part, dtype=float)
                 if values.shape != whole.shape:
                     raise ControllerError(
-                        f"member {member.name!r} commands {values.size} joints of {whole.size}"
+                        f"member {member.name!r} must command {whole.size} joints, got "
+                        f"{values.size}"
                     )
                 whole[mine] = values[mine]
         if member.controller.finished:
@@ -370,7 +373,7 @@ def refuse_unknown(kind: str, given: Mapping[str, Any], known: Sequence[str]) ->
 def _joint_indices(where: str, patterns: Any, names: Sequence[str]) -> np.ndarray:
     patterns = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(patterns, Sequence) or not patterns:
-        raise ControllerError(f"{where}.joints must be names of joints, with * and ?")
+        raise ControllerError(f"{where}.joints must be a list of names or patterns with * and ?")
     found: set[int] = set()
     for pattern in map(str, patterns):
         matched = [k for k, n in enumerate(names) if fnmatch.fnmatchcase(n, pattern)]

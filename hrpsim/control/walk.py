@@ -169,7 +169,9 @@ def _motion(model: Model, pattern, soles: _Soles) -> tuple[MotionSequence, Pace]
         if Path(name).name != name or Path(name).is_file() or Path(f"{name}.pos").is_file():
             raise
         message = unknown_name("pattern", name, PATTERNS)
-        raise ControllerError(f"walk: {message}. Nor is it a set of files: {error}") from error
+        raise ControllerError(
+            f"walk: {message}. It is not a set of files either: {error}"
+        ) from error
 
 
 def _reference(

@@ -145,7 +145,10 @@ class Comparison(Scenario):
         found = subject.predict(trace, window, _MOST_WINDOWS)
         true = trace.v[window::window][: len(found)]
         if not len(true):
-            raise ExplainError("the reference falls before the policy is evaluated twice")
+            raise ExplainError(
+                "the reference falls before the second evaluation of the policy, so nothing can be "
+                "compared. Choose another start (--keyframe)"
+            )
         sizes = np.maximum(true.std(axis=0), _LEAST_SIZES[1])
         if subject.robot.model.base == "free":
             sizes[:3] = np.maximum(true[:, :3].std(axis=0), _LEAST_SIZES[0])

@@ -158,7 +158,7 @@ class _Problem:
         bound = [BoundRecording(one, first, entity) for one in recordings]
         fitted = [one for one in bound if not one.recording.held_out]
         if not fitted:
-            raise FitError("no recording to fit to: all are held out, or there are none")
+            raise FitError("the fit has no recording: all are held out, or none is given")
         check_window(window, [one.recording for one in fitted])
         self.unknowns = unknowns_of(parameters, scenario, recordings)
         delays = self.unknowns.signal_delays()
@@ -253,13 +253,13 @@ class _Problem:
         self._found = x, slopes[:, self._active]
         for k in np.flatnonzero(~self._active):
             warnings.warn(
-                f"nothing that was measured depends on {self.unknowns.names[k]}: it stays "
+                f"no measured value depends on {self.unknowns.names[k]}. It keeps its start value "
                 f"{self.unknowns.start[k]:g}",
                 FitWarning,
                 stacklevel=3,
             )
         if not self._active.any():
-            raise FitError("nothing that was measured depends on any of the parameters")
+            raise FitError("no measured value depends on any of the parameters")
         return x
 
     def weigh(self, x: np.ndarray, noise: Mapping[str, float]) -> None:
@@ -395,8 +395,9 @@ class _Problem:
         degrees = len(residuals) - unknown
         if degrees < 1:
             raise FitError(
-                f"{unknown} unknowns, {unknown - len(found.x)} of them of starts, need more than "
-                f"{len(residuals)} measured numbers: lengthen the windows"
+                f"the fit has {unknown} unknowns, {unknown - len(found.x)} of them in start "
+                "states, "
+                f"but only {len(residuals)} measured numbers. Lengthen the windows"
             )
         return float(residuals @ residuals) / degrees
 
@@ -430,7 +431,7 @@ class _Problem:
         matrix, degrees = self.covariance(found)
         reached = self.is_optimum(found, matrix)
         if not reached:
-            text = "the least squares were not reached: begin nearer, or give bounds or `change`"
+            text = "the least squares were not reached. Give nearer starts, bounds or `change`"
             warnings.warn(text, FitWarning, stacklevel=3)
         own = np.sqrt(np.diag(matrix))
         half, correlation = np.full(len(u), np.nan), np.full((len(u), len(u)), np.nan)

@@ -53,7 +53,7 @@ RECORDING = {
     "base": schema.name,
     "joints": schema.listing(schema.name, 1),
     "signals": schema.table(
-        schema.either("a topic, or a mapping with", schema.name, schema.mapping(SIGNAL)),
+        schema.either("a topic, or a mapping with topic", schema.name, schema.mapping(SIGNAL)),
         "from the names of signals to topics",
     ),
 }
@@ -85,7 +85,7 @@ REQUIRED = {
     "world": schema.name,
     "recordings": schema.listing(schema.mapping(RECORDING, required={"file": schema.name}), 1),
     "parameters": schema.table(
-        schema.either("a first value, or a mapping with start,", schema.numeric(), _UNKNOWN),
+        schema.either("a start value, or a mapping with start", schema.numeric(), _UNKNOWN),
         "from parameters to first values",
     ),
 }
@@ -142,7 +142,9 @@ def cross_validate(
         FitError: for fewer recordings than folds, and as `fit`.
     """
     if len(recordings) < folds:
-        raise FitError(f"{folds} folds need as many recordings, there are {len(recordings)}")
+        raise FitError(
+            f"a cross-validation with {folds} folds needs as many recordings, got {len(recordings)}"
+        )
     squares: dict[str, list[np.ndarray]] = {}
     counts = []
     for fold in range(folds):

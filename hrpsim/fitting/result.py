@@ -260,8 +260,8 @@ class FitResult:
         words = [f"{text}."]
         if not self.explains:
             words.append(
-                "That is nothing: the values mean nothing. Compare units, names and signs of the"
-                " recording with the world, and see that all commands are in it."
+                "The values therefore mean nothing. Compare units, names and signs of the "
+                "recording with the world. Check that the recording has all commands."
             )
         if not self.reached:
             words.append("The least squares were not reached: there are no intervals.")

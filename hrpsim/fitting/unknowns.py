@@ -104,7 +104,7 @@ class Unknowns:
             for path in paths:
                 if path.startswith(PREFIX) and path.endswith(f".{DELAY}"):
                     if not np.isfinite([low, high]).all():
-                        raise FitError(f"{name}: give `between`, such as [0, 0.02] s")
+                        raise FitError(f"{name}: needs bounds. Give `between`, such as [0, 0.02] s")
                     found[path] = float(low), float(high)
         return found
 
@@ -189,7 +189,7 @@ def _is_logarithmic(name: str, one: Unknown, mistake: Callable[[float], str]) ->
 def _check_prior(name: str, one: Unknown, least: float) -> None:
     """Raise FitError for a prior without a positive deviation, or with an impossible mean."""
     if one.prior is not None and not (one.prior[1] > 0.0 and one.prior[0] > least):
-        raise FitError(f"{name}: prior needs a mean and a positive deviation, got {one.prior}")
+        raise FitError(f"{name}: prior must be a mean and a positive deviation, got {one.prior}")
 
 
 def _widest(log: bool, mistake: Callable[[float], str]) -> tuple[float, float]:

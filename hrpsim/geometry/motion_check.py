@@ -68,10 +68,10 @@ def check_motion(
     model = distances.model
     if times.ndim != 1 or q.shape != (len(times), model.nq) or len(times) == 0:
         raise StateError(
-            f"times (T,) and q (T, {model.nq}) are needed, got {times.shape} and {q.shape}"
+            f"times must have shape (T,) and q (T, {model.nq}), got {times.shape} and {q.shape}"
         )
     if not (np.isfinite(q).all() and np.isfinite(times).all() and (np.diff(times) > 0.0).all()):
-        raise StateError("times must ascend, and q must be finite")
+        raise StateError("times must increase, and q must be finite")
     moves = _moves(model, q)
     found: list[MotionCollision] = []
     for pair in distances.pairs:

@@ -93,7 +93,9 @@ def _noise(one: Section) -> UniformNoiseCfg | GaussianNoiseCfg | None:
         return UniformNoiseCfg(noise.number("n_min"), noise.number("n_max"))
     if "std" in noise:
         return GaussianNoiseCfg(noise.number("mean", 0.0), noise.number("std"))
-    raise StateError(f"{noise.where}: should be uniform noise (n_min, n_max) or normal (mean, std)")
+    raise StateError(
+        f"{noise.where}: must be uniform noise (n_min, n_max) or normal noise (mean, std)"
+    )
 
 
 def reward(one: Section) -> RewardTermCfg:

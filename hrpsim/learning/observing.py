@@ -37,14 +37,14 @@ class ObservedTerm:
         shape = np.shape(self._term.value(state))
         if len(shape) != 2 or shape[0] != state.count:
             raise StateError(
-                f"observation {name!r}: the term returns the shape {shape}. It should be"
+                f"observation {name!r}: the term returns the shape {shape}. It must be"
                 f" ({state.count}, k)"
             )
         self.size = shape[1]
         self._scale = None if cfg.scale is None else np.asarray(cfg.scale, dtype=np.float64)
         if self._scale is not None and self._scale.shape not in ((), (self.size,)):
             raise StateError(
-                f"observation {name!r}: the scale has {self._scale.size} numbers, and the term has"
+                f"observation {name!r}: the scale has {self._scale.size} numbers, but the term has"
                 f" {self.size}"
             )
         self._history = np.zeros((state.count, max(length, 1), self.size))
@@ -94,7 +94,7 @@ class ObservationGroups:
         }
         for group, terms in self.terms.items():
             if not terms:
-                raise StateError(f"the observation group {group!r} has no terms. Give some")
+                raise StateError(f"the observation group {group!r} has no terms. Give at least one")
 
     def observe(self, worlds: np.ndarray, begins: bool) -> dict[str, np.ndarray]:
         """Return the observations (m, size) of worlds (m,), by group."""

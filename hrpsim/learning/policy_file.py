@@ -97,7 +97,7 @@ def _term(
     func = cfg.func if isinstance(cfg.func, str) else getattr(cfg.func, "__name__", "?")
     if func not in _TERMS:
         raise StateError(
-            f"observation {name!r}: policy descriptions have no term for {func!r}. Terms with one:"
+            f"observation {name!r}: policy descriptions have no term for {func!r}. Supported terms:"
             f" {', '.join(_TERMS)}"
         )
     if func in _OF_JOINTS:
@@ -126,8 +126,8 @@ def _bound(name: str, cfg: ObservationTermCfg) -> float:
         )
     if cfg.clip[0] != -cfg.clip[1]:
         raise StateError(
-            f"observation {name!r}: the bounds {cfg.clip} are not symmetric. Policy descriptions"
-            " have one bound"
+            f"observation {name!r}: the bounds {cfg.clip} are not symmetric. Policy descriptions "
+            "need clip=(-x, x)"
         )
     return float(cfg.clip[1])
 

@@ -28,7 +28,9 @@ class Section:
 
     def __init__(self, where: str, data: Any, read: set[str] | None = None) -> None:
         if not isinstance(data, Mapping) or not all(isinstance(key, str) for key in data):
-            raise StateError(f"{where}: should be a mapping of names, got {shown_value(data)}")
+            raise StateError(
+                f"{where}: must be a mapping with names as keys, got {shown_value(data)}"
+            )
         self.where, self._data = where, data
         self._read: set[str] = set() if read is None else read
 
@@ -154,7 +156,7 @@ class Section:
         raise StateError(f"{self.where}: the entry {key!r} is missing")
 
     def _refuse(self, key: str, needed: str, value: Any) -> NoReturn:
-        raise StateError(f"{self.where}.{key}: should be {needed}, got {shown_value(value)}")
+        raise StateError(f"{self.where}.{key}: must be {needed}, got {shown_value(value)}")
 
 
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:

@@ -235,7 +235,7 @@ class TaskBatch(Closed):
         rewards = self.reward_terms.sum(axis=1)
         if np.isnan(rewards).any():
             world, column = np.argwhere(np.isnan(self.reward_terms))[0]
-            raise StateError(f"reward {list(self._rewards)[column]!r} of world {world} is nan")
+            raise StateError(f"reward {list(self._rewards)[column]!r} of world {world} is NaN")
         return rewards
 
     def _result(self, kind: str, name: object, term: BoundTerm, kinds: str) -> np.ndarray:

@@ -41,7 +41,7 @@ def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -
 
 # Properties without effect unless another property is given, and the text of an error.
 _OF_MOTOR = "resistance", "{} has no effect without the motor's resistance"
-_OF_GEAR = "stiffness", "{} of the gear needs its stiffness"
+_OF_GEAR = "stiffness", "{} of the gear has no effect without the gear's stiffness"
 _OF_INTEGRAL = "velocity_integral_gain", "{} has no effect without a velocity_integral_gain"
 _NEEDS = {
     **dict.fromkeys(("voltage", "torque_constant", "winding_heat_capacity"), _OF_MOTOR),
@@ -50,7 +50,7 @@ _NEEDS = {
     "velocity_integral_lower": _OF_INTEGRAL,
     "velocity_integral_upper": _OF_INTEGRAL,
     **dict.fromkeys(("damping", "backlash"), _OF_GEAR),
-    "encoder": ("stiffness", "an encoder at the motor needs the gear's stiffness to differ"),
+    "encoder": ("stiffness", "an encoder at the motor has no effect without the gear's stiffness"),
     "regeneration_torque": ("curve_velocity", "{} has no effect without a curve"),
 }
 
@@ -167,8 +167,8 @@ class Actuator:
         speeds, torques = self.curve_velocity, self.curve_torque
         if len(speeds) != len(torques):
             raise WorldError(
-                f"curve_velocity has {len(speeds)} numbers and curve_torque {len(torques)}:"
-                " one torque for each velocity is needed"
+                "curve_velocity and curve_torque must have equally many numbers, got"
+                f" {len(speeds)} and {len(torques)}"
             )
         if not speeds:
             return
@@ -180,13 +180,13 @@ class Actuator:
             raise WorldError(f"curve_velocity must increase, got {shown_value(speeds)}")
         if sorted(torques, reverse=True) != list(torques) or torques[-1] < 0.0:
             raise WorldError(
-                f"curve_torque must not rise with the velocity nor be negative, got"
+                "curve_torque must not be negative, and must not rise with the velocity, got"
                 f" {shown_value(torques)}"
             )
         if self.regeneration_torque is not None and self.regeneration_torque < torques[0]:
             raise WorldError(
-                f"regeneration_torque is {self.regeneration_torque:g}, below the curve's torque"
-                f" at rest, {torques[0]:g}: a motor that brakes at rest delivers that"
+                f"regeneration_torque must be at least the curve's torque at rest, {torques[0]:g},"
+                f" got {self.regeneration_torque:g}"
             )
 
     def _check_groups(self) -> None:
@@ -199,13 +199,13 @@ class Actuator:
                 raise WorldError(text.format(name))
         if not self.velocity_integral_lower < self.velocity_integral_upper:
             raise WorldError(
-                f"velocity_integral_lower is {self.velocity_integral_lower:g}, not below"
-                f" velocity_integral_upper, {self.velocity_integral_upper:g}"
+                "velocity_integral_lower must be below velocity_integral_upper,"
+                f" {self.velocity_integral_upper:g}, got {self.velocity_integral_lower:g}"
             )
         if self.static_friction is not None and self.static_friction < self.coulomb_friction:
             raise WorldError(
-                f"static_friction is {self.static_friction:g}, below coulomb_friction,"
-                f" {self.coulomb_friction:g}"
+                f"static_friction must be at least coulomb_friction, {self.coulomb_friction:g},"
+                f" got {self.static_friction:g}"
             )
         self._check_temperatures()
 
@@ -214,7 +214,7 @@ class Actuator:
         if warm == math.inf or (self.winding_heat_capacity > 0.0 and warm < hot < math.inf):
             return
         raise WorldError(
-            "derating_temperature needs a limit_temperature above it, and winding_heat_capacity"
+            "derating_temperature needs a winding_heat_capacity, and a higher limit_temperature"
         )
 
     @cached_property
@@ -234,23 +234,23 @@ class Actuator:
         """
         if self.backlash >= span:
             raise WorldError(
-                f"backlash of joint {joint!r} is {self.backlash:g}, not smaller than its range,"
-                f" {span:g}"
+                f"backlash of joint {joint!r} must be smaller than the joint's range, {span:g},"
+                f" got {self.backlash:g}"
             )
         if self.curve_torque and self.curve_torque[0] > effort_limit:
             raise WorldError(
-                f"the curve of joint {joint!r} gives {self.curve_torque[0]:g} at stall, above its"
-                f" effort limit, {effort_limit:g}"
+                f"the curve of joint {joint!r} has the stall torque {self.curve_torque[0]:g}, above"
+                f" the joint's effort limit, {effort_limit:g}. Lower the curve, or raise the limit"
             )
         if self.stiffness > 0.0 and rotor_inertia == 0.0:
             raise WorldError(
-                f"joint {joint!r} has no rotor inertia. The stiffness of a gear needs a rotor"
-                " inertia: set one (<rotor> of <hrpsim>, set_joint_properties)"
+                f"joint {joint!r} has no rotor inertia, which the stiffness of a gear needs. Set a"
+                " rotor inertia (<rotor> of <hrpsim>, or set_joint_properties)"
             )
         if self.backdriving_efficiency == 0.0 and rotor_inertia == 0.0:
             raise WorldError(
-                f"joint {joint!r} has no rotor inertia. A backdriving_efficiency of 0 needs a rotor"
-                " inertia: set one (<rotor> of <hrpsim>, set_joint_properties)"
+                f"joint {joint!r} has no rotor inertia, which a backdriving_efficiency of 0 needs."
+                " Set a rotor inertia (<rotor> of <hrpsim>, or set_joint_properties)"
             )
 
 

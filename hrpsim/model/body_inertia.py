@@ -35,11 +35,11 @@ def why_nonphysical(body: BodyInertia) -> str | None:
     smallest, middle, largest = np.linalg.eigvalsh(body.inertia)
     moments = f"principal moments of inertia {smallest:.4g}, {middle:.4g}, {largest:.4g} kg m^2"
     if not body.mass > 0.0 and body.inertia.any():
-        return f"its mass is zero, and its {moments} are not"
+        return f"the mass is zero, but the {moments} are not"
     if smallest < -_rounding(body, largest):
         return f"the {moments} are not all positive"
     if smallest + middle < largest * (1.0 - _TRIANGLE_TOLERANCE) - _rounding(body, largest):
-        return f"of its {moments} the largest exceeds the sum of the others"
+        return f"the largest of the {moments} exceeds the sum of the others"
     return None
 
 
@@ -133,11 +133,14 @@ def solid_system(mass: float, moments: ArrayLike) -> System:
     principal = np.linalg.eigvalsh(inertia)
     slack = 1e-9 * principal[-1]
     if principal[0] <= 0.0 or principal[0] + principal[1] < principal[2] - slack:
-        raise ModelError(f"no solid has the principal moments {principal} kg m^2")
+        raise ModelError(
+            f"no solid has the principal moments {principal} kg m^2. Each moment must be positive "
+            "and at most the sum of the other two"
+        )
     if principal[0] <= _THINNEST * principal[2]:
         raise ModelError(
-            f"of the principal moments {principal} kg m^2 the least is under {_THINNEST:g} of the "
-            "largest, which rounding makes none: make the solid thicker, or give its inertia"
+            f"the smallest of the principal moments {principal} kg m^2 is less than {_THINNEST:g} "
+            "of the largest, so rounding may lose it. Make the solid thicker, or give its inertia"
         )
     one: dict[str, Any] = {"parent": -1, "root": 0, "joint_type": FREE, "q_index": 0, "v_index": 0}
     one |= {"placement_R": np.eye(3), "placement_p": np.zeros(3)}

@@ -41,7 +41,7 @@ def build_model(
         _check_resisted(tree, system)
     else:
         if tree.bodies and not system.mass.any():
-            robot.fail(root, "nothing that moves has any mass")
+            robot.fail(root, "no moving link has a mass")
         notes = _unresisted_joints(tree, system)
     model = Model(
         name=robot.name,
@@ -157,9 +157,9 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
         return []
     what = tree.robot.where(tree.robot.links[points[0]])
     return [
-        f"{what}: no moment of inertia about some axis for {_listed('link', points)}: taken as"
-        " points or thin rods, for what else moves with each joint resists it; an <inertia> with"
-        " the moments of their shapes is better"
+        f"{what}: no moment of inertia about at least one axis for {_listed('link', points)}. The "
+        "links are loaded as points or thin rods, because other inertia resists each joint. "
+        "Better give the moments of the shapes (<inertia>)"
     ]
 
 
@@ -192,17 +192,17 @@ def _check_resisted(tree: LinkTree, system: System) -> None:
     link, name = tree.bodies[unresisted[0]].link, _joint_of(tree, unresisted[0])
     if name in tree.robot.joints:
         mimic = tree.robot.joints[name].mimic
-        law = f"; following {mimic[0]!r} is a constraint, not an inertia" if mimic else ""
+        law = f" (following {mimic[0]!r} is a constraint, not an inertia)" if mimic else ""
         accepted = (
-            "accept_nonphysical_inertia=True loads it as it is, for gains or damping to resist it"
+            "accept_nonphysical_inertia=True loads the joint, if gains or damping resist its motion"
             if system.mass.any()
-            else "nothing that moves has any mass"
+            else "no moving link has a mass"
         )
         tree.robot.fail(
             tree.robot.joints[name],
-            f"no inertia resists this joint, so its acceleration is undefined{law}: give link"
-            f" {link!r}, or one beneath it, an <inertial>, or the joint a rotor inertia (<hrpsim>,"
-            f" <rotor>); {accepted}",
+            f"no inertia resists this joint{law}, so its acceleration is undefined. Give link"
+            f" {link!r} or a link below an <inertial>, or the joint a rotor inertia (<rotor> of"
+            f" <hrpsim>). {accepted}",
         )
     tree.robot.fail(
         tree.robot.links[link],

@@ -79,7 +79,7 @@ def convert(
     suffixes = (*WRITERS, *_OF_URDF)
     require_name("suffix of a description", target.suffix.lower(), suffixes, ModelError)
     if resolved(source) == resolved(target):
-        raise ModelError(f"{target}: would overwrite the description that it is made of")
+        raise ModelError(f"{target}: is the description itself. Give another target file")
     refuse_unread(source)
     text, path = read_source(source)
     resources = Resources(source.absolute().parent, package_paths)

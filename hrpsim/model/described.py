@@ -45,5 +45,5 @@ def held_axes(kind: str | None, axes: Iterable[str] | None) -> tuple[str, ...]:
     for axis in axes:
         require_name("axis", axis, AXES, ValueError)
     if not axes or len(set(axes)) != len(axes):
-        raise ValueError(f"axes must name each axis that is held once, got {axes!r}")
+        raise ValueError(f"axes must name each constrained axis once, got {axes!r}")
     return axes

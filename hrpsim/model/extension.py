@@ -120,20 +120,20 @@ def _referent(description: Description, tag, reference: str, kind: str) -> str:
     fail = description.document.fail
     if kind == "joint":
         if reference not in description.joints:
-            fail(tag, f"belongs to a joint, and {reference!r} is a link")
+            fail(tag, f"applies to joints, but {reference!r} is a link")
         joint_type = description.joints[reference].type
         if joint_type not in MOVING_TYPES:
-            fail(tag, f"needs a joint with one coordinate, and {reference!r} is {joint_type}")
+            fail(tag, f"needs a joint with one coordinate, but {reference!r} is {joint_type}")
         return reference
     if kind == "link":
         if reference not in description.links:
-            fail(tag, f"belongs to a link, and {reference!r} is a joint")
+            fail(tag, f"applies to links, but {reference!r} is a joint")
         return reference
     joint = description.joints.get(reference)
     if joint is None:
         return reference
     if reference in description.links and joint.child != reference:
-        fail(tag, f"{reference!r} is a link and a joint above another link: rename one")
+        fail(tag, f"{reference!r} is a link, and also a joint above another link. Rename one")
     return joint.child
 
 
@@ -190,10 +190,10 @@ def _read_tendon(description: Description, robot: RobotData, joint: str, tag) ->
     document.require_name(tag, "joint", other, description.joints)
     other = _referent(description, tag, other, "joint")
     if other == joint:
-        document.fail(tag, f"joins joint {joint!r} to itself")
+        document.fail(tag, f"connects joint {joint!r} with itself")
     coefficients = document.number(tag, "coefficient"), document.number(tag, "joint_coefficient")
     if 0.0 in coefficients:
-        document.fail(tag, "a coefficient is zero: the tendon is none of that joint")
+        document.fail(tag, "the coefficients of a tendon must not be zero")
     gains = document.not_negative(tag, "kp", 0.0), document.not_negative(tag, "kd", 0.0)
     effort = document.not_negative(tag, "effort", math.inf)
     robot.tendons.append(TendonData(name, (joint, other), coefficients, effort, gains))
@@ -206,7 +206,7 @@ def _read_material(description: Description, robot: RobotData, link: str, tag) -
 def _read_gravity(description: Description, robot: RobotData, link: str, tag) -> None:
     inertial = description.links[link].inertial
     if inertial is None or inertial.mass == 0.0:
-        description.document.fail(tag, f"link {link!r} has no weight: give it a mass")
+        description.document.fail(tag, f"link {link!r} has no weight. Give the link a mass")
     part = description.document.number(tag, "compensation")
     robot.links[link].gravity_compensation = part
 
@@ -228,8 +228,8 @@ def _read_capsule(description: Description, robot: RobotData, link: str, tag) ->
     if length <= 2.0 * radius:
         document.fail(
             tag,
-            f"a capsule of total length {length:g} m needs a radius below half of it,"
-            f" and the radius is {radius:g} m",
+            f"a capsule of total length {length:g} m needs a radius below half of the length, got "
+            f"{radius:g} m",
         )
     shapes[at] = replace(shapes[at], kind="capsule", size=(radius, length - 2.0 * radius))
 
@@ -272,7 +272,9 @@ def _step_sensor(
     """Return a sensor that is measured in each step."""
     document = description.document
     if SENSOR_KINDS[kind].at_joint and link not in description.parent_joint:
-        document.fail(tag, f"link {link!r} is the root: no joint above it transmits a wrench")
+        document.fail(
+            tag, f"link {link!r} is the root link, so no joint above it transmits a wrench"
+        )
     tare = tag.get("tare", "false")
     if tare not in ("true", "false"):
         document.fail(tag, f"tare={tare!r} must be true or false")
@@ -289,7 +291,7 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
     other, kind, axes = document.text(tag, "to"), tag.get("kind"), tag.get("axes")
     document.require_name(tag, "link", other, description.links)
     if other == link:
-        document.fail(tag, f"joins link {link!r} to itself")
+        document.fail(tag, f"connects link {link!r} with itself")
     axes = None if axes is None else tuple(axes.split())
     try:
         held_axes(kind, axes)
@@ -298,7 +300,7 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
     length = _length(document, tag, kind)
     name = tag.get("name", f"{link}-{other}")
     if any(connection.name == name for connection in robot.connections):
-        document.fail(tag, f"a connection called {name!r} exists already: give it a name")
+        document.fail(tag, f"a connection with the name {name!r} exists already. Give another name")
     settings: dict[str, float | str | bool] = {
         key: document.not_negative(tag, key)
         for key in _CONNECTION_NUMBERS
@@ -319,7 +321,8 @@ def _read_connection(description: Description, robot: RobotData, link: str, tag)
 def _length(document: Document, tag, kind: str | None) -> float | None:
     """Return the length [m] of a connection of kind "distance", or None for another kind."""
     if (kind == "distance") != (tag.get("length") is not None):
-        document.fail(tag, "a length belongs to a connection of kind distance, and the other way")
+        why = "needs a length" if kind == "distance" else "has no length"
+        document.fail(tag, f"a connection of kind {kind} {why}")
     if kind != "distance":
         return None
     length = document.number(tag, "length")
@@ -340,7 +343,7 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
     document = description.document
     name = document.text(tag, "name")
     if any(keyframe.name == name for keyframe in robot.keyframes):
-        document.fail(tag, f"a keyframe called {name!r} exists already")
+        document.fail(tag, f"a keyframe with the name {name!r} exists already")
     joints: dict[str, tuple[float, ...]] = {}
     for element in document.children(tag, "joint"):
         document.require_content(element, ("name", "position"))

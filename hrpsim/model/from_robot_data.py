@@ -92,8 +92,8 @@ def _odd_parts(robot: RobotData) -> list[str]:
             [joint for joint in joints if UNSTATED in (joint.effort, joint.velocity)],
         ),
         (
-            "limits that are equal hold a joint in place. lower and upper are 0 where <limit> does"
-            " not state them: state both, or make the joint continuous",
+            "equal limits hold a joint in place. lower and upper are 0 if <limit> does not state "
+            "them. State both, or make the joint continuous",
             [one for one in joints if JOINT_TYPES[one.type].has_range and one.lower == one.upper],
         ),
     )

@@ -140,7 +140,7 @@ def _readings(description: Description) -> list[str]:
         notes.append(f"{description.document.where(next(iter(turns)))}: {listed} ({len(turns)})")
     for what, found in (
         ("parts of a colour beyond 0 to 1 are drawn as 0 or 1", colors),
-        ("calls of macros that this file does not have are passed over", calls),
+        ("calls of macros that this file does not define are ignored", calls),
     ):
         if found:
             where = description.document.where(found[0][1])

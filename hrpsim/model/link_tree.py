@@ -106,8 +106,9 @@ class LinkTree:
         if body != WORLD:
             self.robot.fail(
                 joint,
-                "a floating joint must hang on the world: on the root or what is fixed to it, with"
-                " base='fixed'; or alone beneath a root link without inertia, with base='free'",
+                "a floating joint needs the root, or a link fixed to it, as parent, with "
+                "base='fixed'. With base='free' it must be the only joint of a root link without "
+                "inertia",
             )
         if joint.damping or joint.friction:
             self.robot.fail(joint, "a floating joint has no damping or friction")

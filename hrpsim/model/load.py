@@ -198,14 +198,14 @@ def _read(
     if is_xacro(text, path):
         if not allow_xacro:
             raise ModelError(
-                f"{label}: xacro is not allowed here (allow_xacro). Expand it first and give the"
-                " URDF"
+                f"{label}: xacro is not allowed here (allow_xacro). Expand the xacro first, and "
+                "give the URDF"
             )
         urdf = UrdfText(expand(text, path, arguments, resources, label), path, False)
         return _Found(label, resources, urdf)
     if arguments:
         listed = ", ".join(map(repr, arguments))
-        raise ModelError(f"{label}: is not xacro, so it takes no arguments ({listed})")
+        raise ModelError(f"{label}: is not a xacro file. Leave out the arguments ({listed})")
     form = format_of(text, path)
     if not allow_mjcf and form.name in ("mjcf", "usd"):
         raise ModelError(

@@ -86,13 +86,12 @@ FORMATS = (
     RobotFormat(
         "mjb",
         suffixes=(".mjb",),
-        refusal="a compiled MuJoCo model holds no names of files and fits one version: give the"
-        " .xml",
+        refusal="a compiled MuJoCo model fits one version only, and names no files. Give the .xml",
     ),
     RobotFormat(
         "mesh",
         suffixes=(".stl", ".obj", ".dae", ".ply", ".glb", ".gltf"),
-        refusal="is a mesh, of which a <collision> of a robot, or `load_mesh`, makes a shape",
+        refusal="is a mesh, not a robot. Name the mesh in a <collision>, or load it by `load_mesh`",
     ),
 )
 _TITLES = [one.title for one in FORMATS if one.title]
@@ -119,7 +118,9 @@ def refuse_unread(path: Path | None, form: RobotFormat | None = None) -> None:
     suffix = "" if path is None else path.suffix.lower()
     for one in FORMATS:
         if one.refusal and (one is form or suffix in one.suffixes):
-            raise ModelError(f"{path or '<text>'}: {one.refusal}. What is read: {READ_FORMATS}")
+            raise ModelError(
+                f"{path or '<text>'}: {one.refusal}. Formats that can be read: {READ_FORMATS}"
+            )
 
 
 def read_foreign(text: str, path: Path | None, resources: Resources) -> RobotData | None:

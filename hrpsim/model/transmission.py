@@ -145,7 +145,7 @@ def _number(part, tags: tuple[str, ...], default: float) -> float:
     except ValueError:
         value = np.nan
     if not is_number(value) or not abs(value) <= LARGEST:
-        raise _IllFormed(f"<{tags[0]}> of {part.get('name')!r} is {text.strip()!r}, no number")
+        raise _IllFormed(f"<{tags[0]}> of {part.get('name')!r} is {text.strip()!r}, not a number")
     return value
 
 
@@ -157,7 +157,7 @@ def _refuse_shared(transmission: Transmission, others: Mapping[str, Transmission
         for kind in ("joints", "actuators"):
             shared = set(getattr(transmission, kind)) & set(getattr(other, kind))
             if shared:
-                raise _IllFormed(f"{kind[:-1]} {min(shared)!r} is one of {other.name!r} already")
+                raise _IllFormed(f"{kind[:-1]} {min(shared)!r} belongs to {other.name!r} already")
 
 
 def _reflected(

@@ -85,7 +85,7 @@ def _mesh(
     except ModelError as cause:
         robot.fail(
             place,
-            f'{cause}. Mend the file, or let the link do without: <hrpsim reference="{link.name}">'
+            f'{cause}. Repair the file, or leave the mesh out: <hrpsim reference="{link.name}">'
             '<mesh as="none"/></hrpsim>, or meshes="none" for all',
         )
     use = MeshUse(link.name, uri, str(path), wanted, len(mesh.vertices), len(mesh.triangles))

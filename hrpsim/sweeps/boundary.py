@@ -52,11 +52,13 @@ class BoundaryScenario(Scenario):
             raise SweepError(f"find: {unknown_parameter(parameter, known)}")
         require_name("outcome", bad, scenario.outcomes, SweepError, where="find: bad", limit=30)
         if shape := scenario.outcomes[bad].shape:
-            raise SweepError(f"find: bad: {bad!r} must be a number, but has the shape {shape}")
+            raise SweepError(
+                f"find: bad: {bad!r} must be a single number, but has the shape {shape}"
+            )
         low, high = between
         if not all(map(is_number, (low, high, tolerance))) or not (low < high and tolerance > 0.0):
             raise SweepError(
-                "find: between: [low, high] and tolerance > 0, got "
+                "find: between must be [low, high], and tolerance > 0, got "
                 f"{shown_value(list(between))}, {shown_value(tolerance)}"
             )
         for end in (low, high):
@@ -113,7 +115,7 @@ class BoundaryScenario(Scenario):
             if math.isnan(found):
                 raise SweepError(
                     f"find: {self.bad} is NaN at {self.parameter} = {at:g}. `bad` needs an outcome "
-                    "that is 0 where a run ends well, such as fell"
+                    "that is 0 if a run ends well, such as fell"
                 )
             return bool(found)
 

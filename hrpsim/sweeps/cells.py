@@ -140,8 +140,8 @@ def checked_outcomes(scenario: Scenario, found: Any) -> dict[str, Any]:
     more = [str(name) for name in found if name not in scenario.outcomes]
     if missing or more:
         raise SweepError(
-            f"the run's outcomes lack {', '.join(missing) or 'none'} and have besides "
-            f"{', '.join(more) or 'none'}"
+            "the outcomes of the run differ from the declared ones. Missing: "
+            f"{', '.join(missing) or 'none'}. Not declared: {', '.join(more) or 'none'}"
         )
     return {
         name: _plain(name, tuple(outcome.shape), found[name])
@@ -156,7 +156,9 @@ def _plain(name: str, shape: tuple[int, ...], value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):
         raise SweepError(f"outcome {name!r} is not a number: {shown_value(value)}") from None
     if array.shape != shape:
-        raise SweepError(f"outcome {name!r} has shape {array.shape}, {shape} was declared")
+        raise SweepError(
+            f"outcome {name!r} must have the declared shape {shape}, got {array.shape}"
+        )
     return array.tolist()
 
 
@@ -269,7 +271,9 @@ class Table:
         self._outcomes = outcomes
         for name in (*outcomes, *columns):
             if name in ("", *_RESERVED) or "/" in name or (name in outcomes and name in columns):
-                raise SweepError(f"{name!r} cannot be the name of an outcome or parameter here")
+                raise SweepError(
+                    f"{name!r} is a reserved name. Give the outcome or parameter another name"
+                )
         self.status = np.zeros(self.count, dtype=np.int8)
         self.errors: dict[int, str] = {}
         self.results = {
@@ -327,11 +331,11 @@ def _column(name: str, values: Sequence[Any]) -> np.ndarray:
     try:
         column = column_array(values)
     except OverflowError:
-        raise SweepError(f"parameter {name!r}: whole numbers end at 2^63 - 1 here") from None
+        raise SweepError(f"parameter {name!r}: whole numbers must be at most 2^63 - 1") from None
     for k in range(len(values) if column.dtype.kind == "U" else 0):
         if values[k].endswith("\0"):
             raise SweepError(
-                f"parameter {name!r}: cell {k}: a text cannot end with a null character"
+                f"parameter {name!r}: cell {k}: a text must not end with a null character"
             )
     return column
 
@@ -348,7 +352,7 @@ def column_array(values: Sequence[Any]) -> np.ndarray:
     if kinds <= {str}:
         return np.array(values, dtype=str)
     shown = ", ".join(sorted(kind.__name__ for kind in kinds))
-    raise SweepError(f"values of one parameter are of several types: {shown}")
+    raise SweepError(f"the values of a parameter must have one type, got {shown}")
 
 
 def _attributes(unit: str, about: str) -> dict[str, str]:

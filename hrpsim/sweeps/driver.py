@@ -113,7 +113,7 @@ class Driver:
             self._mend(error)
             return
         except RuntimeError as error:
-            raise SweepError(f"the engine takes no more cells: {error}") from error
+            raise SweepError(f"the engine accepts no more cells: {error}") from error
         self._pending[future] = task
         if hasattr(future, "add_done_callback"):
             future.add_done_callback(self._ended.put)
@@ -154,7 +154,9 @@ class Driver:
         self.refused_by.add(why)
         if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
             reasons = " | ".join(sorted(self.refused_by))
-            raise SweepError(f"no process can run the cells as the sweep began: {reasons}")
+            raise SweepError(
+                f"no process can run the cells as at the start of the sweep. Reasons: {reasons}"
+            )
         self._waiting.append(task._replace(refusals=task.refusals + 1))
         return []
 
@@ -175,8 +177,8 @@ class Driver:
             self._has_arrived = True
             return
         raise SweepError(
-            "the processes of the pool end as they begin: each reads the program again, which has "
-            'to be a file with the sweep under `if __name__ == "__main__":`'
+            "the processes of the pool end at their start. Each process reads the program again. "
+            'Put the sweep in a file under `if __name__ == "__main__":`'
         )
 
     def _lost(self, task: _Task, error: Exception, alone: bool) -> list[Result]:

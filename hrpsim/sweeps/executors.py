@@ -102,7 +102,9 @@ def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Ex
     except Exception as error:  # raised by the user's code
         raise SweepError(f"--engine {name}: {type(error).__name__}: {error}") from error
     if not hasattr(executor, "submit"):
-        raise SweepError(f"{name} made no executor: a {type(executor).__name__} has no submit")
+        raise SweepError(
+            f"{name} must return an executor, but a {type(executor).__name__} has no method submit"
+        )
     try:
         yield lambda: executor
     finally:

@@ -60,8 +60,8 @@ class Journal:
         except OSError as error:
             os.ftruncate(self._file, self._end)
             raise SweepError(
-                f"cannot write {self.path}: {error.strerror}. All cells before are kept, make "
-                "room and start again to continue"
+                f"cannot write {self.path}: {error.strerror}. The finished cells are stored. Free "
+                "some space, and start the sweep again to continue"
             ) from error
         self._end += len(data)
 
@@ -83,7 +83,7 @@ def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
     with open(path, "rb") as file:
         if not _may_be_journal(file.readline()):
             raise SweepError(
-                f"{path} is not a journal of a sweep. Name another store, or move this file"
+                f"{path} is not the journal of a sweep. Name another store, or move this file"
             )
         file.seek(0)
         for line in file:

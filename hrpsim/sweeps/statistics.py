@@ -205,7 +205,7 @@ def draw_survival(found: Any, path: str | Path, by: str) -> None:
     """Plot the time until a fall, with one survival curve for each value of a parameter."""
     for needed in ("time", "fell_at"):
         if needed not in found.data_vars:
-            raise SweepError(f"a survival curve needs time and fell_at. {needed!r} is not here")
+            raise SweepError(f"a survival curve needs time and fell_at, but {needed!r} is missing")
     require_parameter(found, by)
     done = found["status"].values == DONE
     figure = new_figure(*_SIZE)

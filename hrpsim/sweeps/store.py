@@ -53,7 +53,7 @@ class Store:
         needed_package("xarray", "a store")
         self.path = Path(path)
         if not self.path.name or "\0" in str(path):
-            raise SweepError(f"a store is a folder with a name, got {str(path)!r}")
+            raise SweepError(f"a store must be a folder with a name, got {str(path)!r}")
         self._table, self._identity = table, dict(identity)
         self._attributes = {"title": title, **identity}
         self._last_sync = time.monotonic()
@@ -104,19 +104,19 @@ class Store:
                 if name == "design":
                     what = self._other_value()
                 raise SweepError(
-                    f"{self.path} holds another sweep: {name}: {what}. Name another store, or "
+                    f"{self.path} contains another sweep: {name}: {what}. Name another store, or "
                     "remove this one"
                 )
         problem = differences(self._identity["versions"], there.get("versions") or {})
         if problem:
             raise SweepError(
-                f"{self.path} was begun with other versions or on another processor: {problem}. "
-                "Continue with those, or begin another store"
+                f"{self.path} was started with other versions or on another processor: {problem}. "
+                "Continue with the same ones, or name another store"
             )
         if there.get("run") != self._identity["run"]:
             raise SweepError(
-                f"{self.path} was run {there.get('run')}, this sweep runs {self._identity['run']}: "
-                "continue as it began, or name another store"
+                f"{self.path} was run {there.get('run')}, but this sweep runs "
+                f"{self._identity['run']}. Continue in the same way, or name another store"
             )
 
     def _other_value(self) -> str:
@@ -179,7 +179,7 @@ class Store:
         except OSError as error:
             raise SweepError(
                 f"cannot write {self.path}: {error.strerror or error}. The finished cells are in "
-                f"{_journal_of(self.path)}, start again to continue"
+                f"{_journal_of(self.path)}. Start the sweep again to continue"
             ) from error
         if is_whole:
             _journal_of(self.path).unlink(missing_ok=True)
@@ -224,7 +224,7 @@ def open_store(path: str | Path) -> Any:
             )
         found = xarray.open_zarr(path, consolidated=False, zarr_format=_FORMAT).load()
         if "versions" not in found.attrs or "status" not in found:
-            raise SweepError(f"{path} is a dataset, but not of a sweep")
+            raise SweepError(f"{path} is a dataset, but not the store of a sweep")
         for name in (CHECKSUMS, OWN):
             found.attrs.pop(name, None)
         if flaw := _flaw(found):
@@ -296,7 +296,10 @@ def _refuse_programs(path: Path) -> None:
             )
         size += math.prod(head["shape"]) * kind.itemsize
         if size > STORE_SIZE or min(head["shape"], default=0) < 0:
-            raise SweepError(f"{path} has arrays of over {STORE_SIZE} bytes (STORE_SIZE)")
+            raise SweepError(
+                f"{path}: the arrays have more than {STORE_SIZE} bytes (limit STORE_SIZE in "
+                "hrpsim.common.limits)"
+            )
 
 
 def _flaw(found: Any) -> str:

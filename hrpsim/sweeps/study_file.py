@@ -29,7 +29,7 @@ from hrpsim.world.file.file_reader import checked_content, dotted
 def _value(value: Any) -> Any:
     """Check that a value is a scalar or a mapping, and return the value."""
     if not isinstance(value, (str, bool, int, float, dict)):
-        raise schema.needed("a value, or a mapping such as {uniform: [0, 1]},", value)
+        raise schema.needed("a value, or a mapping such as {uniform: [0, 1]}", value)
     return value
 
 
@@ -47,7 +47,7 @@ _PLUGIN = schema.mapping(
     required={"plugin": schema.name},
 )
 _CONTROLLER = schema.either(
-    "a plug-in's name, or a mapping of plugin and parameters,", schema.name, _PLUGIN
+    "a plug-in's name, or a mapping with plugin and parameters", schema.name, _PLUGIN
 )
 _PUSH = schema.mapping(
     {
@@ -90,7 +90,7 @@ STUDY_FILE = schema.mapping(
     },
     required={
         "design": schema.either(
-            "a design, or a list of designs,", _DESIGN, schema.listing(_DESIGN, 1)
+            "a design, or a list of designs", _DESIGN, schema.listing(_DESIGN, 1)
         )
     },
 )
@@ -130,7 +130,7 @@ def read_study(path: str | Path, instead: Mapping[str, Any] = MappingProxyType({
             raise SweepError(f"{text.location(keys)}: {dotted(keys)}: {error}") from error
         if (looked := file.get("find", {}).get("parameter")) in designs[-1].paths:
             raise SweepError(
-                f"{path}: {looked} has values in the design, and is looked along by find"
+                f"{path}: {looked} is in both the design and `find`. Remove it from one"
             )
     title = file.get("title", path.stem)
     return Study(
@@ -158,11 +158,11 @@ def _world_scenario(path: Path, file: dict[str, Any]) -> WorldScenario:
 
 def _scenario(path: Path, file: dict[str, Any]) -> Scenario:
     if ("world" in file) == ("function" in file):
-        raise SweepError("a study needs a `world` or a `function`, one of them")
+        raise SweepError("a study needs either a `world` or a `function`")
     kind, others = ("world", OF_FUNCTIONS) if "world" in file else ("function", OF_WORLDS)
     for key in others:
         if key in file:
-            raise SweepError(f"{key} does not go with {kind}")
+            raise SweepError(f"{key} cannot be used with {kind}. Leave it out")
     scenario: Scenario
     if kind == "function":
         scenario = FunctionScenario(_called(path, file["function"]), file.get("outcomes"))

@@ -143,7 +143,9 @@ def planned(
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
     if not isinstance(design, (Design, Product)):
-        raise SweepError(f"a design is a Design or a product of some, got {shown_value(design)}")
+        raise SweepError(
+            f"design must be a Design or a product of Designs, got {shown_value(design)}"
+        )
     columns = design.columns(seed)
     count = len(next(iter(columns.values())))
     columns.pop("", None)
@@ -232,7 +234,10 @@ def replay(scenario: Any, results: Any, cell: int) -> Replay:
     found = open_store(results) if isinstance(results, (str, Path)) else results
     number, values, seed = cell_of(found, cell)
     if lacking := [name for name in scenario.outcomes if name not in found]:
-        raise SweepError(f"the store has no outcome {lacking[0]!r}: it is damaged, or another's")
+        raise SweepError(
+            f"the store has no outcome {lacking[0]!r}. The store is damaged, or belongs to "
+            "another sweep"
+        )
     result = run_cell(scenario, Cell(number, values, seed))
     stored = Result(
         number,

@@ -266,10 +266,11 @@ def check_film(path: Path) -> None:
     if path.suffix not in (*SIZE, SUFFIX, PAGE):
         *known, last = *SIZE, SUFFIX, PAGE
         raise HrpsimError(
-            f"{path}: a film ends in {', '.join(known)} or {last}, not in {path.suffix!r}"
+            f"{path}: the name of a film must end in {', '.join(known)} or {last}, got "
+            f"{path.suffix!r}"
         )
     if not path.parent.is_dir():
-        raise HrpsimError(f"{path}: there is no folder {str(path.parent)!r}")
+        raise HrpsimError(f"{path}: the folder {str(path.parent)!r} does not exist")
     if path.suffix == SUFFIX:
         require_rerun()
         return

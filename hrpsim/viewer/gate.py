@@ -138,7 +138,7 @@ class Gate:
         if not self._only_here:
             return "the token is missing or wrong. Open the whole address that was printed"
         if not _is_loopback(urlsplit(f"//{host}").hostname or ""):
-            return "this viewer is not called so. Open the address that was printed"
+            return "the host name does not belong to this viewer. Open the address that was printed"
         return ""
 
     def _has_token(self, request: Request) -> bool:

@@ -60,7 +60,9 @@ class Grip:
         """Set the hand's position `target` (3,) [m]. Raises WorldError if beyond FARTHEST."""
         target = np.asarray(target, dtype=np.float64)
         if target.shape != (3,) or not (np.abs(target) <= FARTHEST).all():
-            raise WorldError(f"a hand can be {FARTHEST:g} m from the origin at most, got {target}")
+            raise WorldError(
+                f"a body can be pulled to at most {FARTHEST:g} m from the origin, got {target}"
+            )
         self.target = target
 
     @property
@@ -264,7 +266,7 @@ class Session(Grabbing):
         Raises HrpsimError with a controller, whose state cannot be rewound.
         """
         if not self.motion.rewinds:
-            raise HrpsimError("a controller cannot go back in time. Reset starts it again")
+            raise HrpsimError("a controller cannot go back in time. Use Reset to start it again")
         self._present, self.looking_back, self.problem = None, 0.0, ""
         self.recording.forget_after(self.world.time)
 
@@ -285,7 +287,9 @@ class Session(Grabbing):
     def require_replaceable(self) -> None:
         """Raise HrpsimError if the world cannot be replaced by another."""
         if not self.commands:
-            raise HrpsimError("a controller runs in this world. Start the viewer without it")
+            raise HrpsimError(
+                "a controller runs in this world. Start the viewer without the controller"
+            )
 
     def replace(self, world: Any) -> None:
         """Show another world, paused, at its start.

@@ -117,7 +117,7 @@ class Batch(BatchMotion, Closed):
             if world._contents.placed:
                 world.check_placed(stacklevel=4)
         if not self._one_call.acquire(blocking=False):
-            raise WorldError("the batch is being stepped, by another thread")
+            raise WorldError("another thread is stepping the batch. Wait for its end")
         try:
             failures = self._step(n)
         finally:
@@ -135,7 +135,7 @@ class Batch(BatchMotion, Closed):
     def _step(self, n: int) -> dict[int, WorldError]:
         """Step all worlds in this thread and in helper threads. Return the failures."""
         if self._is_closed:
-            raise WorldError("the batch is closed. Its worlds can be stepped by themselves")
+            raise WorldError("the batch is closed. Step its worlds one by one")
         announced = announce_steps()
         progress = Progress(f"stepping {len(self)} worlds:", "parts")
         left, stop = deque(self._shares), Event()
@@ -270,7 +270,9 @@ class Batch(BatchMotion, Closed):
             levels: one noise level for each world.
         """
         if len(levels) != len(self):
-            raise StateError(f"{len(self)} worlds need as many levels, got {len(levels)}")
+            raise StateError(
+                f"levels must have one entry for each of {len(self)} worlds, got {len(levels)}"
+            )
         noise: dict[str, dict[int, SensorNoise]] = {}
         for k, (robot, one) in enumerate(zip(self._called("robots", name), levels)):
             if not isinstance(one, NoiseLevels):

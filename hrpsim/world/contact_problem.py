@@ -76,33 +76,33 @@ def contact_problem(world: World) -> ContactProblem:
             model other than `cone`, or uses an integrator other than `semi_implicit`.
     """
     if not hasattr(world, "integrator"):
-        raise WorldError(f"a World is needed, such as robot.world, got {shown_value(world)}")
+        raise WorldError(f"world must be a World, such as robot.world, got {shown_value(world)}")
     if not INTEGRATORS[world.integrator].is_implicit:
         raise WorldError(
-            f"the contact problem of {world.integrator} is not one matrix: a step solves it"
-            " otherwise. Make the world with integrator='semi_implicit'"
+            f"a step of the integrator {world.integrator!r} is not one contact problem with one"
+            " matrix. Make the world with integrator='semi_implicit'"
         )
     scene = prepared(world.copy())
     counts = scene.counts[0]
     count, contacts = int(counts["row_count"]), int(counts["contact_count"])
     if count == 0:
-        raise WorldError("the next step has no contacts, so that it has no contact problem")
+        raise WorldError("the next step has no contacts, and so no contact problem")
     if count != 3 * contacts:
         raise WorldError(
             f"{count - 3 * contacts} rows of the next step are not contacts (joint limits,"
-            " connections, locks, drives). A contact problem has contacts alone"
+            " connections, locks, drives). A contact problem has contacts only"
         )
     rows = scene.rows.rows[:count]
     if (rows["compliance"] > 0.0).any():
         raise WorldError(
-            "contacts of the next step are compliant. Those of a contact problem are rigid"
+            "contacts of the next step are compliant. A contact problem needs rigid contacts"
         )
     if (rows["friction_model"][::3] != CONE).any():
         raise WorldError(
             "the friction model of the next step is not a cone. solve_contacts obeys Coulomb's cone"
         )
     if (rows["choice"] == PENALTY).any():
-        raise WorldError("penalty contacts are springs. A contact problem has rigid contacts")
+        raise WorldError("penalty contacts are springs. A contact problem needs rigid contacts")
     W, b = np.zeros((count, count)), np.zeros(count)
     write_contact_matrix(Reference(scene), np.zeros_like(scene.constrained.velocity), W, b)
     return ContactProblem(0.5 * (W + W.T), b, rows["friction"][::3].copy())
@@ -144,14 +144,14 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
             not fit.
     """
     if not is_file(path):
-        raise ContactProblemError(f"{path}: not a file of fclib, because it is not a regular file")
+        raise ContactProblemError(f"{path}: must be a regular file of fclib")
     try:
         with _h5py().File(path, "r") as file:
             if "fclib_local" not in file:
                 raise ContactProblemError(f"{path}: no group fclib_local. Is it a file of fclib?")
             group = file["fclib_local"]
             if int(np.ravel(group["spacedim"][()])[0]) != 3:
-                raise ContactProblemError(f"{path}: spacedim is not 3. Only such problems are read")
+                raise ContactProblemError(f"{path}: spacedim must be 3")
             W = _read_matrix(group["W"], str(path))
             b, mu = (np.array(group[f"vectors/{name}"], np.float64) for name in ("q", "mu"))
     except ContactProblemError:
@@ -160,7 +160,8 @@ def load_contact_problem(path: str | os.PathLike) -> ContactProblem:
         raise ContactProblemError(f"{path}: not readable as a file of fclib: {cause}") from cause
     if W.shape != (len(b), len(b)) or len(b) != 3 * len(mu):
         raise ContactProblemError(
-            f"{path}: W {W.shape}, q ({len(b)},) and mu ({len(mu)},) do not fit each other"
+            f"{path}: W {W.shape}, q ({len(b)},) and mu ({len(mu)},) have sizes that do not fit "
+            "each other"
         )
     return ContactProblem(W, b, mu)
 

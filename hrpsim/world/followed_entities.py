@@ -100,6 +100,6 @@ def array_for(
     right = isinstance(out, np.ndarray) and out.shape == shape and out.dtype == np.float64
     if not (right and out.flags.c_contiguous and out.flags.writeable):
         raise StateError(
-            f"out should be a contiguous, writeable array of float64 with the shape {shape}"
+            f"out must be a contiguous, writeable array of float64 with the shape {shape}"
         )
     return out

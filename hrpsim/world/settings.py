@@ -51,8 +51,9 @@ def new_settings(options: dict) -> np.ndarray:
     record = np.zeros(1, dtype=SETTINGS)
     if _names_a_file(options["time_step"]):
         raise WorldError(
-            f"World takes a time step, got {shown_value(str(options['time_step']))}: `load_world`"
-            " reads a world file, `load_model` a robot for `add_robot`"
+            "the first argument of World must be a time step [s], got"
+            f" {shown_value(str(options['time_step']))}. Use `load_world` for a world file, and"
+            " `load_model` with `add_robot` for a robot"
         )
     time_step = setting("time_step", options["time_step"])
     record["time_step"] = time_step
@@ -122,5 +123,5 @@ def _tolerance(options: dict) -> float:
     if tolerance is not None:
         raise WorldError(f"give only one of tolerance={tolerance!r} and accuracy={accuracy!r}")
     if options["stop"] != "residual":
-        raise WorldError(f"accuracy={accuracy!r} is a residual [m/s]: stop must be 'residual'")
+        raise WorldError(f"accuracy={accuracy!r} is a residual [m/s]. It needs stop='residual'")
     return ACCURACIES[accuracy]

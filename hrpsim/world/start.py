@@ -136,8 +136,8 @@ def _first_shape(world: Started, entity: Entity) -> int:
 
 def _no_plane(entity: Entity) -> WorldError:
     return WorldError(
-        f"{entity.name!r} cannot be put on the floor: there is no plane under its shapes. "
-        "`add_ground` adds one (`ground` in a world file)"
+        f"{entity.name!r} cannot be put on the floor, because no plane is under its shapes. "
+        "Add one by `add_ground` (`ground` in a world file)"
     )
 
 
@@ -147,7 +147,7 @@ def _beyond_limits(entity: Entity) -> str:
         return ""
     state = {"positions": entity.joint_positions, "velocities": entity.joint_velocities}
     found = listed(entity.limits.beyond(entity.joint_names, state, STATE_SLACK))
-    cure = "set them within, as by `joints` in a world file"
+    cure = "set positions within the limits, as by `joints` in a world file"
     return f"beyond the limits of its joints: {found} [rad or m]: {cure}" if found else ""
 
 
@@ -206,8 +206,8 @@ def warn_of_falls(settled: Mapping[str, Settled], stacklevel: int) -> None:
     for name, one in settled.items():
         if one.fell:
             warnings.warn(
-                f"robot {name!r} fell while the world came to rest: {one}. Larger gains may "
-                "hold it, or a posture with its centre of mass over its soles",
+                f"robot {name!r} fell while the world came to rest: {one}. Use larger gains, or a "
+                "posture with the centre of mass over the soles",
                 ModelWarning,
                 stacklevel=stacklevel,
             )

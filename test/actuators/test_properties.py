@@ -53,7 +53,7 @@ ALL = {
         ({"stiffness": "1e5"}, "stiffness must be"),
         ({"efficiency": None}, "efficiency must be positive and finite, at most 1, got None"),
         ({"curve_velocity": (0.0, 2.0, 1.0), "curve_torque": (3.0, 2.0, 1.0)}, "must increase"),
-        ({"curve_velocity": (0.0, 2.0), "curve_torque": (3.0,)}, "one torque for each"),
+        ({"curve_velocity": (0.0, 2.0), "curve_torque": (3.0,)}, "must have equally many numbers"),
         ({"curve_velocity": (0.0, 2.0), "curve_torque": (1.0, 2.0)}, "must not rise"),
         (
             {"curve_velocity": (0.0, 2.0), "curve_torque": (1.0, math.nan)},
@@ -65,12 +65,12 @@ ALL = {
         ({"velocity_integral_upper": 1.0}, "without a velocity_integral_gain"),
         (
             {"velocity_integral_gain": 1.0, "velocity_integral_upper": -math.inf},
-            "velocity_integral_lower is -inf, not below",
+            "velocity_integral_lower must be below",
         ),
-        ({"backlash": 0.1}, "backlash of the gear needs its stiffness"),
+        ({"backlash": 0.1}, "backlash of the gear has no effect without"),
         ({"encoder": "gear"}, "encoder 'gear' does not exist"),
-        ({"encoder": "motor"}, "needs the gear's stiffness"),
-        ({"static_friction": 1.0, "coulomb_friction": 2.0}, "below coulomb_friction"),
+        ({"encoder": "motor"}, "without the gear's stiffness"),
+        ({"static_friction": 1.0, "coulomb_friction": 2.0}, "at least coulomb_friction"),
         ({"resistance": 1.0}, "needs a voltage and a torque_constant"),
         ({"winding_heat_capacity": 1.0}, "without the motor's resistance"),
     ],
@@ -87,12 +87,12 @@ def test_bad_properties_are_refused_by_name(given, message):
         (
             {"backlash": 2.0, "stiffness": 1.0},
             {"kind": "revolute"},
-            "backlash of joint 'j' is 2, not",
+            "backlash of joint 'j' must be smaller",
         ),
         (
             {"curve_velocity": (0, 1), "curve_torque": (9, 0)},
             {"effort": 5},
-            "gives 9 at stall, above",
+            "has the stall torque 9, above",
         ),
         ({"stiffness": 1.0}, {"rotor": 0}, "no rotor inertia"),
         ({"delay": -1}, {}, "delay must be >= 0"),
@@ -226,7 +226,7 @@ def test_what_does_not_act_leaves_the_plain_joint_its_bits():
     assert (view.motor_position, view.motor_velocity) == (robot.q[0], robot.v[0])
     assert (view.torque, view.motor_torque) == (robot.tau[0], robot.tau[0])
     assert view.winding_temperature == view.housing_temperature == 30.0
-    with pytest.raises(hrpsim.WorldError, match="has no resistance"):
+    with pytest.raises(hrpsim.WorldError, match="Give its motor a resistance"):
         view.winding_temperature = 50.0
 
 
@@ -260,7 +260,9 @@ def test_world_files_name_actuators(tmp_path):
     wanted = hrpsim.Actuator(delay=0.5, curve_velocity=(0, 1), curve_torque=(5, 0))
     assert robot.actuators["j"].properties == wanted
     path.write_text(text % "backlash: 1")
-    with pytest.raises(hrpsim.WorldError, match=r"robots\[0\].actuators.\*.*needs its stiffness"):
+    with pytest.raises(
+        hrpsim.WorldError, match=r"robots\[0\].actuators.\*.*without the gear's stiffness"
+    ):
         hrpsim.load_world(path)
 
 

@@ -39,7 +39,7 @@ def changed(lines, line, old, new):
         (1, ("time,", ""), ":1: missing columns: time"),
         (1, ("RLEG_JOINT3", "RLEG_KNEE"), ":1: column 'RLEG_KNEE' does not exist"),
         (1, ("RLEG_JOINT3", "RLEG_JOINT2"), ":1: column 'RLEG_JOINT2' appears more than once"),
-        (5, (",", ",,", ), ":5: 32 values. The first line names 31 columns"),
+        (5, (",", ",,", ), ":5: has 32 values, but the first line names 31 columns"),
         (7, ("0.05", "0.02"), ":7: column 'time': 0.02 s is not after 0.04 s in line 6"),
         (9, ("0.0,0.0", "0.0,fast"), "is not a finite number"),
         (9, ("0.0,0.0", "0.0,nan"), "'nan' is not a finite number"),
@@ -81,8 +81,8 @@ keyframes:
             ":1:1: interpolation: interpolation 'septic' does not exist. Available: linear, cubic",
         ),
         ("time: 1.0", "time: 0.0", ":4: time 0 s is not after 0 s of the keyframe before"),
-        ("time: 1.0", "time: soon", ":4:4: keyframes[1].time: a number is needed, got 'soon'"),
-        ("time: 1.0, ", "", ":4:3: keyframes[1]: needs a time"),
+        ("time: 1.0", "time: soon", ":4:4: keyframes[1].time: must be a number, got 'soon'"),
+        ("time: 1.0, ", "", ":4:3: keyframes[1]: missing entry: time"),
         (
             "{HEAD_JOINT0: 0.2}}",
             "{HEAD: 0.2}}",
@@ -103,13 +103,13 @@ keyframes:
         (
             "- {time: 2.0, joints: {HEAD_JOINT0: 0.2}}",
             "- 3.0",
-            ":5:3: keyframes[2]: a mapping of time, joints, fixed_link is needed",
+            ":5:3: keyframes[2]: must be a mapping with keys from time, joints, fixed_link, got",
         ),
         ("HEAD_JOINT0: 0.1}", "HEAD_JOINT0: 0.1", ":4:"),
         (
             "{HEAD_JOINT0: 0.2}}",
             "{}, fixed_link: []}",
-            ":4:27: keyframes[1].fixed_link: a link or a list of links is needed, got []",
+            ":4:27: keyframes[1].fixed_link: must be a link or a list of links, got []",
         ),
         (", fixed_link: r_sole}", "}", None),
     ],
@@ -149,8 +149,8 @@ def test_a_fixed_link_that_is_lifted(tmp_path):
     message = str(caught.value)
     line = int(message.removeprefix(f"{path}:").split(":")[0])
     assert 2 < line < 40
-    assert "link 'l_sole', said to be fixed from 0 s on (line 2), is" in message
-    assert f"mm from its place at {times[line - 2]:g} s" in message
+    assert "link 'l_sole' is given as fixed from 0 s on (line 2), but is" in message
+    assert f"mm from its first position at {times[line - 2]:g} s" in message
     loose = analyse_motion(
         Analyser(hrp2_like()), read_motion(path, hrp2_like()), lift_tolerance=10.0
     )
@@ -165,10 +165,10 @@ def test_a_single_fixed_sole_that_another_stands_below(tmp_path):
     fixed = parse_fixed_links(["r_sole"], hrp2_like())
     with pytest.raises(SequenceError) as caught:
         analyse_motion(Analyser(hrp2_like()), motion, fixed)
-    assert "link 'r_sole', said to be fixed from the beginning on, must have lifted off" in str(
+    assert "link 'r_sole' is given as fixed from the beginning on, but is higher than" in str(
         caught.value
     )
-    assert "'l_sole' is 5." in str(caught.value)
+    assert "'l_sole' by 5." in str(caught.value)
     sample = int(str(caught.value).removeprefix(f"{path}:").split(":")[0]) - 2
     first = walk().contacts[:, 1].tolist().index(False)
     assert 0 < sample - first < 40
@@ -190,7 +190,7 @@ def test_fixed_link_options(text, named):
 def test_fixed_links_that_begin_too_late():
     motion = motion_of(hrp2_like(), "squat", *(squat()[k] for k in (1, 0, 2)))
     fixed = parse_fixed_links(["0.5:l_sole"], hrp2_like())
-    with pytest.raises(SequenceError, match="no link is said to be fixed at the first sample, 0 s"):
+    with pytest.raises(SequenceError, match="no fixed link is given at the first sample, 0 s"):
         analyse_motion(Analyser(hrp2_like()), motion, fixed)
 
 
@@ -218,7 +218,7 @@ def test_arrays_that_do_not_fit():
         analyser.analyse(q, rest, rates, "r_sole")
     with pytest.raises(ModelError, match="Available: l_sole, r_sole"):
         analyser.analyse(q, rest, rest, "hand")
-    with pytest.raises(StateError, match="ascending samples"):
+    with pytest.raises(StateError, match="increasing samples"):
         analyser.analyse(q, rest, rest, [FixedPhase(1, ("r_sole",))])
 
 
@@ -226,7 +226,7 @@ def test_arrays_that_do_not_fit():
     "arguments, named",
     [
         ({"links": ["foot"]}, "link 'foot' does not exist"),
-        ({"links": ["r_sole", "r_sole"]}, "named once each"),
+        ({"links": ["r_sole", "r_sole"]}, "must be named once"),
         ({"split": "evenly"}, "split 'evenly' does not exist. Available: minimum_norm"),
     ],
 )
@@ -236,7 +236,7 @@ def test_analyser_arguments(arguments, named):
 
 
 def test_a_fixed_base_is_refused():
-    with pytest.raises(ModelError, match="load the model with base='free'"):
+    with pytest.raises(ModelError, match="Load the model with base='free'"):
         Analyser(hrpsim.load_model(HRP2_LIKE, base="fixed"))
 
 
@@ -268,8 +268,11 @@ def test_the_observer_keeps_its_results_when_it_refuses():
         (["MOTION", "--fixed-link", "foot"], "link 'foot' does not exist"),
         (["MOTION", "--sole", "l_sole=1,2,3"], "four numbers XMIN,XMAX,YMIN,YMAX"),
         (["MOTION", "--split", "evenly"], "split 'evenly' does not exist"),
-        (["MOTION", "--period", "9"], "a period of 9 s does not fit a motion of 1 s"),
-        (["MOTION", "MOTION", "--csv"], "--csv and --plot take one motion"),
+        (
+            ["MOTION", "--period", "9"],
+            "the period of 9 s must be positive and at most the motion's duration of 1 s",
+        ),
+        (["MOTION", "MOTION", "--csv"], "--csv and --plot need a single motion"),
     ],
 )
 def test_command(tmp_path, arguments, named, capsys):

@@ -128,5 +128,5 @@ def test_the_rate_filter_starts_anew_when_time_jumps_back():
     rates.update(1.0, np.array([0.0]))
     assert rates.update(1.1, np.array([1.0]))[0] > 0.0
     assert rates.update(0.0, np.array([5.0]))[0] == 0.0
-    with pytest.raises(StateError, match="cutoff must be positive"):
+    with pytest.raises(StateError, match="cutoff must be a positive frequency"):
         RateFilter(1, 0.0)

@@ -263,7 +263,7 @@ def test_a_frame_of_pandas_has_a_row_for_each_sample(log):
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 cut"])
 def test_a_damaged_file_is_refused(tmp_path, content):
     (tmp_path / "run.npz").write_bytes(content)
-    with pytest.raises(BagError, match=r"run.npz: not arrays of a recording"):
+    with pytest.raises(BagError, match=r"run.npz: not a file of NumPy arrays"):
         read_signals(tmp_path / "run.npz")
 
 

@@ -125,7 +125,9 @@ def test_without_the_base_file_its_published_values_count(project):
     (project / "gym/envs/base/legged_robot_config.py").unlink()
     own = "    class env(LeggedRobotCfg.env):\n        num_actions = 2\n"
     change(project, "    class asset(", f"{own}    class asset(")
-    with pytest.raises(ControllerError, match="num_observations: 235: 15, 17, 18 are known here"):
+    with pytest.raises(
+        ControllerError, match="num_observations: is 235, but only 15, 17, 18 are supported"
+    ):
         read_policy(project / "policy.yaml")
     change(project, own, f"{own}        num_observations = 17\n")
     policy = read_policy(project / "policy.yaml")
@@ -202,16 +204,16 @@ def test_a_network_of_actuators_is_taken(project):
             "base class 'Other' is in no file",
         ),
         ("class control( LeggedRobotCfg.control", "class control( own", "base class 'own' is in"),
-        ("Cfg( LeggedRobotCfg )", "Cfg( RobotRoughCfg )", "RobotRoughCfg is a base of itself"),
+        ("Cfg( LeggedRobotCfg )", "Cfg( RobotRoughCfg )", "RobotRoughCfg is its own base class"),
         (
             "action_scale = 0.25",
             "use_actuator_network = True",
             "control.actuator_net_file is missing",
         ),
         ("action_scale = 0.25", "control_type = 'V'", "damping by acceleration"),
-        ("resources/robot.urdf", "resources/none.urdf", "in no folder above"),
+        ("resources/robot.urdf", "resources/none.urdf", "no folder above"),
         ("import os", "import os(", "robot_config.py:1: not Python"),
-        ("RobotRoughCfgPPO(", "RobotFlatCfg(", "Add `class: NAME`"),
+        ("RobotRoughCfgPPO(", "RobotFlatCfg(", "Choose one by `class: NAME`"),
     ],
 )
 def test_what_is_not_read_is_named(project, old, new, fault):

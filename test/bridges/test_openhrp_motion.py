@@ -48,7 +48,7 @@ def test_a_body_motion_has_its_frames_at_its_rate(model, tmp_path):
     ("frames", "rate", "message"),
     [
         ([[0.0] * 29], 50, r"for 30 joints.*shape \(1, 29\)"),
-        ([[0.0] * 30, [0.0]], 50, "all alike long"),
+        ([[0.0] * 30, [0.0]], 50, "of equal length"),
         ([[".nan"] + [0.0] * 29], 50, "frames"),
         ([[0.0] * 30], 0, "frameRate must be a number of Hz, got 0"),
         ([[0.0] * 30], "fast", "frameRate must be a number of Hz, got 'fast'"),
@@ -82,11 +82,11 @@ def test_gains_go_to_the_joints_in_their_order(model, tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("8000 100\nmuch\n", "PDgain.dat:2: 'kp kd' is needed, got 'much'"),
+        ("8000 100\nmuch\n", "PDgain.dat:2: must be two numbers 'kp kd', got 'much'"),
         ("-1 0\n", "PDgain.dat:1: gains must be >= 0"),
         ("nan 0\n", "PDgain.dat:1: gains must be >= 0"),
-        ("1 1\n" * 31, "31 gains for the 30 joints"),
-        ("", "0 gains for the 30 joints"),
+        ("1 1\n" * 31, "gains of 1 to 30 joints of 'hrp2_like', got 31"),
+        ("", "gains of 1 to 30 joints of 'hrp2_like', got 0"),
     ],
 )
 def test_what_are_no_gains_is_refused_with_its_line(model, tmp_path, text, message):

@@ -79,9 +79,13 @@ def test_a_filter_keeps_a_part_of_the_last_action(tmp_path):
     ("old", "new", "message"),
     [
         ("velocity: [b]", "velocity: [d]", "action.velocity: joint 'd' does not exist"),
-        ("velocity: [b]", "velocity: [c]", "'c' is commanded by velocity and by effort"),
-        ("lower: -0.4", "lower: [1, 2]", "action.lower: 2 numbers for 3 joints"),
-        ("{term: constant}", "{term: constant, output: x}", "`output` and the term `reference`"),
+        ("velocity: [b]", "velocity: [c]", "'c' is listed under both velocity and effort"),
+        ("lower: -0.4", "lower: [1, 2]", "action.lower: must be one number, or 3 numbers, .*got 2"),
+        (
+            "{term: constant}",
+            "{term: constant, output: x}",
+            "`output` belongs to the term `reference`",
+        ),
         ("{term: constant}", "{term: reference, output: x}", "output 'x' does not exist"),
     ],
 )
@@ -166,11 +170,11 @@ def test_a_recorded_motion_is_a_named_input(tmp_path):
 @pytest.mark.parametrize(
     "entries, fault",
     [
-        ("", "`file`, `array` and the term `motion` need each other"),
+        ("", "`file` and `array` belong to the term `motion`"),
         (", file: none.npz, array: joint_pos", "none.npz"),
         (", file: motion.npz, array: joint_po", "'joint_po' does not exist"),
-        (", file: motion.npz, array: fps", "rows of finite numbers are needed"),
-        (", file: motion.npz, array: joint_pos", "input 'phase' takes 2"),
+        (", file: motion.npz, array: fps", "must be rows of finite numbers"),
+        (", file: motion.npz, array: joint_pos", "input 'phase' has 2"),
     ],
 )
 def test_motions_that_do_not_fit_are_named(tmp_path, entries, fault):
@@ -185,7 +189,7 @@ def test_an_input_that_nobody_names_is_no_memory(tmp_path):
     text = MOTION.replace("  time_step: [{term: step}]\n", "")
     with pytest.raises(ControllerError, match="List observed inputs under `inputs`"):
         loop(tmp_path, text)
-    with pytest.raises(ControllerError, match="input 'phase' takes 2"):
+    with pytest.raises(ControllerError, match="input 'phase' has 2"):
         loop(tmp_path, MOTION.replace("clock", "constant"))
 
 

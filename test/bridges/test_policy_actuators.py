@@ -111,7 +111,7 @@ def test_a_recurrent_network_has_a_memory_for_each_joint(tmp_path):
 @pytest.mark.parametrize(
     "entries, fault",
     [
-        ("{saturation_effort: 5}", "saturation_effort and velocity_limit need each other"),
+        ("{saturation_effort: 5}", "give both saturation_effort and velocity_limit, or neither"),
         ("{history: [0]}", "history needs a network"),
         ("{joints: [a]}, {delay: 1}", "joint 'a' has two actuators"),
         ("{joints: [d]}", "joint 'd' does not exist"),

@@ -136,10 +136,10 @@ def test_nothing_differs_where_the_description_is_the_trainers(trainer, capsys, 
         ("period: 0.001", "period: 0.0015", ["whole multiple"]),
         ("-0.1, 0.3]", "-0.1, 1.8]", ["default position 1.8 of 'c' is not within"]),
         ("kp: [60, 40, 20]", "kp: [60, 41, 20]", ["kp of b: 41 in the description, 40 in the"]),
-        ("kd: 2", "kd: [2, 2, 60]", ["kd of c: 60 held over .* is unstable"]),
+        ("kd: 2", "kd: [2, 2, 60]", ["kd of c: 60 is unstable with a period"]),
         ("{scale: 0.5}", "{scale: 0.5, clip: 0.01}", ["action of b in the default posture.*clip"]),
         ("{scale: 0.5}", "{scale: 30}", ["action of a .*beyond", "action of a .*effort limit"]),
-        ("  - {term: last_action}\n", "", ["are 10 numbers, .* takes 13"]),
+        ("  - {term: last_action}\n", "", ["have 10 numbers, .* has 13"]),
     ],
 )
 def test_what_differs_without_a_recording_is_named(trainer, capsys, old, new, lines):

@@ -119,9 +119,13 @@ def test_histories_of_rl_sar_may_begin_with_the_oldest_or_be_grouped_by_term(tmp
     ("old", "new", "message"),
     [
         ('"commands"', '"robots/phase"', r"config.yaml:4:3: observations: .*'robots/phase' does"),
-        ("[0, 1, 2]", "[0, 2]", "ages in order and without gaps are needed"),
-        ("num_observations: 21", "num_observations: 20", "20, and the observations are 21"),
-        ("joint_mapping: [2, 0, 3, 1]", "joint_mapping: [2, 0, 3, 3]", "no order of 4 joints"),
+        ("[0, 1, 2]", "[0, 2]", "must be consecutive ages"),
+        ("num_observations: 21", "num_observations: 20", "is 20, but the observations have 21"),
+        (
+            "joint_mapping: [2, 0, 3, 1]",
+            "joint_mapping: [2, 0, 3, 3]",
+            "a permutation of at most 4 indices",
+        ),
         ("wheel_indices: [2, 3]", "wheel_indices: [4]", "there is no joint 4"),
         ("  rl_kp: [20.0, 21.0, 0.0, 0.0]\n", "", "rl_kp: is missing"),
         ("rover/gym:", "tank/gym:", "has no robot 'tank'"),
@@ -166,7 +170,7 @@ def test_files_for_the_robot_itself_need_names_of_joints(tmp_path):
     policy = unitree(tmp_path, text + "joints: [knee, hip]\n")
     assert policy.joints == ("knee", "hip") and policy.seconds == pytest.approx(0.02)
     assert terms(policy)[-1][0] == "last_action"
-    with pytest.raises(ControllerError, match="num_obs: 16: 15, or 17 with a clock, are known"):
+    with pytest.raises(ControllerError, match="num_obs: must be 15, or 17 with a clock, got 16"):
         unitree(tmp_path, text.replace("num_obs: 15", "num_obs: 16") + "joints: [knee, hip]\n")
 
 

@@ -136,7 +136,9 @@ def test_a_wrong_checksum_or_number_is_refused():
     assert read_low_command(HG.command.write(record), motors, check=False).positions[0] == 1.0
     assert read_low_command(data, motors).positions[0] == 0.0
     record["motor_cmd"]["kd"][13] = np.nan
-    with pytest.raises(WorldError, match=r"kd of motor 13 \(waist_roll_joint\) is nan"):
+    with pytest.raises(
+        WorldError, match=r"kd of motor 13 \(waist_roll_joint\) must be finite, got nan"
+    ):
         read_low_command(serialised(HG, record), motors)
     record["mode_pr"] = 1
     with pytest.raises(WorldError, match="mode_pr is 1"):

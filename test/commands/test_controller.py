@@ -36,12 +36,12 @@ def test_nothing_is_overwritten(tmp_path, capsys):
 @pytest.mark.parametrize("name", ["MyStand", "my-walk", "class", "../walk", ""])
 def test_a_name_must_be_a_module_s(name, tmp_path, capsys):
     assert main(["controller", "new", name, "--folder", str(tmp_path)]) == 1
-    assert "a module's name has small letters" in capsys.readouterr().err
+    assert "the name of a module consists of small letters" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("name", ["command", "control_loop", "numpy", "random"])
 def test_a_name_must_not_hide_what_the_controller_imports(name, tmp_path, capsys):
     assert main(["controller", "new", name, "--folder", str(tmp_path)]) == 1
-    assert f"Choose another name, as my_{name}" in capsys.readouterr().err
+    assert f"Choose another name, such as my_{name}" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

@@ -44,7 +44,7 @@ def test_a_copied_world_has_the_copied_robot(tmp_path, monkeypatch, capsys):
     own = tmp_path / "stand/urdf/hrp2_like.urdf.xacro"
     own.write_text("changed", encoding="utf-8")
     assert main(["example", "stand"]) == 1
-    assert "stand exists, and nothing is overwritten" in capsys.readouterr().err
+    assert "stand exists and is not overwritten" in capsys.readouterr().err
     assert own.read_text(encoding="utf-8") == "changed"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stand"]
 

@@ -51,9 +51,12 @@ def test_the_signals_of_a_world_are_listed(world, capsys):
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["run", "ball.yaml", "--record", "a.csv"], "a.csv: a recording ends in .npz or .mcap"),
-        (["run", "ball.yaml", "--signals", "solver"], "--signals says what --record records"),
-        (["run", "ball.yaml", "--every", "1"], "--every says what --record records"),
+        (
+            ["run", "ball.yaml", "--record", "a.csv"],
+            "a.csv: the name of a recording must end in .npz or .mcap",
+        ),
+        (["run", "ball.yaml", "--signals", "solver"], "--signals has no effect without --record"),
+        (["run", "ball.yaml", "--every", "1"], "--every has no effect without --record"),
         (
             ["run", "ball.yaml", "--record", "a.npz", "--signals", "ball/odem"],
             "signal 'ball/odem' does not exist. Did you mean 'ball/odom'",

@@ -201,8 +201,14 @@ def _with(value, count=30):
         (np.zeros(30), r"Diary.control must return a Command, got ndarray"),
         (Command(), "without positions, velocities or efforts"),
         (Command(positions=np.zeros(36)), r"Diary: positions must be 30 numbers.*\(36,\)"),
-        (Command(velocities=_with(np.nan)), "Diary: velocities for joint 'RLEG_JOINT4' is nan"),
-        (Command(efforts=_with(-np.inf)), "Diary: efforts for joint 'RLEG_JOINT4' is -inf"),
+        (
+            Command(velocities=_with(np.nan)),
+            "Diary: velocities for joint 'RLEG_JOINT4' must be finite, got nan",
+        ),
+        (
+            Command(efforts=_with(-np.inf)),
+            "Diary: efforts for joint 'RLEG_JOINT4' must be finite, got -inf",
+        ),
         (Command(efforts="limp"), "Diary: efforts must be numbers, got 'limp'"),
     ],
 )
@@ -252,10 +258,10 @@ def test_controllers_are_found_by_name(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert find_controller("my_walk:Mine").__module__ == "my_walk"
     for name, message in {
-        "Mine": "expected 'module:Class'",
-        ":Mine": "expected 'module:Class'",
-        "../../x:Mine": "expected 'module:Class'",
-        ".x:Mine": "expected 'module:Class'",
+        "Mine": "must be 'module:Class'",
+        ":Mine": "must be 'module:Class'",
+        "../../x:Mine": "must be 'module:Class'",
+        ".x:Mine": "must be 'module:Class'",
         "no.such.module:Mine": "no module 'no' on",
         "hrpsim.control.nothing:Mine": "no module 'hrpsim.control.nothing'",
         f"{file}:Yours": "controller 'Yours' does not exist.*Available: Mine$",
@@ -275,7 +281,7 @@ def test_parameters_come_from_yaml(tmp_path):
     assert read_parameters(file) == {"gain": 0.5, "feet": ["lfsensor", "rfsensor"]}
     file.write_text("")
     assert read_parameters(file) == {}
-    for text, message in {"- 1": "expected a mapping", "a: [": r"gains\.yaml:2:1: not"}.items():
+    for text, message in {"- 1": "must be a mapping", "a: [": r"gains\.yaml:2:1: not"}.items():
         file.write_text(text)
         with pytest.raises(ControllerError, match=f"(?s){message}"):
             read_parameters(file)
@@ -287,11 +293,8 @@ def test_a_file_s_mistakes_are_told_with_their_lines(tmp_path):
     """Law: parameters are of the kinds that their controller names, and a mistake has its line."""
     file = tmp_path / "walk.yaml"
     for text, told in (
-        (
-            "period: 0.005\ndcm_rate: fast\n",
-            f"{file}:2:1: dcm_rate: a number is needed, got 'fast'",
-        ),
-        ("\n\nstabilizer: 1\n", f"{file}:3:1: stabilizer: true or false is needed, got 1"),
+        ("period: 0.005\ndcm_rate: fast\n", f"{file}:2:1: dcm_rate: must be a number, got 'fast'"),
+        ("\n\nstabilizer: 1\n", f"{file}:3:1: stabilizer: must be true or false, got 1"),
         ("hold: -1\n", f"{file}:1:1: hold: must be >= 0"),
         (
             "period: 1.0e-9\n",

@@ -179,7 +179,7 @@ def test_a_member_that_finishes_leaves_its_last_word():
     [
         ({}, "needs members"),
         ({"members": {"a": 3}}, "members.a"),
-        ({"members": {"a": {"controller": f"{HERE}:Wave"}}}, "needs joints"),
+        ({"members": {"a": {"controller": f"{HERE}:Wave"}}}, "missing entry: joints"),
         ({"members": {"a": entry("nose")}}, "nose"),
         ({"members": {"a": entry([])}}, "joints"),
         ({"members": {"a": entry("*", "None")}}, "None"),

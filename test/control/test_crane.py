@@ -129,8 +129,8 @@ def test_what_lies_on_something_in_the_goal_counts_and_what_leans_on_it_does_not
     [
         ({"sped": 1.0}, "Did you mean|speed"),
         ({"grip": -1.0}, "grip: must be positive"),
-        ({"grip": True}, "grip: a number is needed"),
-        ({"speed": float("nan")}, "speed: a number is needed, got nan"),
+        ({"grip": True}, "grip: must be a number"),
+        ({"speed": float("nan")}, "speed: must be a number, got nan"),
     ],
 )
 def test_bad_parameters_are_refused(world, parameters, message):

@@ -39,7 +39,7 @@ def test_outline_of_the_sole_is_read_from_the_model():
         for sole in ("l_sole", "r_sole"):
             corners = {tuple(corner) for corner in np.round(sole_outline(model, sole), 9)}
             assert corners == {tuple(corner) for corner in OUTLINE}
-    with pytest.raises(hrpsim.ModelError, match="nothing flat to stand on"):
+    with pytest.raises(hrpsim.ModelError, match="has no flat sole"):
         sole_outline(model, "HEAD_LINK0")
 
 

@@ -107,5 +107,5 @@ def test_axes_that_pass_each_other_are_refused():
     joint = text.index('name="LLEG_JOINT2"')
     moved = text[joint:].replace('xyz="0 0.035 0"', 'xyz="0.02 0.035 0"', 1)
     model = hrpsim.load_model(text[:joint] + moved)
-    with pytest.raises(hrpsim.ModelError, match="hip pitch axis and hip centre pass each other"):
+    with pytest.raises(hrpsim.ModelError, match="hip pitch axis and hip centre must intersect"):
         LegKinematics(model, "l_sole")

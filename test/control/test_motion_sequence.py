@@ -148,11 +148,11 @@ def test_channels_that_do_not_hold_together(times, values, message):
 
 def test_channels_of_a_wrong_width():
     pos = Channel([0.0], [[0.0, 0.0]])
-    with pytest.raises(SequenceError, match="pos has 2 values a sample, not 1"):
+    with pytest.raises(SequenceError, match="pos must have 1 values in each sample, got 2"):
         MotionSequence(("a",), pos)
-    with pytest.raises(SequenceError, match="waist has 2 values a sample, not 6"):
+    with pytest.raises(SequenceError, match="waist must have 6 values in each sample, got 2"):
         MotionSequence(("a", "b"), pos, waist=pos)
-    with pytest.raises(SequenceError, match="wrenches has 2 values a sample, not a multiple of 6"):
+    with pytest.raises(SequenceError, match="wrenches must have a multiple of 6 values"):
         MotionSequence(("a", "b"), pos, wrenches=pos)
 
 
@@ -174,7 +174,7 @@ def test_hip_beats_the_orientation_of_waist():
     np.testing.assert_allclose(R, [pinocchio.rpy.rpyToMatrix(0.1, 0.2, -0.3)] * 3, atol=1e-15)
     p, R = MotionSequence(("a",), POS, hip=hip).waist_pose_at(0.0)
     assert p is None and R.shape == (3, 3)
-    with pytest.raises(SequenceError, match="neither waist nor hip"):
+    with pytest.raises(SequenceError, match="no pose of the waist: give waist or hip"):
         MotionSequence(("a",), POS).waist_pose_at(0.0)
 
 

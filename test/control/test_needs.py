@@ -176,7 +176,7 @@ def test_what_is_late_is_what_was_measured_then(robot):
         ({"contacts": ["l_soul"]}, "link 'l_soul' does not exist. Did you mean 'l_sole'"),
         ({"noise": {"gyro": -1.0}}, "noise.gyro: must be >= 0"),
         ({"delays": {"imus": 0.005}}, "delays.*'imus' does not exist. Did you mean 'imu'"),
-        ({"delays": 0.007}, "0.007 s is not a whole number .* 0.005 s and 0.01 s are"),
+        ({"delays": 0.007}, "0.007 s is not a whole multiple .* nearest are 0.005 s and 0.01 s"),
         ({"base": "estimated", "feet": ["lfoot"]}, "force sensor 'lfoot' does not exist"),
     ],
 )
@@ -199,8 +199,8 @@ def test_the_steps_that_are_offered_fit(period, step):
     with pytest.raises(ControllerError) as error:
         steps_in_period("x", period, step)
     text = str(error.value)
-    periods = text.split("A period of ")[1].split(" s is")[0].split(" or ")
-    steps = text.split("the period are ")[1].removesuffix(" s").split(", ")
+    periods = text.split("Choose a period of ")[1].split(" s, or")[0].split(" or ")
+    steps = text.split("time step of ")[-1].removesuffix(" s").split(", ")
     for offered in periods:
         assert steps_in_period("x", float(offered), step) >= 1
     for offered in steps:
@@ -244,9 +244,18 @@ def test_joints_are_commanded_each_in_its_mode(robot):
     ("command", "message"),
     [
         (lambda n: Command(modes=np.full(n, POSITION)), "commanded by position.*no positions"),
-        (lambda n: Command(np.zeros(n), modes=np.full(n, 3)), "modes must be 30 of POSITION"),
-        (lambda n: Command(np.zeros(n), modes=np.zeros(2)), "modes must be 30 of POSITION"),
-        (lambda n: Command(np.full(n, np.nan), modes=np.zeros(n)), "positions for joint .* is nan"),
+        (
+            lambda n: Command(np.zeros(n), modes=np.full(n, 3)),
+            "modes must be 30 values, each POSITION",
+        ),
+        (
+            lambda n: Command(np.zeros(n), modes=np.zeros(2)),
+            "modes must be 30 values, each POSITION",
+        ),
+        (
+            lambda n: Command(np.full(n, np.nan), modes=np.zeros(n)),
+            "positions for joint .* got nan",
+        ),
     ],
 )
 def test_a_wrong_mixture_is_named_and_changes_nothing(robot, command, message):

@@ -76,7 +76,7 @@ def test_a_foot_out_of_reach_is_refused_or_approached():
     model = ROBOTS[ORDERS[0]]
     leg = NumericalLeg(model, "left_5_link")
     far = np.array([0.0, 0.08, -0.60])
-    with pytest.raises(UnreachableError, match=r"misses the foot's place .* by 0\.0"):
+    with pytest.raises(UnreachableError, match=r"does not reach the foot's position .* by 0\.0"):
         leg.solve(far, np.eye(3))
     p, R = pose(model, leg, leg.solve(far, np.eye(3), clamp=True), "left_5_link")
     assert np.linalg.norm(p - (0.0, 0.08, -0.56)) < 3e-3 and R[2, 2] > np.cos(np.radians(2.0))

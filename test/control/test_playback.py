@@ -149,8 +149,13 @@ def test_joints_that_a_sequence_leaves_out_are_held(hrp2):
         (None, {"sequence": "/nowhere/walk"}, "/nowhere/walk.pos does not exist"),
         ("lift", {"speed": 2.0}, "parameter 'speed' does not exist.* Available: sequence, joint"),
         ("lift", {"transition": -1.0}, "transition: must be >= 0 and finite, .*, got -1.0"),
-        ("lift", {"transition": "soon"}, "transition: a number is needed, got 'soon'"),
-        ("list", {}, "moves a joint that is not: joint 'list' does not exist. Did you mean 'lift'"),
+        ("lift", {"transition": "soon"}, "transition: must be a number, got 'soon'"),
+        (
+            "list",
+            {},
+            "moves a joint that the robot does not have: joint 'list' does not exist. Did you "
+            "mean 'lift'",
+        ),
     ],
 )
 def test_what_is_refused(sequence, parameters, message):

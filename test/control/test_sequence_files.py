@@ -150,19 +150,19 @@ def test_both_spellings_of_optional_data(arm, tmp_path):
     [
         ({"pos": "0 1 2\n\n0.1 1 abc\n"}, r"walk.pos:3: column 2 \(elbow\): 'abc' is not a number"),
         ({"pos": "0 1 2\n0.1 1_0 2\n"}, r"walk.pos:2: column 1 \(shoulder\): '1_0' is not a num"),
-        ({"pos": "0,1,2\n"}, r"walk.pos:1: column 0 \(time\): '0,1,2' is .*separate .* by blanks"),
+        ({"pos": "0,1,2\n"}, r"walk.pos:1: column 0 \(time\): '0,1,2' is .*Separate .* by blanks"),
         ({"pos": "0 1 2\n0.1 nan 2\n"}, r"walk.pos:2: column 1 \(shoulder\): 'nan' is not finite"),
         ({"pos": "0 1 1e999\n"}, r"walk.pos:1: column 2 \(elbow\): '1e999' is not finite"),
         ({"pos": "0 1 2\n0.1 1 2\n0.1 3 4\n"}, r"walk.pos:3: column 0 \(time\): 0.1 s is not after "
          "0.1 s in line 2"),
         ({"pos": "# q\n2 1 2\n\n1 1 2\n"}, r"walk.pos:4: .* 1.0 s is not after 2.0 s in line 2"),
         ({"pos": "0 1 2 3\n"}, "walk.pos:1: column 3: 3 values after the time, expected 2, one for "
-         "each of the joints shoulder, elbow; joint_names= "),
+         "each of the joints shoulder, elbow. joint_names= "),
         ({"pos": "0 1\n"}, "walk.pos:1: column 2: 1 value after the time, expected 2"),
         ({"pos": "0 1 2\n0.1 1\n"}, "walk.pos:2: column 2: 1 value .* seems to be cut off"),
         ({"pos": "0 1 2\n0.1 1\n0.2 1 2\n"}, "walk.pos:2: column 2: 1 value .* leaves one out$"),
-        ({"pos": ""}, "walk.pos: the file holds no samples"),
-        ({"pos": "\n# nothing\n"}, "walk.pos: the file holds no samples"),
+        ({"pos": ""}, "walk.pos: the file contains no samples"),
+        ({"pos": "\n# nothing\n"}, "walk.pos: the file contains no samples"),
         ({"pos": "0 1 2\n", "zmp": "0 1 2\n"}, "walk.zmp:1: .* expected 3: x, y, z"),
         ({"pos": "0 1 2\n", "waist": "0 1 2 3\n"}, "walk.waist:1: .* 3 values .* expected 6: x, y, "
          "z, roll, pitch, yaw"),

@@ -125,10 +125,10 @@ def test_a_set_of_files_walks(tmp_path):
         ({"dmc_rate": 8.0}, "'dmc_rate' does not exist. Did you mean 'dcm_rate'.*torque_time"),
         ({"dcm_rate": -1.0}, "walk: dcm_rate: must be positive and finite, .*, got -1.0"),
         ({"torque_time": 0.0}, "torque_time: must be positive and finite, .*, got 0.0"),
-        ({"hold": float("nan")}, "hold: a number is needed, got nan"),
-        ({"period": "often"}, "period: a number is needed, got 'often'"),
+        ({"hold": float("nan")}, "hold: must be a number, got nan"),
+        ({"period": "often"}, "period: must be a number, got 'often'"),
         ({"dcm_rate": 500.0}, "dcm_rate 500 1/s is too fast"),
-        ({"stabilizer": "yes"}, "stabilizer: true or false is needed, got 'yes'"),
+        ({"stabilizer": "yes"}, "stabilizer: must be true or false, got 'yes'"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(parameters, message):

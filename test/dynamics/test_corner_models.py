@@ -56,7 +56,7 @@ def test_a_robot_of_nothing_that_moves_has_empty_dynamics():
     assert hrpsim.mass_matrix(model, none).shape == (0, 0)
     assert hrpsim.link_jacobian(model, none, "box").shape == (6, 0)
     assert hrpsim.energy(model, none, none) == (0.0, 0.0)
-    with pytest.raises(hrpsim.ModelError, match="nothing that moves has mass"):
+    with pytest.raises(hrpsim.ModelError, match="no moving link has a mass"):
         hrpsim.center_of_mass(model, none)
 
 

@@ -137,7 +137,7 @@ def test_without_matplotlib_the_table_is_printed_and_the_figure_left_out(
 ):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     status, out, _ = reproduce("E90")
-    assert status == 0 and "no figure: pictures need 'hrpsim[plot]'" in out
+    assert status == 0 and "no figure: pictures need matplotlib" in out
     assert not (tmp_path / "figures").exists()
 
 

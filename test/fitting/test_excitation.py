@@ -216,7 +216,7 @@ def test_a_robot_that_would_fall_is_told(tmp_path):
     "changes, text",
     [
         ({"noise": {}}, "needs the noise of position"),
-        ({"parameters": {"robots.arm.joints.shoulder.friction": 0.0}}, "begins at 0"),
+        ({"parameters": {"robots.arm.joints.shoulder.friction": 0.0}}, "starts at 0"),
         ({"share": 2.0}, "at most 1"),
         ({"duration": 0.01}, "2 to 100000 periods"),
     ],

@@ -129,7 +129,7 @@ def test_damaged_signals_are_refused(arguments, message):
 def test_an_open_delay_is_refused(tmp_path):
     """Law: the delay of a signal needs bounds, which say what samples a window can predict."""
     signal = Signal("point", "rod", TIME, np.zeros((len(TIME), 3)))
-    with pytest.raises(FitError, match="give `between`"):
+    with pytest.raises(FitError, match="Give `between`"):
         given = {"signals.rod.delay": 0.0}
         hrpsim.fit(write_world(tmp_path), [still(signals=(signal,))], given, window=0.5)
 

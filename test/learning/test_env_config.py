@@ -84,19 +84,19 @@ def test_mjlab_s_configuration_is_a_task_in_the_policy_s_order(tmp_path):
 @pytest.mark.parametrize(
     "old, new, error",
     [
-        ("dt: 0.004", "dt: fast", r"sim\.dt: should be a finite number, got 'fast'"),
+        ("dt: 0.004", "dt: fast", r"sim\.dt: must be a finite number, got 'fast'"),
         ("decimation: 5\n", "", "the entry 'decimation' is missing"),
         ("observations:base_ang_vel", "observations:mine", "observation 'mine' does not exist"),
         (":JointPositionAction", ":Drag", r"actions\.joint_pos: action 'Drag' does not exist"),
         (":UniformVelocityCommand", ":Pose", "command 'Pose' does not exist"),
-        ("      - 0.23\n", "", r"init_state\.pos: should be a list of 3 numbers"),
-        ("sim:\n", "sim: 3\nold:\n", r"sim: should be a mapping of names, got 3"),
-        ("", "", "actuators: should be a mapping or a list"),
+        ("      - 0.23\n", "", r"init_state\.pos: must be a list of 3 numbers"),
+        ("sim:\n", "sim: 3\nold:\n", r"sim: must be a mapping with names as keys, got 3"),
+        ("", "", "actuators: must be a mapping or a list"),
     ],
 )
 def test_mistakes_name_file_and_entry(tmp_path, old, new, error):
     text = ISAAC_LAB.replace(old, new)
-    if "actuators: should" in error:
+    if "actuators: must" in error:
         text = ISAAC_LAB.partition("    actuators:")[0] + "observations: {}\nactions: {}\n"
     with pytest.raises(StateError, match=error) as caught:
         loaded(tmp_path, text)

@@ -59,7 +59,7 @@ def test_a_description_and_a_world_file_are_the_same_task(tmp_path):
         (JointPositionActionCfg(scale={"FL_hip": 0.1}, joint_names="F.*"), "target_position"),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*may yield by:hrpsim.ModelWarning")
+@pytest.mark.filterwarnings("ignore:.*may be slower by:hrpsim.ModelWarning")
 def test_actions_command_their_joints(cfg, what):
     """Law: a joint's command is offset + scale * action, and other joints keep theirs."""
     with closing(TaskBatch(task(actions={"front": cfg}), 2, threads=1)) as tasks:
@@ -248,7 +248,7 @@ def test_a_terrain_is_below_the_robot():
         ({"robot": replace(ROBOT, stiffness={".*": 1.0, "FL_.*": 2.0})}, "'FL_hip' fits '.*' and"),
         ({"robot": replace(ROBOT, damping={"(": 1.0})}, "is not a regular expression"),
         ({"rewards": {"a": RewardTermCfg("alive", 1.0)}}, "reward 'a': term 'alive' does"),
-        ({"rewards": {"a": RewardTermCfg("posture", 1.0)}}, "Arguments of the term: std, joint_n"),
+        ({"rewards": {"a": RewardTermCfg("posture", 1.0)}}, "term has the arguments: std, joint_n"),
         ({"observations": {"o": ObservationTermCfg("joint_pos", {"joint_names": "x"})}}, "'x'"),
         (
             {"observations": {"o": ObservationTermCfg("base_lin_vel", scale=(1, 2))}},
@@ -260,10 +260,10 @@ def test_a_terrain_is_below_the_robot():
         ({"decimation": 0}, "decimation at least 1"),
         ({"episode_length_s": 0.001}, "at least a control period"),
         ({"terrain": TerrainCfg("hill")}, "terrain 'hill' does not exist"),
-        ({"terrain": TerrainCfg("stairs", {"steps": 3})}, "Arguments of the terrain: count"),
+        ({"terrain": TerrainCfg("stairs", {"steps": 3})}, "terrain has the arguments: count"),
         (
             {"actions": {k: JointEffortActionCfg() for k in "ab"}},
-            "two joints of the task's actions are called 'FL_hip'",
+            "two joints of the task's actions have the name 'FL_hip'",
         ),
         (
             {"terminations": {"t": TerminationTermCfg("bad_orientation", {"limit_angle": 70})}},
@@ -277,7 +277,7 @@ def test_a_terrain_is_below_the_robot():
                     )
                 }
             },
-            "event 'e': impulse_range must be a range, the lower bound first",
+            "event 'e': impulse_range must be a range with the lower bound first",
         ),
     ],
 )

@@ -182,11 +182,26 @@ def test_an_empty_number_of_an_mjcf_is_refused(was):
 @pytest.mark.parametrize(
     "kind, was, becomes, told",
     [
-        ("wrl", "rotation 0 0 1 0.3", "rotation 0 0 0 0.3", "Joint 'HIP': rotation: an axis of z"),
-        ("wrl", "rotation 1 0 0 1.57", "rotation 0 0 0 1.57", "Transform: rotation: an axis of z"),
+        (
+            "wrl",
+            "rotation 0 0 1 0.3",
+            "rotation 0 0 0 0.3",
+            "Joint 'HIP': rotation: the axis of a rotation",
+        ),
+        (
+            "wrl",
+            "rotation 1 0 0 1.57",
+            "rotation 0 0 0 1.57",
+            "Transform: rotation: the axis of a rotation",
+        ),
         ("wrl", "mass 2 ", "mass 1e200 ", "Segment 'THIGH': mass: every number must be finite and"),
-        ("body", "[ 0, 0, 1, 17.", "[ 0, 0, 0, 17.", "link 'HIP': rotation: an axis of zero"),
-        ("body", "[ 1, 0, 0, 180 ]", "[ 0, 0, 0, 180 ]", "rotation: an axis of zero"),
+        (
+            "body",
+            "[ 0, 0, 1, 17.",
+            "[ 0, 0, 0, 17.",
+            "link 'HIP': rotation: the axis of a rotation",
+        ),
+        ("body", "[ 1, 0, 0, 180 ]", "[ 0, 0, 0, 180 ]", "rotation: the axis of a rotation"),
         ("body", ", 85.94366926962348 ]", ", -.inf ]", "-inf is not a valid upper bound"),
         ("body", "[ -57.29577951308232,", "[ inf,", "'inf' is not a valid lower bound"),
     ],

@@ -144,10 +144,10 @@ REFUSED = {
         "<rotor inertia='1' gear_ratio='0'/>": "gear_ratio is zero",
         "<gains kp='1'/>": "attribute 'kd' is missing",
         "<gains kp='1' kd='1'/><gains kp='1' kd='1'/>": "<gains> is given twice for 'knee'",
-        "<material name='m'/>": "belongs to a link, and 'knee' is a joint",
+        "<material name='m'/>": "applies to links, but 'knee' is a joint",
     },
     "foot": {
-        "<spring stiffness='1'/>": "belongs to a joint, and 'foot' is a link",
+        "<spring stiffness='1'/>": "applies to joints, but 'foot' is a link",
         "<material/>": "attribute 'name' is missing",
         "<capsule collision='sole'/>": "must be one <cylinder>",
         "<sensor name='s' type='gyro'/>": (
@@ -160,7 +160,7 @@ REFUSED = {
         "<sensor name='s' type='imu' latency='-1'/>": "latency=-1 is not from 0 to 1 s",
         "<sensor name='s' type='imu' latency='1.5'/>": "latency=1.5 is not from 0 to 1 s",
         "<sensor name='s' type='imu' tare='true'/>": "only a force_torque sensor has a tare",
-        "<sensor name='s' type='imu'><origin xyz='0 0'/></sensor>": "3 numbers needed, 2 given",
+        "<sensor name='s' type='imu'><origin xyz='0 0'/></sensor>": "must be 3 numbers, got 2",
     },
     "ankle": {"<spring stiffness='1'/>": "'ankle' is fixed"},
     "shank": {"<capsule collision='tub'/>": "collision 'tub' does not exist. Did you mean 'tube'"},
@@ -185,7 +185,7 @@ def test_an_element_without_reference_is_refused():
 
 
 def test_a_capsule_too_short_for_its_radius_is_refused():
-    with pytest.raises(ModelError, match="a radius below half of it"):
+    with pytest.raises(ModelError, match="a radius below half of the length"):
         load_model(
             LEG.replace('length="0.5"', 'length="0.2"')
             % '<hrpsim reference="shank"><capsule collision="tube"/></hrpsim>'
@@ -201,7 +201,7 @@ def test_a_sensor_cannot_stand_on_a_name_of_two_things():
     text = (LEG % '<hrpsim reference="shank"><sensor name="s" type="imu"/></hrpsim>').replace(
         'joint name="ankle"', 'joint name="shank"'
     )
-    with pytest.raises(ModelError, match="is a link and a joint above another link"):
+    with pytest.raises(ModelError, match="is a link, and also a joint above another link"):
         load_model(text)
 
 
@@ -289,7 +289,7 @@ def test_a_connection_is_fixed_and_named_by_its_links_unless_it_says_more():
 
 
 REFUSED_CONNECTIONS = {
-    "knee": {'<connection to="foot"/>': ["belongs to a link", "knee"]},
+    "knee": {'<connection to="foot"/>': ["applies to links", "knee"]},
     "trunk": {
         "<connection/>": ["to"],
         '<connection to="feet"/>': ["feet", "foot"],

@@ -261,5 +261,5 @@ def test_a_sensor_of_hrpsim_has_priority_and_comes_first():
 
 
 def test_numbers_that_are_none_are_refused_with_their_place():
-    with pytest.raises(ModelError, match=r"'fast': 1 numbers needed"):
+    with pytest.raises(ModelError, match=r"'fast': must be one number"):
         load(gazebo("body", "imu", "<update_rate>fast</update_rate>"))

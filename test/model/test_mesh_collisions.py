@@ -114,7 +114,9 @@ def test_a_hull_that_was_asked_for_needs_no_warning(tmp_path, opened):
 def test_a_mesh_with_an_inverted_part_is_mended_and_that_is_said(tmp_path):
     vertices, triangles = angle_bracket()
     write_obj(tmp_path / "inverted.obj", vertices, triangles[:, ::-1])
-    with pytest.warns(ModelWarning, match=r"inverted\.obj: 20 triangles .* inwards: turned"):
+    with pytest.warns(
+        ModelWarning, match=r"inverted\.obj: 20 triangles .* inwards and have been reversed"
+    ):
         model = load_model(robot(tmp_path, '<mesh filename="inverted.obj"/>'), meshes="exact")
     assert model.meshes[0].use == "exact"
     assert model.shapes[0].geometry.volume == pytest.approx(EXACT_VOLUME)
@@ -129,10 +131,10 @@ def write_flat(path):
     ("write", "cause"),
     [
         (lambda p: p.write_text(""), "it is empty: the file has no bytes"),
-        (lambda p: p.write_text("v 0 0 0\n"), "it is empty: it holds no triangles"),
+        (lambda p: p.write_text("v 0 0 0\n"), "it is empty: it has no triangles"),
         (lambda p: p.write_text("v nan 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"), "finite"),
         (write_flat, "the points lie in a plane"),
-        (lambda p: write_obj(p, *box((5e3, 1, 1))), "most likely it is in another unit"),
+        (lambda p: write_obj(p, *box((5e3, 1, 1))), "Probably the mesh is in another unit"),
     ],
 )
 @pytest.mark.parametrize("meshes", ["hull", "exact"])

@@ -134,7 +134,9 @@ def test_what_has_not_changed_is_not_read_again(tmp_path):
 def test_an_inverted_solid_is_turned_and_named(tmp_path):
     vertices, triangles = box()
     path = write_obj(tmp_path / "inside_out.obj", vertices, triangles[:, ::-1])
-    with pytest.warns(ModelWarning, match=r"inside_out\.obj: 12 triangles .* inwards: turned"):
+    with pytest.warns(
+        ModelWarning, match=r"inside_out\.obj: 12 triangles .* inwards and have been reversed"
+    ):
         mesh = load_mesh(path)
     assert mesh.is_closed and mesh.volume == pytest.approx(1.0)
 
@@ -213,7 +215,7 @@ def stl_of(points):
         ("m.stl", stl_of([(0, 0, 0), (1, 0, 0), (0, np.inf, 0)]), "finite"),
         ("m.stl", stl_of([(0, 0, 0), (1, 0, 0), (2, 0, 0)]), "none of its 1 triangles has an area"),
         ("m.stl", stl_of([(0, 0, 0), (1, 0, 0), (1, 0, 0)]), "none of its 1 triangles has an area"),
-        ("m.stl", stl_of([(0, 0, 0), (2e3, 0, 0), (0, 1, 0)]), "2e[+]03 m .*Scale 0.001 reads"),
+        ("m.stl", stl_of([(0, 0, 0), (2e3, 0, 0), (0, 1, 0)]), "2e[+]03 m .*Give scale 0.001"),
         ("m.stl", stl_of([(0, 0, 0), (1e-7, 0, 0), (0, 1e-7, 0)]), "another unit"),
     ],
 )

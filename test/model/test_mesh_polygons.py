@@ -149,9 +149,9 @@ def test_indices_of_an_obj_count_from_their_line(tmp_path):
 @pytest.mark.parametrize(
     ("face", "cause"),
     [
-        ("f 1 2 3 9", "names vertex 9, and there are 3"),
-        ("f 0 1 2 3", "names vertex 0, and there are 3"),
-        ("f -4 -2 -1", "line 4: a face counts 4 back, and 3 precede it"),
+        ("f 1 2 3 9", "names vertex 9, but there are 3"),
+        ("f 0 1 2 3", "names vertex 0, but there are 3"),
+        ("f -4 -2 -1", "line 4: a face names the vertex 4 before it, but only 3 precede it"),
     ],
 )
 def test_vertices_that_an_obj_lacks_are_named(tmp_path, face, cause):
@@ -163,7 +163,7 @@ def test_vertices_that_an_obj_lacks_are_named(tmp_path, face, cause):
 def test_a_ply_that_ends_early_is_refused(tmp_path):
     ply(tmp_path / "a.ply", prism(0), "binary_little_endian")
     (tmp_path / "a.ply").write_bytes((tmp_path / "a.ply").read_bytes()[:-3])
-    with pytest.raises(ModelError, match="shorter than its header says"):
+    with pytest.raises(ModelError, match="shorter than its header states"):
         load_mesh(tmp_path / "a.ply")
 
 
@@ -199,10 +199,10 @@ def test_a_gltf_that_is_not_read_says_why(tmp_path, change, cause):
 def test_bytes_after_the_triangles_of_an_stl_are_named(tmp_path):
     path = write_stl(tmp_path / "a.stl", *box())
     path.write_bytes(path.read_bytes() + b"\0" * 37)
-    with pytest.warns(ModelWarning, match="37 bytes after its 12 triangles are passed over"):
+    with pytest.warns(ModelWarning, match="37 bytes after the 12 triangles are ignored"):
         assert load_mesh(path).volume == pytest.approx(1.0)
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(ModelError, match="says that it has 12 triangles, and has bytes for 10"):
+    with pytest.raises(ModelError, match="states 12 triangles, but the file has bytes for 10"):
         load_mesh(path)
 
 

@@ -61,7 +61,7 @@ def test_a_face_between_two_closed_halves_is_named():
     vertices, triangles = box()
     wall = [(0, 2, 4), (2, 6, 4)]  # from edge to edge through the middle
     notes = repaired(vertices, np.concatenate([triangles, wall])).notes
-    assert "edges of several triangles the surface does not continue" in notes[0]
+    assert "edges that several triangles share" in notes[0]
 
 
 def test_few_things_are_joined_as_scipy_joins_them():

@@ -476,7 +476,7 @@ def test_errors_name_file_and_cure(tmp_path):
 @pytest.mark.parametrize("name, text", [("a.mjb", "x"), ("a.stl", "x")])
 def test_formats_that_are_not_read_are_named(tmp_path, name, text):
     (tmp_path / name).write_text(text)
-    with pytest.raises(ModelError, match="What is read: URDF"):
+    with pytest.raises(ModelError, match="Formats that can be read: URDF"):
         load_model(tmp_path / name)
 
 

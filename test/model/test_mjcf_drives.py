@@ -98,7 +98,7 @@ def test_gains_of_several_actuators_add_up(actuators, interfaces, gains):
         ('<general name="m" joint="j" dyntype="integrator"/>', "without a servo"),
         (DRIFT % 'actrange="-1 1" forcerange="-3 3"', "its damping is not bounded"),
         ('<motor joint="j" ctrlrange="-1 1"/>' + SERVO.replace("p", 'p name="m"', 0), "bounds"),
-        (LAG.replace("general", 'general name="m"') % 'dyntype="muscle"', "state of its own"),
+        (LAG.replace("general", 'general name="m"') % 'dyntype="muscle"', "internal state"),
         (
             LAG.replace("general", 'general name="m"')
             % 'dyntype="filter" dynprm="1" actearly="true"',

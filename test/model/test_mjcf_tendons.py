@@ -155,7 +155,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing():
     before = tendon.record().copy()
     with pytest.raises(StateError, match="needs a position"):
         tendon.command()
-    with pytest.raises(StateError, match="nan, no finite number"):
+    with pytest.raises(StateError, match="must be a finite number, got nan"):
         tendon.command(np.nan)
     with pytest.raises(StateError, match="has no gains"):
         tendon.command(0.1, kp=0.0, kd=0.0)
@@ -168,7 +168,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing():
         World(integrator="rk4").add_robot(robot.model)
     for text, cause in (
         ('coefficient="1" joint="q4" joint_coefficient="1"', "'q4' does not exist"),
-        ('coefficient="1" joint="q2" joint_coefficient="1"', "to itself"),
+        ('coefficient="1" joint="q2" joint_coefficient="1"', "with itself"),
         ('coefficient="0" joint="q3" joint_coefficient="1"', "zero"),
     ):
         tag = f'<hrpsim reference="q2"><tendon name="t" {text}/></hrpsim></robot>'

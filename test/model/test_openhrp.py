@@ -113,17 +113,17 @@ def humanoid(content):
     [
         ("#VRML V1.0 ascii\nSeparator {}", "VRML 1.0"),
         ("#VRML V2.0 utf8\nGroup {", "ends within a node"),
-        ("#VRML V2.0 utf8\nGroup { children [ USE a ] }", "'a': no node has this name"),
+        ("#VRML V2.0 utf8\nGroup { children [ USE a ] }", "'a': no node above has this name"),
         (SOLE, "one Humanoid node"),
-        (humanoid(""), "must hold one Joint"),
+        (humanoid(""), "must contain one Joint"),
         (humanoid('DEF a Joint { jointType "rotat" }'), "Did you mean 'rotate'"),
         (humanoid('DEF a Joint { jointType "rotate" jointAxis "W" }'), "Available: X, Y, Z"),
-        (humanoid('DEF a Joint { jointType "free" translation 0 0 }'), "3 numbers are needed, 2"),
+        (humanoid('DEF a Joint { jointType "free" translation 0 0 }'), "must be 3 numbers, got 2"),
         (humanoid('DEF a Joint { jointType "rotate" ulimit [nan] }'), "must be finite"),
         (WRL.replace("mass 5", "mass -5"), "the mass -5 kg is negative"),
         (WRL.replace("sole.wrl", "none.wrl"), "none.wrl: cannot be read"),
-        (WRL.replace("CylinderSensorY", "Handle"), "a Handle holds joints, segments or sensors"),
-        (WRL.replace("0 2 1 -1", "0 9 1 -1"), "names a point that is not there"),
+        (WRL.replace("CylinderSensorY", "Handle"), "a Handle contains joints, segments or sensors"),
+        (WRL.replace("0 2 1 -1", "0 9 1 -1"), "names a point that does not exist"),
     ],
 )
 def test_errors_of_vrml_name_line_node_and_cure(tmp_path, text, named):
@@ -304,22 +304,27 @@ def test_a_free_link_below_a_free_root_floats_beside_it(tmp_path):
 @pytest.mark.parametrize(
     "text, was, becomes, named",
     [
-        (BODY, "links:", "link:", "needs `links`"),
+        (BODY, "links:", "link:", "no list `links`"),
         (BODY, "angleUnit: degree", "angleUnit: grad", "degree or radian"),
         (BODY, "parent: WAIST", "parent: WAIS", "Did you mean 'WAIST'"),
-        (BODY, "name: FOOT\n", "name: HIP\n", "two links are called 'HIP'"),
+        (BODY, "name: FOOT\n", "name: HIP\n", "two links have the name 'HIP'"),
         (BODY, "jointType: slide", "jointType: slid", "Did you mean 'slide'"),
-        (BODY, "mass: 1\n", "mass: many\n", "link 'FOOT': mass: numbers are needed, not 'many'"),
+        (BODY, "mass: 1\n", "mass: many\n", "link 'FOOT': mass: must be numbers, got 'many'"),
         (BODY, "mass: 1\n", "mass: .inf\n", "must be finite"),
         (BODY, "uri: sole.wrl", "uri: none.stl", "there is no file"),
         (BODY, "radius: 0.05", "radius: 0", "must be positive"),
         (BODY, "parent: WAIST", "parent: FOOT", "form a circle"),
         (BODY, "child_links: [ FOOT ]", "", "one link without a parent"),
-        (BODY, "translation: [ 0, 0.1, -0.05 ]", "translation: [ 0, 0.1 ]", "3 numbers are needed"),
+        (
+            BODY,
+            "translation: [ 0, 0.1, -0.05 ]",
+            "translation: [ 0, 0.1 ]",
+            "must be 3 numbers, got 2",
+        ),
         (BODY, "jointAxis: [ 0, 0, 1 ]", "jointAxis: [ 0, 0, 0 ]", "joint_axis is zero"),
         (BOXES, "uri: box.body", "uri: bix.body", "there is no file"),
-        (BOXES, "uri: box.body", "uri: boxes.body", "files cannot be parts of each other"),
-        (BOXES, "suffix: _B", "prefix: 1_", "two links are called '1_BOX'"),
+        (BOXES, "uri: box.body", "uri: boxes.body", "files cannot include each other"),
+        (BOXES, "suffix: _B", "prefix: 1_", "two links have the name '1_BOX'"),
         (BOXES, "type: SubBody", "type: SubBdy", "Did you mean 'SubBody'"),
         (BOXES, "parent: FLOOR,\n", "parent: FLOR,\n", "Did you mean 'FLOOR'"),
     ],
@@ -420,7 +425,7 @@ def test_a_bent_spine_turns_its_section(tmp_path):
     half = 1.0 / np.sqrt(2.0)
     assert low == pytest.approx((-1, 0, -1), abs=1e-6)
     assert high == pytest.approx((5, 6, 1), abs=1e-6) and 5 + half < 6
-    with pytest.raises(ModelError, match="2 numbers are needed, or 2 for each of the 3 points"):
+    with pytest.raises(ModelError, match="must be 2 numbers, or 2 for each of the 3 points"):
         extruded(tmp_path, "spine: [ 0, 0, 0, 0, 2, 0, 0, 3, 0 ], scale: [ 1, 1, 2, 2 ]")
 
 
@@ -503,7 +508,7 @@ def test_a_unit_that_nobody_knows_is_told(tmp_path):
     path.write_text(
         LOOSE.replace("FILE", "brick.stl").replace("METADATA", "{ length_unit: furlong }")
     )
-    with pytest.warns(UserWarning, match=r"length_unit furlong \(1\): taken as meter"):
+    with pytest.warns(UserWarning, match=r"length_unit furlong \(1\): read as metres"):
         model = load_model(path)
     np.testing.assert_allclose(extent(model), (100.0, 200.0, 300.0), rtol=1e-6)
 

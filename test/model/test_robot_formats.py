@@ -52,7 +52,9 @@ def test_no_two_formats_are_told_by_the_same_sign():
 def test_a_format_that_is_not_read_says_so(tmp_path, suffix):
     path = tmp_path / f"robot{suffix}"
     path.write_text("anything")
-    with pytest.raises(ModelError, match=r"What is read: URDF, xacro, MJCF .* and OpenHRP \.wrl"):
+    with pytest.raises(
+        ModelError, match=r"Formats that can be read: URDF, xacro, MJCF .* and OpenHRP \.wrl"
+    ):
         hrpsim.load_model(path)
 
 

@@ -291,14 +291,14 @@ def test_nothing_outside_of_the_searched_folders_is_read(tmp_path, uri, why):
             "circle",
         ),
         (link("a", pose="<pose relative_to='x'>0 0 0 0 0 0</pose>"), "frame 'x' does not exist"),
-        (link("a", pose="<pose>0 0 nan 0 0 0</pose>"), "6 numbers needed"),
+        (link("a", pose="<pose>0 0 nan 0 0 0</pose>"), "must be 6 numbers"),
         (link("a") + link("a"), "there is a link 'a' already"),
         (link("a") + link("b") + joint("hinge"), "type of joint 'hinge'"),
         (link("a") + link("b") + joint("revolute", "<xyz>0 0 0</xyz>"), "<xyz> is zero"),
         (link("a") + joint("revolute", ends=("a", "a")), "connects 'a' with itself"),
         (link("a") + joint("revolute", ends=("a", "x")), "frame 'x' does not exist"),
         ("", "has no link"),
-        ("<static>perhaps</static>" + link("a"), "neither true nor false"),
+        ("<static>perhaps</static>" + link("a"), "must be true or false"),
         (link("world"), "reserved"),
     ],
 )
@@ -390,5 +390,5 @@ def test_shapes_have_the_sizes_of_the_format():
 
 
 def test_a_static_model_is_no_robot():
-    with pytest.raises(ModelError, match=r"one model that moves is needed, .*load_world"):
+    with pytest.raises(ModelError, match=r"must have one model that moves, .*load_world"):
         read("<static>true</static>" + link("a"))

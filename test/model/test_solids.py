@@ -125,7 +125,7 @@ def flat_box():
 @pytest.mark.parametrize(
     ("make", "cause"),
     [
-        (open_box, "Mesh: it is open: 3 of its 18 edges .* static, or take ConvexHull"),
+        (open_box, "Mesh: it is open: 3 of its 18 edges .* static, or use ConvexHull"),
         (inverted_box, "Mesh: its triangles face inwards"),
         (flat_box, "Mesh: it is flat"),
         (Plane, "a Plane has no volume, so it cannot move"),
@@ -159,7 +159,7 @@ def test_bad_compounds_are_named(parts, cause):
         (np.eye(3), np.zeros((0, 3)), "no triangles"),
         (np.eye(3)[:, :2], [(0, 1, 2)], r"shape \(n, 3\)"),
         (np.eye(3) * np.nan, [(0, 1, 2)], "vertex 0 .* finite"),
-        (np.eye(3), [(0, 1, 3)], "vertices 0 to 3, and there are 3"),
+        (np.eye(3), [(0, 1, 3)], "vertices 0 to 3, but there are 3"),
         (np.eye(3), [(-1, 1, 2)], "vertices -1 to 2"),
     ],
 )

@@ -44,7 +44,7 @@ def test_strange_links_are_without_effect_and_named():
     [
         ('<robot name="r"><disable_collisions link1="a"/></robot>', "'link2' is missing"),
         ("<robot", "XML syntax error"),
-        ("<urdf/>", "the root element is <urdf>"),
+        ("<urdf/>", "must be <robot>, got <urdf>"),
         ("nowhere.srdf", "nowhere.srdf: cannot be read"),
     ],
 )

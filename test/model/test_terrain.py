@@ -106,11 +106,17 @@ def test_the_seed_decides(make):
 def test_lengths_and_counts_are_checked():
     with pytest.raises(hrpsim.ModelError, match="stairs: rise must be positive"):
         stairs(3, 0.0, 0.3, 1.0)
-    with pytest.raises(hrpsim.ModelError, match=r"rough_ground: 2000\d+ x 21 heights.*the limit"):
+    with pytest.raises(
+        hrpsim.ModelError, match=r"rough_ground: 2000\d+ x 21 heights.*limit FIELD_HEIGHTS"
+    ):
         rough_ground(1e9, 1.0, 0.1, 0.5)
-    with pytest.raises(hrpsim.ModelError, match=r"rough_ground: 1 x 21 heights. At least 2 x 2"):
+    with pytest.raises(
+        hrpsim.ModelError, match=r"rough_ground: must have at least 2 x 2 heights, got 1 x 21"
+    ):
         rough_ground(0.01, 1.0, 0.1, 0.5)
-    with pytest.raises(hrpsim.ModelError, match=r"rubble: 1000000 parts.*COMPOUND_PARTS"):
+    with pytest.raises(
+        hrpsim.ModelError, match=r"rubble: must have 1 to .*COMPOUND_PARTS.*got 1000000"
+    ):
         rubble(10.0, 10.0, 0.02, 0.01)
 
 

@@ -103,7 +103,7 @@ def test_a_joint_whose_limits_hold_it_is_named(kind, given):
     """Limits that are missing are 0, by the specification: the joint does not move."""
     _, said = listed(kind, joint=f'<limit {given} effort="5" velocity="6"/>')
     assert len(said) == 1
-    assert "joint 'j': limits that are equal hold a joint in place" in said[0]
+    assert "joint 'j': equal limits hold a joint in place" in said[0]
     assert "make the joint continuous (1: 'j')" in said[0]
     assert listed(kind, joint=LIMIT)[1] == []
     assert listed(kind, joint='<limit upper="1" effort="5" velocity="6"/>')[1] == []

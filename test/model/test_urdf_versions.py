@@ -76,9 +76,9 @@ def test_in_1_2_effort_and_velocity_are_unlimited_where_they_are_missing():
         ("2.0", "", "version of URDF '2.0' does not exist. Available: 1.0, 1.1, 1.2|Did you mean"),
         ("1", "", "version of URDF '1' does not exist"),
         ("1.0", 'quat_xyzw="0 0 0 1"', 'needs <robot version="1.1">'),
-        ("1.1", 'quat_xyzw="0 0 0 1" rpy="0 0 1"', "one of them is enough"),
+        ("1.1", 'quat_xyzw="0 0 0 1" rpy="0 0 1"', "are both given. Remove one"),
         ("1.1", 'quat_xyzw="0 0 0 0"', "has no direction"),
-        ("1.1", 'quat_xyzw="0 0 0"', "4 numbers needed, 3 given"),
+        ("1.1", 'quat_xyzw="0 0 0"', "must be 4 numbers, got 3"),
     ],
 )
 def test_what_a_version_does_not_have_is_refused_with_the_cure(version, origin, message):

@@ -156,7 +156,7 @@ def test_joints_that_close_loops_are_connections_and_the_rest_is_named(load):
         ("no stage", "no USD stage"),
         ("", "no USD stage|empty"),
         (HEAD.format(meters=1, up="Z"), "no prim of the stage has PhysicsRigidBodyAPI"),
-        ("version https://git-lfs.github.com/spec/v1\n", "a pointer of Git LFS"),
+        ("version https://git-lfs.github.com/spec/v1\n", "a Git LFS pointer"),
     ],
 )
 def test_what_is_no_robot_is_refused(tmp_path, text, why):

@@ -63,7 +63,7 @@ def test_a_colour_beyond_its_range_is_told_and_drawn_at_the_end_of_it():
     model, notes = said(chain(seen, SOUND + box.format(material.format("1 0 0 1"))))
     (note,) = [note for note in notes if "colour" in note]
     assert "beyond 0 to 1" in note and "(1: 'orange')" in note and ":2: link 'l0'" in note
-    with pytest.raises(ModelError, match="rgba='1 0 0 1 1': 4 numbers needed, 5 given"):
+    with pytest.raises(ModelError, match="rgba='1 0 0 1 1': must be 4 numbers, got 5"):
         load_model(chain(SOUND + box.format(material.format("1 0 0 1 1"))))
     model, _ = said(chain(seen))
     assert visuals_of_model(model)[0].color == (255, 51, 0)
@@ -116,7 +116,7 @@ def test_calls_of_macros_that_were_left_over_are_told_and_passed_over():
     model, notes = said(text, base="fixed")
     assert model.link_names == ("l0",)
     (note,) = notes
-    assert "'xacro:grey', 'xacro:imu'" in note and "passed over" in note
+    assert "'xacro:grey', 'xacro:imu'" in note and "ignored" in note
 
 
 def test_prefixes_that_nobody_declared_are_those_of_old_gazebo():

@@ -8,6 +8,7 @@ The pages are docs/reference/world_file.md and docs/reference/world_file/.
 
 import inspect
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ import voluptuous as vol
 import yaml
 
 from hrpsim import HeightField, Robot, World, load_mesh, load_model
+from hrpsim.model.sensors.kinds import SAMPLED_KINDS
+from hrpsim.model.sensors.sampled_sensor import SampledSensor
 from hrpsim.model.shapes.terrain import TERRAINS
 from hrpsim.world.file.world_schema import WORLD_FILE
 
@@ -68,6 +71,16 @@ FUNCTIONS = {
 }
 
 
+# Kinds of a sensor's settings, by the annotations of the classes that check the settings.
+SETTINGS = {
+    "float": "number",
+    "int": "whole number",
+    "bool": "true or false",
+    "str": "word",
+    "tuple[float, ...]": "list of numbers",
+}
+
+
 class Nothing:
     """What no entry may be."""
 
@@ -107,7 +120,7 @@ def in_words(place, key):
     text = only_complaint(place({key: Nothing()}), (key,))
     if ". Available: " in text:
         return ", ".join(f"`{name}`" for name in text.split(". Available: ")[1].split(", "))
-    needed = text.removesuffix(" is needed, got NOTHING").rstrip(",").removeprefix("a ")
+    needed = text.removeprefix("must be ").removesuffix(", got NOTHING").removeprefix("a ")
     if needed == "number":
         for far in (-1e300, 1e300):
             for path, bound in complaints(place({key: far})).items():
@@ -116,9 +129,18 @@ def in_words(place, key):
                     for long, short in SHORTER.items():
                         needed = needed.replace(long, short)
                     return needed
-    return re.split(r" of time_step| of name, desc|, between which|, a mapping of one of", needed)[
-        0
+    return re.split(r" with keys from (?=time_step|name, desc)|, a mapping with one key", needed)[0]
+
+
+def kind_of_setting(name):
+    """Return the kind of a sensor's setting. Height scans and cameras differ in `height`."""
+    types = [
+        f.type
+        for one in (SampledSensor, *SAMPLED_KINDS.values())
+        for f in fields(one)
+        if f.name == name
     ]
+    return " or ".join(dict.fromkeys(SETTINGS[kind] for kind in types if kind in SETTINGS))
 
 
 def schema_of(heading):
@@ -127,14 +149,16 @@ def schema_of(heading):
     if heading == "Sections":
         text = complaints(3)[()]
     else:
-        (text,) = [t for t in complaints(place(3)).values() if t.startswith("a mapping of")] or [""]
+        texts = complaints(place(3)).values()
+        (text,) = [t for t in texts if t.startswith("must be a mapping with keys from")] or [""]
         text = text or only_complaint(place({"no such key": 1}), ("no such key",))
-    names = re.search(r"(?:a mapping of|Available:) (.*?)(?: is needed|$)", text)[1].split(", ")
-    missing = [t for t in complaints(place({})).values() if t.startswith("needs a ")]
-    required = missing[0].removeprefix("needs a ").split(", a ") if missing else []
-    return {
-        name: in_words(place, name) + (" (needed)" if name in required else "") for name in names
-    }
+    names = re.search(r"(?:keys from|Available:) (.*?)(?:, got|$)", text)[1].split(", ")
+    missing = [t for t in complaints(place({})).values() if t.startswith("missing entr")]
+    required = missing[0].split(": ")[1].split(", ") if missing else []
+    found = {name: in_words(place, name) for name in names}
+    if heading == "sensors of robots":
+        found |= {name: kind_of_setting(name) for name, words in found.items() if "a word" in words}
+    return {name: words + " (needed)" * (name in required) for name, words in found.items()}
 
 
 def documented(heading):
@@ -168,7 +192,7 @@ def test_the_defaults_are_those_of_the_functions(heading):
 
 def test_shapes_are_those_of_the_schema():
     text = only_complaint({"bodies": [{**BODY, "shape": 3}]}, ("shape",))
-    names = re.search(r"one of (.*), is needed", text)[1].split(", ")
+    names = re.search(r"one key from (.*), got", text)[1].split(", ")
     section = TEXT.split("## Shapes\n")[1]
     rows = re.findall(r"^\| `(\w+)` \| (.+?) \|$", section.split("\n#")[0], re.MULTILINE)
     assert [name for name, _ in rows] == names

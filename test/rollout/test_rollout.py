@@ -231,7 +231,7 @@ def test_a_study_of_single_values_is_repeated_to_the_number_of_worlds(folder):
     [
         (
             STUDY.replace("world: world.yaml\n", "function: math:sqrt\n"),
-            "does not go with|say what",
+            "cannot be used with|outcomes are not known",
         ),
         (
             STUDY + "find: {parameter: duration, between: [1, 2], tolerance: 1, bad: fell}\n",

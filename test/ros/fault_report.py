@@ -86,13 +86,13 @@ def names_and_floods(folder: Path) -> None:
             "commands that came faster than steps were made",
         )
         simulations.start(start_paused=True)
-        said = node.wait_for_line("another node is called", 30.0)
+        said = node.wait_for_line("another node has the name", 30.0)
         answered = listener.call("/hrpsim/pause").success
         row(
             "two nodes of one name",
             "both run; each warns",
             f"warned: {said}; requests answered: {answered}",
-            "requests reach either of them",
+            "a request reaches either node",
         )
     finally:
         listener.close()

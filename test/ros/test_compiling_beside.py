@@ -80,7 +80,7 @@ def test_everybody_is_answered_while_a_kernel_is_compiled(held, listener):
     assert listener.call("/hrpsim/reset").success
     assert listener.wait_for(step.done)
     assert not step.result().success
-    assert "made 0 of 5 steps: the world was put into another state" in step.result().message
+    assert "made 0 of 5 steps: another state of the world was set" in step.result().message
     step = client.call_async(Trigger.Request())
     listener.spin(0.2)
     assert not step.done()

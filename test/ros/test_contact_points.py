@@ -88,8 +88,8 @@ def test_forces_and_moments_are_those_of_the_links_asked_for(crowd):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda m: m.fields.pop(), "fields are not those of contact_points: x, y, z, link"),
-        (lambda m: m.data.pop(), "bytes are not"),
+        (lambda m: m.fields.pop(), "the fields must be those of contact_points, got x, y, z, link"),
+        (lambda m: m.data.pop(), "data must have"),
         (lambda m: setattr(m, "is_bigendian", True), "little-endian"),
         (
             lambda m: m.data.__setitem__(slice(12, 16), m.data[:0].__class__("B", b"\xff" * 4)),

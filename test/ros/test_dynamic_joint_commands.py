@@ -89,7 +89,10 @@ def test_the_effort_is_the_law_with_the_gains_of_the_message(commander):
     [
         ([("nose", {"position": 0.1})], "nose"),
         ([(HEAD, {"position": 0.1}), (HEAD, {"position": 0.1})], "twice"),
-        ([(HEAD, {"position": math.nan})], "position of joint 'HEAD_JOINT0' is nan"),
+        (
+            [(HEAD, {"position": math.nan})],
+            "position of joint 'HEAD_JOINT0' must be finite, got nan",
+        ),
         ([(HEAD, {"position": 0.1, "derivative": math.inf})], "derivative of joint 'HEAD_JOINT0'"),
         ([(HEAD, {"position": 0.1, "proportional": -1.0})], "kp for joint 'HEAD_JOINT0'"),
         ([(HEAD, {"position": 0.1, "derivative": -2.0})], "kd for joint 'HEAD_JOINT0'"),
@@ -122,7 +125,7 @@ def test_lists_of_other_lengths_are_refused(commander):
     commander.log.clear()
     sent = message((HEAD, {"position": 0.1}))
     sent.joint_names.append(ELBOW)
-    refused(commander, sent, "1 interface_values")
+    refused(commander, sent, "interface_values has 1 entries")
 
 
 def answer(tick):

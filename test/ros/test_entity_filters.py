@@ -60,5 +60,5 @@ def test_a_part_of_a_name_needs_no_package(monkeypatch):
 
 
 def test_a_filter_that_is_too_long_is_refused():
-    with pytest.raises(Refusal, match="has 3 letters at most, this one 4"):
+    with pytest.raises(Refusal, match="can have at most 3 letters, got 4"):
         name_filter("abcd", 3)

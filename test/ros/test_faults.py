@@ -44,8 +44,8 @@ def raising(error):
     "error, count, answer",
     [
         (WorldError("no such body"), 0, "no such body"),
-        (RecursionError(), 0, "it is nested too deep"),
-        (MemoryError(), 0, "it needs more memory than there is"),
+        (RecursionError(), 0, "it has too many nested levels"),
+        (MemoryError(), 0, "it needs more memory than available"),
         (KeyError("mass"), 1, "internal error: KeyError: 'mass'. The log has its traceback"),
     ],
 )

@@ -77,7 +77,7 @@ def test_a_misspelt_parameter_of_the_controller_is_named(simulations):
 def test_a_missing_world_is_told_with_the_places_that_were_searched(tmp_path):
     done = run("simulation.node", "--ros-args", "-p", "world_file:=nope.yaml")
     assert done.returncode == 1
-    assert f"{os.getcwd()}/nope.yaml" in done.stderr and "Looked for" in done.stderr
+    assert f"{os.getcwd()}/nope.yaml" in done.stderr and "Searched" in done.stderr
 
 
 @pytest.mark.long
@@ -118,10 +118,10 @@ def test_who_cannot_be_heard_and_who_disturbs_is_said(simulations, listener):
     assert listener.wait_for(lambda: "/test_listener publishes /clock, too" in told())
     assert listener.wait_for(lambda: "/test_listener sends /joint_commands as best" in told())
     wrong = (
-        "/test_listener sends /set_base_pose as sensor_msgs/msg/JointState, which is not received"
+        "/test_listener sends /set_base_pose as sensor_msgs/msg/JointState, but this node receives"
     )
     assert listener.wait_for(lambda: wrong in told())
-    assert node.wait_for_line("the type is geometry_msgs/msg/PoseStamped", LIMIT)
+    assert node.wait_for_line("geometry_msgs/msg/PoseStamped only", LIMIT)
     assert node.wait_for_line("/test_listener publishes /clock, too", LIMIT)
 
 
@@ -135,6 +135,6 @@ def test_another_node_of_the_same_name_is_said_while_it_is_there(simulations, li
     def last():
         return reports[-1].status[0].message if reports else ""
 
-    assert listener.wait_for(lambda: "another node is called /hrpsim, too" in last())
+    assert listener.wait_for(lambda: "another node has the name /hrpsim, too" in last())
     namesake.destroy_node()
     assert listener.wait_for(lambda: last() == "paused")

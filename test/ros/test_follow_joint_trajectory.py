@@ -166,11 +166,11 @@ def goals_that_do_not_fit():
     negative = goal([HEAD], one, path=[(HEAD, -2.0)])
     return {
         "joint 'nose' does not exist": (Result.INVALID_JOINTS, goal(["nose"], one)),
-        "a joint is named twice": (Result.INVALID_JOINTS, goal([HEAD, HEAD], [(1.0, [0.0, 0.0])])),
+        "names a joint twice": (Result.INVALID_JOINTS, goal([HEAD, HEAD], [(1.0, [0.0, 0.0])])),
         "has no gains": (Result.INVALID_JOINTS, goal(["RLEG_BUSH_Z"], one)),
         "names no joint": (Result.INVALID_JOINTS, goal([], [(1.0, [])])),
         "no points": (Result.INVALID_GOAL, goal([HEAD], [])),
-        "2 positions in point 0": (Result.INVALID_GOAL, goal([HEAD], [(1.0, [0.0, 0.0])])),
+        "point 0 has 2 positions": (Result.INVALID_GOAL, goal([HEAD], [(1.0, [0.0, 0.0])])),
         "in point 0 are nan": (Result.INVALID_GOAL, goal([HEAD], [(1.0, [math.nan])])),
         "point 1 is at 1 s, not after": (Result.INVALID_GOAL, goal([HEAD], one * 2)),
         "multi_dof_trajectory": (Result.INVALID_GOAL, several),
@@ -179,7 +179,7 @@ def goals_that_do_not_fit():
             Result.INVALID_JOINTS,
             goal([HEAD], one, end=[("nose", 0.1)]),
         ),
-        "its stamp has passed": (Result.OLD_HEADER_TIMESTAMP, goal([HEAD], one, stamp=0.001)),
+        "the stamp is in the past": (Result.OLD_HEADER_TIMESTAMP, goal([HEAD], one, stamp=0.001)),
     }
 
 
@@ -260,7 +260,7 @@ def test_both_arms_move_at_once_and_commands_take_their_joints(bench):
     assert right.answer() == (
         ABORTED,
         Result.INVALID_GOAL,
-        "joint 'RARM_JOINT0' was commanded otherwise",
+        "joint 'RARM_JOINT0' was commanded by another message",
     )
     assert reached[RIGHT] == pytest.approx(0.0, abs=0.05)
 
@@ -269,7 +269,7 @@ def test_a_reset_aborts_what_is_running(bench):
     sent = bench.send(goal([HEAD], [(1.0, [0.5])]))
     bench.step(100)
     bench.call("reset")
-    assert sent.answer() == (ABORTED, Result.INVALID_GOAL, "the world was put into another state")
+    assert sent.answer() == (ABORTED, Result.INVALID_GOAL, "another state of the world was set")
 
 
 def test_groups_are_named_by_patterns():

@@ -137,9 +137,13 @@ def test_xacro_is_refused_until_it_is_allowed(target):
 @pytest.mark.parametrize(
     "limit, value, message",
     [
-        ("entity_limit", 1, "the world has 1 entities, as many as entity_limit"),
-        ("spawn_size_limit", 20, "resource_string has 49 bytes. spawn_size_limit is 20"),
-        ("spawn_link_limit", 0, "'r' has 1 links. spawn_link_limit is 0"),
+        ("entity_limit", 1, "the world has 1 entities, the maximum"),
+        (
+            "spawn_size_limit",
+            20,
+            "resource_string has 49 bytes, more than the parameter spawn_size_limit, 20",
+        ),
+        ("spawn_link_limit", 0, "'r' has 1 links, more than the parameter spawn_link_limit, 0"),
     ],
 )
 def test_limits_are_parameters(target, limit, value, message):
@@ -195,7 +199,7 @@ def test_a_parameter_of_no_type_is_refused(target, kind):
         f"/hrpsim/{snake}", request, f"rcl_interfaces/srv/{kind.__name__}"
     )
     result = response.results[0] if hasattr(response, "results") else response.result
-    assert not result.successful and "there is no type 77" in result.reason
+    assert not result.successful and "has the unknown type 77" in result.reason
 
 
 def test_bytes_that_are_no_message_are_passed_over(target):

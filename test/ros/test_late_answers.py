@@ -83,4 +83,4 @@ def test_an_answer_that_never_goes_out_is_given_up(deaf, asked, capfd):
     told = deaf(2 * TRIES)
     node = asked(lambda future: len(told) > TRIES)
     assert len(told) == TRIES + 1 and not list(node.timers)
-    assert "late: an answer is lost" in "".join(capfd.readouterr())
+    assert "late: a response is lost" in "".join(capfd.readouterr())

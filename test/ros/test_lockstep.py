@@ -177,7 +177,7 @@ def test_the_node_says_what_it_waits_for_and_what_it_does_not_take(simulations, 
 
 def test_services_in_lockstep(simulations, listener):
     answering = Answering(simulations, listener)
-    assert "call ~/pause before" in listener.call("/hrpsim/step").message
+    assert "Call ~/pause before" in listener.call("/hrpsim/step").message
     assert listener.call("/hrpsim/pause").success
     listener.set_parameter("step_count", 7)
     refused = listener.call("/hrpsim/step")
@@ -259,11 +259,14 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
     assert "KeyError: 'third_foot'" in trace[-1]
 
     assert dizzy.wait(LIMIT) == 1
-    assert "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' is nan" in dizzy.lines[-1]
+    assert (
+        "hrpsim_controller: Dizzy: positions for joint 'RLEG_JOINT0' must be finite, got nan"
+        in dizzy.lines[-1]
+    )
     assert not any("Traceback" in line for line in dizzy.lines)
 
     assert slow.wait(LIMIT) == 1
-    assert "period is 0.007 s, and the simulation expects commands 0.005 s apart" in slow.lines[-1]
+    assert "period is 0.007 s, but the simulation expects commands 0.005 s apart" in slow.lines[-1]
 
     restless = start_controller(simulations, f"{FEEDBACK}:Restless")
     assert restless.wait_for_line("ready", LIMIT)
@@ -274,8 +277,8 @@ def test_errors_of_controllers_end_them_with_a_reason(simulations):
 
 
 TOO_RARELY = (
-    "hrpsim_controller: the controller's period is 0.005 s, and the simulation expects commands "
-    "0.01 s apart: start its node with -p control_period:=0.005"
+    "hrpsim_controller: the controller's period is 0.005 s, but the simulation expects commands "
+    "0.01 s apart. Start the node with -p control_period:=0.005"
 )
 
 
@@ -308,9 +311,9 @@ def test_a_controller_that_another_simulation_asks_too_rarely_ends(simulations, 
     [
         ("no_such_package.module:Walk", "there is no module 'no_such_package'"),
         (f"{FEEDBACK}:Walk", "controller 'Walk' does not exist"),
-        ("Feedback", "expected 'module:Class'"),
+        ("Feedback", "must be 'module:Class'"),
         (f"{FEEDBACK}:np", "is not a subclass of hrpsim.control.Controller"),
-        (f"{FEEDBACK}:Feedback gain", "parameters: expected 'name:=value', got 'gain'"),
+        (f"{FEEDBACK}:Feedback gain", "parameters: must be 'name:=value', got 'gain'"),
         (f"{FEEDBACK}:Feedback gain:=[", "parameters: gain:2:1: not YAML"),
     ],
 )

@@ -142,4 +142,4 @@ def test_a_wrong_type_of_cmd_vel_is_named_once(monkeypatch, stamped):
     (text,) = said
     right, wrong = ("TwistStamped", "Twist") if stamped else ("Twist", "TwistStamped")
     assert f"teleop sends /cmd_vel as geometry_msgs/msg/{wrong}," in text
-    assert f"the type is {right}." in text and "stamped_cmd_vel" in text
+    assert f"receives {right} only" in text and "stamped_cmd_vel" in text

@@ -42,7 +42,7 @@ FILES = {
     "hrpsim: {ros__parameters: {foot_sensors: [a, 2.0]}}": "Sequence should be of same type",
     "hrpsim: {ros__parameters: {world_file: }}": "No value",
     "hrpsim:\n\tros__parameters: {}": "Error parsing a event",
-    None: "there is no such file",
+    None: "the file does not exist",
 }
 
 
@@ -83,9 +83,9 @@ def test_a_file_of_parameters_for_other_nodes_is_named(simulations, tmp_path, na
         arguments += ["-p", "duration:=0.001"]  # which the file sets where it is for the node
     node = simulations.start_program("hrpsim.ros.simulation.node", *arguments)
     assert node.wait(LIMIT) == 0, node.lines
-    (line,) = [line for line in node.lines if ": no entry for " in line] or [None]
+    (line,) = [line for line in node.lines if ": has no entry for " in line] or [None]
     assert (line is None) == (told is None), node.lines
-    assert told is None or line.endswith(f", only for {told}")
+    assert told is None or line.endswith(f"Entries: {told}")
 
 
 def test_parameters_at_run_time(paused_simulation, listener):
@@ -135,7 +135,7 @@ def test_a_long_text_is_refused_before_it_is_stored(paused_simulation, listener)
     request = SetParameters.Request(parameters=[Parameter(name="state_name", value=value)])
     kind = "rcl_interfaces/srv/SetParameters"
     (result,) = listener.call("/hrpsim/set_parameters", request, kind).results
-    assert not result.successful and result.reason.endswith("at most (PARAMETER_TEXT)")
+    assert not result.successful and result.reason.endswith("are allowed (PARAMETER_TEXT)")
     value.string_value = "x" * PARAMETER_TEXT
     (result,) = listener.call("/hrpsim/set_parameters", request, kind).results
     assert result.successful, result.reason

@@ -104,7 +104,7 @@ def test_states_are_bounded_and_named():
     for name in ("a", "b", "a"):
         states.save(name, rig.simulation.world)
     assert states.names == ("a", "b")
-    with pytest.raises(WorldError, match="state_limit is 2"):
+    with pytest.raises(WorldError, match="the parameter state_limit, 2,"):
         states.save("c", rig.simulation.world)
     for name in ("", "x" * 201):
         with pytest.raises(WorldError, match="letters"):

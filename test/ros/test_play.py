@@ -190,7 +190,7 @@ def test_what_is_recorded_is_read_by_mcap(lockstep_bag):
 def test_a_bag_without_a_world_needs_one(lockstep_bag):
     recording = Recording(lockstep_bag)
     recording.description = {}
-    with pytest.raises(BagError, match="give --world"):
+    with pytest.raises(BagError, match="Give --world"):
         Replay(recording)
 
 

@@ -158,15 +158,15 @@ def test_a_trajectory_starts_at_its_stamp(bench):
 
 BAD_TRAJECTORIES = {
     "joint 'nose' does not exist": trajectory(["nose"], [(1.0, [0.0])]),
-    "a joint is named twice": trajectory([HEAD, HEAD], [(1.0, [0.0, 0.0])]),
+    "names a joint twice": trajectory([HEAD, HEAD], [(1.0, [0.0, 0.0])]),
     "has no gains": trajectory(["RLEG_BUSH_Z"], [(1.0, [0.0])]),
-    "1 positions in point 0 for 2 joints": trajectory([HEAD, SHOULDER], [(1.0, [0.0])]),
+    "point 0 has 1 positions for 2 joints": trajectory([HEAD, SHOULDER], [(1.0, [0.0])]),
     "in point 0 are nan": trajectory([HEAD], [(1.0, [math.nan])]),
     "point 1 is at 1 s, not after": trajectory([HEAD], [(1.0, [0.0]), (1.0, [1.0])]),
     "point 1 has no velocities": trajectory([HEAD], [(1.0, [0.0], [0.0]), (2.0, [0.0])]),
     "names no joint": trajectory([], [(1.0, [])]),
     "more than 60 s ahead": trajectory([HEAD], [(1.0, [0.5])], start=1_795_000_000.0),
-    "its stamp has passed": trajectory([HEAD], [(0.001, [0.5])], start=0.001),
+    "the stamp is in the past": trajectory([HEAD], [(0.001, [0.5])], start=0.001),
 }
 BAD_WRENCHES = {
     "link 'nose' does not exist": wrench("nose", (1.0, 0.0, 0.0)),
@@ -175,9 +175,9 @@ BAD_WRENCHES = {
     "the wrench on 'HEAD_LINK0' must be finite": wrench("HEAD_LINK0", (0.0, 0.0, 1e9)),
 }
 BAD_POSES = {
-    "header.frame_id is 'map'": pose((0.0, 0.0, 1.0), frame="map"),
+    "or empty, got 'map'": pose((0.0, 0.0, 1.0), frame="map"),
     "the position must be finite": pose((0.0, math.inf, 1.0)),
-    "the quaternion's length must be 1": pose((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0)),
+    "the quaternion must have length 1": pose((0.0, 0.0, 1.0), (0.0, 0.0, 0.0, 0.0)),
 }
 
 

@@ -157,7 +157,7 @@ def test_joints_with_different_interfaces_make_messages_that_are_refused(rig):
         rig.write()
         rig.step()
         assert rig.listener.wait_for(rig.warnings)
-        assert "29 values in 'position' for 30 names" in rig.warnings()[-1]
+        assert "'position' has 29 values for 30 names" in rig.warnings()[-1]
     finally:
         rig.hardware.joints["HEAD_JOINT0"] = ["position"]
         rig.hardware.commands["HEAD_JOINT0/position"] = NAN

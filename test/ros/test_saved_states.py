@@ -114,7 +114,7 @@ def test_states_have_names_and_a_limit(node):
     assert not done and "Available: " in text and "'c' does not exist" in text
     assert node.set("state_limit", 1)[0]
     done, text = node.call("save_state")
-    assert not done and "state_limit is 1" in text
+    assert not done and "the parameter state_limit, 1," in text
     node.set("state_name", "a")
     assert node.call("save_state")[0]  # one of that name is there already
     node.set("state_name", "")

@@ -143,10 +143,10 @@ def test_a_rejected_message_has_done_nothing():
     rig.send(position=[np.nan], effort=[1.0])
     rig.commands.poll()
     assert rig.commands.accepted_count == 2
-    assert "NaN in some fields, commanded by the others alone: j" in rig.log.lines[-1]
+    assert "some fields are NaN, so only the other fields command j" in rig.log.lines[-1]
     rig.send(position=[np.nan])
     rig.commands.poll()
-    assert "only NaN, command kept: j" in rig.log.lines[-1]
+    assert "all values are NaN, so the last command holds for j" in rig.log.lines[-1]
     told = len(rig.log.lines)
     rig.send(position=[np.nan])
     rig.commands.poll()

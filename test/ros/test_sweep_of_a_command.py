@@ -98,7 +98,7 @@ def test_how_a_program_ends_belongs_to_the_run(tmp_path, period):
 
 def test_a_command_that_cannot_start_is_refused_before_the_sweep():
     """Law: mistakes are named before any process starts."""
-    with pytest.raises(SweepError, match="no program 'no_such_program'"):
+    with pytest.raises(SweepError, match="the program 'no_such_program' does not exist"):
         UserCommand("no_such_program --fast")
     with pytest.raises(SweepError, match="is empty"):
         UserCommand("")

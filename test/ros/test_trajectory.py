@@ -80,8 +80,8 @@ def test_joints_are_taken_out():
     [
         ([-0.1], [[0, 0]], None, "point 0 is at -0.1 s"),
         ([1.0, 1.0], [[0, 0]] * 2, None, "point 1 is at 1 s, not after point 0"),
-        ([1.0], [[0]], None, "1 positions in point 0 for 2 joints"),
-        ([1.0], [[0, 0]], [[0, 0, 0]], "3 velocities in point 0 for 2 joints"),
+        ([1.0], [[0]], None, "point 0 has 1 positions for 2 joints"),
+        ([1.0], [[0, 0]], [[0, 0, 0]], "point 0 has 3 velocities for 2 joints"),
         ([1.0], [[0, np.nan]], None, "positions of joint 'knee' in point 0 are nan"),
         ([1.0], [[0, 0]], [[np.inf, 0]], "velocities of joint 'hip' in point 0 are inf"),
     ],

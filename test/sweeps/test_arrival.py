@@ -64,7 +64,7 @@ class Broken(Executor):
 
 def test_a_pool_whose_processes_end_as_they_begin_marks_no_cell_as_failed():
     driver = Driver(named(fall), None, Broken, mended=True, in_flight=4, per_task=1)
-    with pytest.raises(SweepError, match=r"end as they begin: .* under `if __name__ =="):
+    with pytest.raises(SweepError, match=r"end at their start\. .* under `if __name__ =="):
         list(driver.results([Cell(k, {}, k) for k in range(9)], lambda: None))
 
 

@@ -40,5 +40,7 @@ def test_an_outcome_that_is_no_number_cannot_be_bad():
     search = BoundaryScenario(border_at(1.0), "a", (0.0, 10.0), 0.1, bad="at")
     with pytest.raises(SweepError, match=r"find: at is NaN at a = 0. `bad` needs .* such as fell"):
         search.run({}, 0)
-    with pytest.raises(SweepError, match=r"'path' must be a number, but has the shape \(2,\)"):
+    with pytest.raises(
+        SweepError, match=r"'path' must be a single number, but has the shape \(2,\)"
+    ):
         BoundaryScenario(border_at(1.0), "a", (0.0, 10.0), 0.1, bad="path")

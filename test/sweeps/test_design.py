@@ -70,7 +70,7 @@ def test_a_table_is_read_as_numbers_and_texts(tmp_path):
     columns = Design({"d": 3}, "table", rows=rows).columns(0)
     assert columns == {"a": [1, 2], "b": [0.5, 1e-3], "c": ["soft", "stiff"], "d": [3, 3]}
     file.write_text("a,b\n1\n")
-    with pytest.raises(SweepError, match=r"cells.csv:2: not as many values"):
+    with pytest.raises(SweepError, match=r"cells.csv:2: must have one value"):
         read_table(file)
     file.write_text("a,b\ntrue,1_0\n")
     assert read_table(file) == [{"a": "true", "b": "1_0"}]
@@ -89,14 +89,14 @@ def test_seeds_of_cells_depend_on_seed_and_cell_alone(seed, cell):
     [
         ({"parameters": {"a": {"uniform": [0, 1]}}}, "'a': a grid needs values"),
         ({"method": "sobl"}, "Did you mean 'sobol'"),
-        ({"method": "sobol"}, "needs a count"),
+        ({"method": "sobol"}, "Give `count`"),
         ({"parameters": {"a": {"unifrm": [0, 1]}}}, "'a': distribution 'unifrm' does not exist"),
         ({"parameters": {"a": {"uniform": [1, 0]}}}, "low < high"),
         ({"parameters": {"a": {"log_uniform": [0, 1]}}}, "0 < low < high"),
         ({"parameters": {"a": {"normal": [0, -1]}}}, "standard deviation > 0"),
         ({"parameters": {"a": {"uniform": [0, np.nan]}}}, "2 finite numbers"),
         ({"parameters": {"a": {"values": []}}}, "at least one"),
-        ({"parameters": {"a": [1]}}, "a value or a mapping"),
+        ({"parameters": {"a": [1]}}, "a value, or a mapping"),
         ({"repeat": 0}, "repeat must be a whole number >= 1, got 0"),
         ({"parameters": {"a": {"integers": [0, 999_999]}, "b": {"steps": [0, 1, 99]}}}, "cells"),
     ],

@@ -75,11 +75,11 @@ def two_robots(tmp_path):
 
 
 def test_what_cannot_go_over_ros_is_named(rclpy_is_there, two_robots):
-    with pytest.raises(SweepError, match="This one has a function"):
+    with pytest.raises(SweepError, match="not one with a `function`"):
         over_ros(FunctionScenario(f"{SOURCE}:fall"))
     with pytest.raises(SweepError, match="this study has none"):
         over_ros(WorldScenario(STAND, duration=1.0))
-    with pytest.raises(SweepError, match="time waits for the commands of all: a, b"):
+    with pytest.raises(SweepError, match="step waits for commands of all robots: a, b"):
         over_ros(WorldScenario(two_robots, robot="a", controller="walk", duration=1.0))
     scenario = RosScenario(WorldScenario(STAND, controller="walk", duration=1.0))
     with pytest.raises(SweepError, match=r"robots.hrp2.base cannot be varied over ROS"):

@@ -57,7 +57,7 @@ def test_the_command_runs_shows_and_replays(study, capsys, tmp_path):
     nowhere = tmp_path / "nowhere" / "film.mp4"
     assert main(["sweep", str(study), "--cell", "3", "--film", str(nowhere)]) == 1
     said = capsys.readouterr()
-    assert "there is no folder" in said.err and said.out == ""  # and the cell was not run again
+    assert "does not exist" in said.err and said.out == ""  # and the cell was not run again
     assert main(["sweep", str(study), "--summary", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [r["cells"] for r in rows if r["parameter"] == "gravity"] == [12, 12]
@@ -75,16 +75,19 @@ def test_the_command_runs_shows_and_replays(study, capsys, tmp_path):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("design: {}", "a study needs a `world` or a `function`"),
-        ("function: a:b", "needs a design"),
+        ("design: {}", "a study needs either a `world` or a `function`"),
+        ("function: a:b", "missing entry: design"),
         ("function: nowhere:b\ndesign: {}", "No module named 'nowhere'"),
         (f"function: {SOURCE}:fal\ndesign: {{}}", "Did you mean 'fall'"),
-        (f"function: {SOURCE}:fall\nduration: 1\ndesign: {{}}", "duration does not go with"),
+        (f"function: {SOURCE}:fall\nduration: 1\ndesign: {{}}", "duration cannot be used with"),
         (f"function: {SOURCE}:fall\ndesing: {{}}", "Did you mean 'design'"),
         (f"function: {SOURCE}:fall\ndesign: {{method: sobl}}", r"y.yaml:2:\d+: design.method"),
         (f"function: {SOURCE}:fall\ndesign: {{table: x.csv}}", "x.csv"),
         ("world: box.yaml\ndesign: {}", r"needs a duration"),
-        ("world: box.yaml\nduration: 1\ncontroller: {plugin: walk}\ndesign: {}", "say which robot"),
+        (
+            "world: box.yaml\nduration: 1\ncontroller: {plugin: walk}\ndesign: {}",
+            "Name the controlled one",
+        ),
         (
             "world: box.yaml\nduration: 1\nmeasured: [time]\ndesign: {}\n"
             "find: {parameter: duration, between: [1, 2], tolerance: 0.1}",

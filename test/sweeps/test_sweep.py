@@ -243,7 +243,7 @@ def test_a_disk_without_room_loses_nothing(whole, tmp_path):
     with driver_beside(tmp_path, store, room=4096, stderr=subprocess.PIPE, text=True) as driver:
         _, said = driver.communicate()
     assert driver.returncode == 1
-    assert "full.zarr.journal: File too large" in said and "make room and start again" in said
+    assert "full.zarr.journal: File too large" in said and "start the sweep again" in said
     assert journal_of(store).read_bytes().endswith(b"\n")
     go_on(store)
     assert bytes_of(open_store(store)) == bytes_of(open_store(whole))
@@ -258,9 +258,9 @@ def test_an_unwritable_store_is_refused(tmp_path):
 
 def test_another_study_s_store_is_refused(whole):
     before = bytes_of(open_store(whole))
-    with pytest.raises(SweepError, match="holds another sweep: seed: 5 there, 6 here"):
+    with pytest.raises(SweepError, match="contains another sweep: seed: 5 there, 6 here"):
         sweep(named(fall), SLOW, store=whole, seed=6)
-    with pytest.raises(SweepError, match="holds another sweep"):
+    with pytest.raises(SweepError, match="contains another sweep"):
         sweep(named(fall), HEIGHTS, store=whole, seed=5)
     assert bytes_of(open_store(whole)) == before
 
@@ -302,7 +302,7 @@ def test_two_drivers_of_one_store_are_refused(begun):
     "parameters, message",
     [
         ({"heigth": 1.0}, "'heigth' does not exist. Did you mean 'height'.*Available: height"),
-        ({"height": {"values": [1.0, "low"]}}, "cell 1: height = 'low': a number is needed"),
+        ({"height": {"values": [1.0, "low"]}}, "cell 1: height = 'low': must be a number"),
     ],
 )
 def test_bad_values_are_refused_before_anything_runs(parameters, message):
@@ -340,7 +340,7 @@ def test_the_engine_s_end_is_an_error_and_what_was_finished_stays(whole, tmp_pat
         if progress.here == 5:
             threads.shutdown(wait=False)
 
-    with pytest.raises(SweepError, match="takes no more cells"):
+    with pytest.raises(SweepError, match="accepts no more cells"):
         sweep(named(fall), Design(SLOW.parameters, "sobol", count=1024), threads, store, tell=tell)
     threads.shutdown(cancel_futures=True)
     assert (tmp_path / "e.zarr.journal").read_bytes().count(b"\n") >= 6

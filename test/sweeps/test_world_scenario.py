@@ -286,10 +286,10 @@ def test_values_that_cannot_be_are_refused(box_file, values, message):
     "options, message",
     [
         ({"pushes": [{"impuls": 1}]}, r"pushes\[0\]: entry 'impuls' .* Did you mean 'impulse'"),
-        ({"pushes": [{"impulse": 1}]}, "say which entity"),
+        ({"pushes": [{"impulse": 1}]}, "name the entity"),
         ({"measured": ["box.w"]}, "outcome 'box.w' does not exist"),
         ({"robot": "hrp2"}, "robot 'hrp2' does not exist. Available: none"),
-        ({"controller": "walk"}, "say which robot"),
+        ({"controller": "walk"}, "Name the controlled one"),
         ({"terrain": {"slop": 1}}, "Did you mean 'slope'"),
         ({"terrain": {"slope": 2.0}}, "terrain.slope: must be"),
     ],

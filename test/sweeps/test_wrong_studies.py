@@ -60,7 +60,10 @@ def values(text):
             f"{STAND}controller: {{plugin: stroll}}\ndesign: {{}}",
             "Available: walk, module:Class, path/to/file.py:Class",
         ),
-        (f"{STAND}controller: [walk]\ndesign: {{}}", "a plug-in's name, or a mapping of plugin"),
+        (
+            f"{STAND}controller: [walk]\ndesign: {{}}",
+            "must be a plug-in's name, or a mapping with plugin",
+        ),
         (f"{STAND}controller: 'none.py:C'\ndesign: {{}}", "none.py' does not exist"),
         (f"{STAND}controller: 'bad.py:C'\ndesign: {{}}", "bad.py:C': ModuleNotFoundError"),
         ("function: bad.py:f\ndesign: {}", "bad.py:f': ModuleNotFoundError: No module named"),
@@ -68,38 +71,44 @@ def values(text):
             f"{STAND}controller: {{plugin: walk, parameters: {{patern: E5}}}}\ndesign: {{}}",
             r"Did you mean 'controller.pattern'.* Available: controller\.(?!.*world)",
         ),
-        (f"{BOX}sensors: {{gyro: 1}}\ndesign: {{}}", "sensors: there is no controller for it"),
-        (f"{BOX}delay: {{sensing: 1}}\ndesign: {{}}", "delay: there is no controller for it"),
-        (f"{BOX}measured: []\ndesign: {{}}", "a list of at least one outcome is needed, got"),
+        (f"{BOX}sensors: {{gyro: 1}}\ndesign: {{}}", "sensors: has no effect without a controller"),
+        (f"{BOX}delay: {{sensing: 1}}\ndesign: {{}}", "delay: has no effect without a controller"),
+        (f"{BOX}measured: []\ndesign: {{}}", "must be a list of at least one outcome, got"),
         (
             f"{BOX}find: {{parameter: {MASS}, between: [1, 2], tolerance: 1, bad: time}}\n"
             + values("3"),
-            f"{MASS} has values in the design, and is looked along by find",
+            f"{MASS} is in both the design and `find`",
         ),
         (
             f"{BOX}find: {{parameter: bodies.mass, between: [1, 2], tolerance: 1}}\ndesign: {{}}",
             f"find: parameter 'bodies.mass' .* Did you mean '{MASS}'",
         ),
-        (BOX + values("{uniform: [1, 2]}"), r"y.yaml:3:1: design: .*uniform, which goes with .*"),
+        (BOX + values("{uniform: [1, 2]}"), r"y.yaml:3:1: design: .*Use uniform with a method .*"),
         (BOX + values("{values: []}"), r"y.yaml:3:1: design: parameter 'bodies.box.mass': values:"),
-        (BOX + values("{steps: [1, 2, 2.5]}"), "y.yaml:3:1: .* a whole count >= 2"),
-        (BOX + values("{steps: [1, 2, 2], values: [1]}"), "y.yaml:3:1: .* one of values, steps"),
+        (BOX + values("{steps: [1, 2, 2.5]}"), "y.yaml:3:1: .* a whole count from 2"),
+        (
+            BOX + values("{steps: [1, 2, 2], values: [1]}"),
+            "y.yaml:3:1: .* one key from values, steps",
+        ),
         (BOX + values("{values: [[0, 0, 1]]}"), "y.yaml:3:1: .* numbers, texts or truth values"),
-        (BOX + values("{integers: [0, 1000000000]}"), "whole numbers, at most 1000000 of them"),
-        (BOX + values("{steps: [1, 2, 1000000000]}"), "a whole count >= 2, at most 1000000, got"),
+        (BOX + values("{integers: [0, 1000000000]}"), "with at most 1000000 whole numbers between"),
+        (BOX + values("{steps: [1, 2, 1000000000]}"), "a whole count from 2 to 1000000, got"),
         (BOX + values("{uniform: [-1.7e308, 1.7e308]}"), r"at most 1e\+50 in size, got \[-1.7e"),
         (BOX + values("{log_uniform: [1e-308, 1]}"), "low must be 1e-50 or more, got 1e-308"),
         ("function: leaves.py:f\ndesign: {}", "leaves.py:f': SystemExit: 3"),
         (f"{STAND}controller: 'leaves.py:F'\ndesign: {{}}", "leaves.py:F': SystemExit: 3"),
         (f"world: {'x' * 300}\nduration: 1\ndesign: {{}}", "xxx': File name too long"),
-        (f"{BOX}design: {{method: sobol}}", "y.yaml:3:1: .* a design by sobol needs a count"),
-        (f"{BOX}design: {{count: 4}}", "a design by grid has no count of cells. random, .* repeat"),
+        (
+            f"{BOX}design: {{method: sobol}}",
+            "y.yaml:3:1: .* a design by sobol needs the number of cells",
+        ),
+        (f"{BOX}design: {{count: 4}}", "a design by grid has no `count`. Only random, .* repeat"),
         (f"{BOX}design: {{method: table}}", "a design by table needs a table of rows"),
         (f"{BOX}design: {{table: cells.csv, method: grid}}", "a design by grid has no table"),
-        (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: '{MASS}' is the name of two columns"),
+        (f"{BOX}design: {{table: twice.csv}}", f"twice.csv:1: two columns have the name '{MASS}'"),
         (
             f"{BOX}design: {{table: cells.csv, parameters: {{{MASS}: 1}}}}",
-            f"'{MASS}' is in the table and outside it",
+            f"'{MASS}' is both in the table and outside it",
         ),
         (f"{BOX}design: {{table: .}}", "Is a directory"),
         ("world: .\nduration: 1\ndesign: {}", "Is a directory"),
@@ -164,7 +173,7 @@ def test_a_wrong_name_of_a_world_s_setting_names_those_that_exist(folder, key):
 
 @pytest.mark.parametrize("within", [[5, 6], [-6, -5]])
 def test_a_distribution_with_nothing_where_it_is_cut_off(within):
-    with pytest.raises(SweepError, match=r"normal: \[0, 0.001\] has nothing within \["):
+    with pytest.raises(SweepError, match=r"normal: \[0, 0.001\] has no probability within \["):
         Design({"a": {"normal": [0, 1e-3], "within": within}}, "sobol", count=2)
 
 
@@ -244,7 +253,7 @@ class TestStores:
     def test_a_sweep_of_which_nothing_is_finished(self, study, empty, options, capsys):
         assert main(["sweep", str(study), *options]) == 1
         said = capsys.readouterr()
-        assert said.out == "" and "nothing yet: none of 2 cells is finished" in said.err
+        assert said.out == "" and "none of 2 cells is finished yet" in said.err
 
     def test_cells_that_are_not_there_yet(self, study, empty, capsys):
         assert main(["sweep", str(study), "--worst", "1", "--by", "time"]) == 1
@@ -288,7 +297,7 @@ class TestStores:
         assert self.run(study) == 0
         assert main(["sweep", str(study), "--cell", "0", "--film", str(folder / "x.png")]) == 1
         said = capsys.readouterr().err
-        assert f"is many runs. To show one run, use a study with {MASS} in its design" in said
+        assert f"has many runs. To show one run, use a study with {MASS} in its design" in said
 
     def test_a_cell_of_another_scenario_says_what_differs(self, study, folder, capsys):
         assert self.run(study) == 0
@@ -305,7 +314,7 @@ class TestStores:
         file = tmp_path / "x.zarr.journal"
         file.write_text(content)
         with ThreadPoolExecutor(1) as thread:
-            with pytest.raises(SweepError, match=r"x\.zarr\.journal is not a journal of a sweep"):
+            with pytest.raises(SweepError, match=r"x\.zarr\.journal is not the journal of a sweep"):
                 sweep(named(fall), HEIGHTS, thread, tmp_path / "x.zarr")
         assert file.read_text() == content
 
@@ -320,7 +329,7 @@ class TestStores:
     @pytest.mark.parametrize("name", ["", "/"])
     def test_a_store_needs_a_name(self, study, name, capsys):
         assert self.run(study, "--store", name) == 1
-        assert "a store is a folder with a name" in capsys.readouterr().err
+        assert "a store must be a folder with a name" in capsys.readouterr().err
 
     def test_a_store_that_is_not_there(self, study, capsys):
         assert main(["sweep", str(study), "--summary"]) == 1
@@ -440,14 +449,18 @@ def test_a_cell_that_asks_to_exit_is_a_result():
 @pytest.mark.parametrize(
     "design, more, message",
     [
-        (None, {}, "a design is a Design or a product of some, got None"),
-        ({"mode": ["exit"]}, {}, "a design is a Design"),
+        (None, {}, "design must be a Design or a product of Designs, got None"),
+        ({"mode": ["exit"]}, {}, "design must be a Design"),
         (Design(), {"processes": 0}, "processes must be a whole number >= 1, got 0"),
         (Design(), {"per_task": 0}, "per_task must be a whole number >= 1, got 0"),
-        (Design(), {"store": "a\0b"}, "a store is a folder with a name"),
+        (Design(), {"store": "a\0b"}, "a store must be a folder with a name"),
         (Design(), {"store": "a" * 300}, "cannot write"),
-        (Design({"height": {"values": [2**70]}}), {}, "'height': whole numbers end at 2^63 - 1"),
-        (Design({"mode": {"values": ["a", "a\0"]}}), {}, "cell 1: a text cannot end with a null"),
+        (
+            Design({"height": {"values": [2**70]}}),
+            {},
+            "'height': whole numbers must be at most 2^63 - 1",
+        ),
+        (Design({"mode": {"values": ["a", "a\0"]}}), {}, "cell 1: a text must not end with a null"),
     ],
 )
 def test_what_a_sweep_cannot_be_called_with(design, more, message, tmp_path, monkeypatch):
@@ -458,7 +471,7 @@ def test_what_a_sweep_cannot_be_called_with(design, more, message, tmp_path, mon
 
 
 def test_an_outcome_without_a_name_is_refused():
-    with pytest.raises(SweepError, match="'' cannot be the name of an outcome"):
+    with pytest.raises(SweepError, match="'' is a reserved name"):
         planned(FunctionScenario(lambda height=1.0: {"": height}, {"": "m"}), Design(), 0)
 
 

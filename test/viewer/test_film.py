@@ -63,7 +63,7 @@ def test_a_film_has_its_length(tmp_path):
 def test_other_files_are_refused_before_anything_runs(tmp_path, capsys):
     world = tmp_path / "empty.yaml"
     world.write_text("ground: {}\n")
-    for file, message in (("box.avi", ".rrd or .html"), ("nowhere/box.png", "there is no folder")):
+    for file, message in (("box.avi", ".rrd or .html"), ("nowhere/box.png", "does not exist")):
         assert main(["run", str(world), "--film", str(tmp_path / file)]) == 1
         assert message in capsys.readouterr().err
     with pytest.raises(HrpsimError, match=r"mp4"):

@@ -90,5 +90,5 @@ def test_a_run_that_fails_leaves_no_page(tmp_path):
     with pytest.raises(RuntimeError), film_of(World(), tmp_path / "no.html"):
         raise RuntimeError
     assert not list(tmp_path.iterdir())
-    with pytest.raises(HrpsimError, match="there is no folder"):
+    with pytest.raises(HrpsimError, match="does not exist"):
         make_film(World(), tmp_path / "nowhere" / "no.html", 0.1)

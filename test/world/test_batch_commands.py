@@ -94,7 +94,7 @@ def test_worlds_that_are_not_chosen_stay_as_they_are(start, worlds):
 
 @pytest.mark.parametrize(
     "wrong, message",
-    [(np.inf, "positions for joint .* is inf"), (np.nan, "positions for joint .* is nan")],
+    [(np.inf, "positions for joint .* got inf"), (np.nan, "positions for joint .* got nan")],
 )
 def test_a_row_that_is_refused_changes_no_world(start, wrong, message):
     with Batch(start, 3, threads=1) as batch:
@@ -193,7 +193,7 @@ def test_a_row_of_gains_is_set_gains_of_its_robot(start, worlds):
 
 @pytest.mark.parametrize(
     "wrong, message",
-    [(-1.0, "kd for joint .* is -1. Gains must not be negative"), (np.nan, "kd .* is nan")],
+    [(-1.0, "kd for joint .* must not be negative, got -1"), (np.nan, "kd .* got nan")],
 )
 def test_gains_that_are_refused_change_no_world(start, wrong, message):
     with Batch(start, 3, threads=1) as batch:

@@ -165,7 +165,7 @@ def test_a_camera_of_a_robot_measures_at_its_rate_and_does_not_see_its_link():
         assert depth == pytest.approx(3.0 - stamp, abs=1e-5)
     assert robot.sensors["own"].measure().depth[12, 16] == pytest.approx(0.8, abs=1e-5)
     assert robot.sensors["others"].measure().depth[12, 16] == np.inf
-    with pytest.raises(AttributeError, match='Say images="depth color"'):
+    with pytest.raises(AttributeError, match='Write images="depth color"'):
         eye.color  # noqa: B018
 
 
@@ -198,14 +198,14 @@ def test_a_camera_declared_for_gazebo_is_read(recwarn):
 @pytest.mark.parametrize(
     "settings, message",
     [
-        ('fov="3.5"', "a field of view of 200.535 degrees"),
+        ('fov="3.5"', "fov must be above 0 and below 179 degrees, got 200.535"),
         ('width="0"', "width and height must be positive"),
         ('images="colour"', "image 'colour' does not exist. Did you mean 'color'"),
-        ('near="2" far="1"', "far must be above near"),
+        ('near="2" far="1"', "near must be above 0, and far above near"),
         ('width="100000" height="100000"', "CAMERA_PIXELS"),
         ('depth_encoding="8UC1"', "depth_encoding '8UC1' does not exist"),
         ('rings="4"', "attribute 'rings' does not exist"),
-        ('fov="nan"', "fov='nan' is not finite"),
+        ('fov="nan"', "fov='nan' must be finite"),
     ],
 )
 def test_bad_cameras_are_refused_by_name(settings, message):
@@ -218,7 +218,7 @@ def test_bad_pictures_are_refused():
     world = hrpsim.World()
     with pytest.raises(WorldError, match="the target is at the position of the camera"):
         world.render(EYE, target=EYE)
-    with pytest.raises(WorldError, match="images: at least one"):
+    with pytest.raises(WorldError, match="images must have at least one"):
         world.render(EYE, images=())
     with pytest.raises(hrpsim.HrpsimError, match="position"):
         world.render((0.0, np.nan, 1.0))

@@ -141,11 +141,14 @@ def test_exclusion_and_range():
 @pytest.mark.parametrize(
     "arguments, text",
     [
-        (([[0, 0, 1], [0, 0, 1]], [[0, 0, 1], [0, 0, 0]]), r"directions\[1\] of rays is zero"),
-        (([0, 0, np.nan], [0, 0, 1]), r"origins\[0\] .* not finite"),
-        (([0, 0, 0], [0, np.inf, 1]), r"directions\[0\] .* not finite"),
+        (
+            ([[0, 0, 1], [0, 0, 1]], [[0, 0, 1], [0, 0, 0]]),
+            r"directions\[1\] of rays must not be zero",
+        ),
+        (([0, 0, np.nan], [0, 0, 1]), r"origins\[0\] .* must be finite"),
+        (([0, 0, 0], [0, np.inf, 1]), r"directions\[0\] .* must be finite"),
         (([0, 0], [0, 0, 1]), r"origins of rays must have shape \(n, 3\)"),
-        ((np.zeros((2, 3)), np.ones((3, 3))), "differ in number"),
+        ((np.zeros((2, 3)), np.ones((3, 3))), "must have equal numbers"),
         (([0, 0, 0], [0, 0, 1], -1.0), "max_range of rays must be positive"),
         (([0, 0, 0], [0, 0, 1], np.nan), "max_range"),
         (([0, 0, 0], [0, 0, 1], 5.0, "crat"), "exclude: .*Did you mean 'crate'"),
@@ -202,7 +205,7 @@ def test_robots_as_they_collide_and_as_they_are_drawn(tmp_path):
     (tmp_path / "r.urdf").write_text(text.replace("wedge.obj", "hedge.obj"))
     world.add_robot(hrpsim.load_model(tmp_path / "r.urdf"), name="other")
     with pytest.raises(
-        WorldError, match=r"'other': rays cannot meet the visual of link 'a'.*hedge.obj"
+        WorldError, match=r"'other': rays cannot be cast against the visual of link 'a'.*hedge.obj"
     ):
         world.cast_rays(*cast, geometry="visual")
     with pytest.raises(WorldError, match="Did you mean 'visual'"):

@@ -194,7 +194,7 @@ BAD_WORLDS = {
     "tolerance": (dict(tolerance=0.0), "tolerance must be positive"),
     "accuracy": (dict(accuracy="good"), "'good'.*fast.*standard.*exact"),
     "both": (dict(accuracy="fast", tolerance=1e-3), "give only one of tolerance=0.001 and acc"),
-    "stop": (dict(accuracy="fast", stop="relative_change"), "stop must be 'residual'"),
+    "stop": (dict(accuracy="fast", stop="relative_change"), "needs stop='residual'"),
     "sweeps": (dict(sweep_limit=0), "sweep_limit must be at least 1"),
 }
 
@@ -382,7 +382,7 @@ def test_copies_are_commanded_by_themselves():
     robot.command(efforts=[0.3, 0.4])
     assert world.scene.control["effort"][:2].tolist() == [0.3, 0.4]
     world.remove(robot)
-    with pytest.raises(WorldError, match="taken out"):
+    with pytest.raises(WorldError, match="removed"):
         robot.command(efforts=[0.0, 0.0])
 
 

@@ -206,7 +206,7 @@ def test_nothing_there_and_nobody_known():
     with pytest.raises(WorldError, match="does not exist"):
         robot.contact_arrays(["l_sole"])
     world.remove(robot)
-    with pytest.raises(WorldError, match="taken out"):
+    with pytest.raises(WorldError, match="removed"):
         robot.contact_arrays()
 
 

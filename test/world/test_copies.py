@@ -105,8 +105,8 @@ def test_an_image_is_a_height_field_seen_from_above(tmp_path, bits):
     [
         ("{file: a.png, spacing: 1}", r"an image needs range: \[height of black"),
         ("{file: bad.png, range: [0, 1], spacing: 1}", "cannot be read as an image"),
-        ("{heights: [[0, 0], [0, 0]], range: [0, 1], spacing: 1}", "range is of images only"),
-        ("{file: large.png, range: [0, 1], spacing: 1}", "more than the limit of 16000000"),
+        ("{heights: [[0, 0], [0, 0]], range: [0, 1], spacing: 1}", "range is for images only"),
+        ("{file: large.png, range: [0, 1], spacing: 1}", "more than 16000000 heights"),
     ],
 )
 def test_wrong_images_are_refused(tmp_path, given, said):

@@ -193,9 +193,9 @@ def test_what_no_step_can_follow_is_refused():
         for entity in (body, arm):
             state = getattr(entity, what).copy()
             state[0] = wrong
-            with pytest.raises(hrpsim.StateError, match="no step can follow more than"):
+            with pytest.raises(hrpsim.StateError, match="must be at most 1e\\+"):
                 setattr(entity, what, state)
-    with pytest.raises(hrpsim.StateError, match=r"velocity\[2\] is 1e\+160"):
+    with pytest.raises(hrpsim.StateError, match=r"velocity\[2\] must be .* got 1e\+160"):
         world.add_body(hrpsim.Sphere(0.1), 1.0, velocity=(0.0, 0.0, 1e160))
     with pytest.raises(hrpsim.StateError, match="v of 'one_2'"):
         world.add_robot(arm.model, v=[2e9])
@@ -237,7 +237,7 @@ def test_the_size_of_bodies_does_not_matter_to_their_fall(size, integrator):
 
 def test_a_needle_that_rounding_leaves_without_inertia_is_refused_by_name():
     world = hrpsim.World()
-    with pytest.raises(hrpsim.ModelError, match="make the solid thicker, or give its inertia"):
+    with pytest.raises(hrpsim.ModelError, match="Make the solid thicker, or give its inertia"):
         world.add_body(hrpsim.Box((1e-9, 1e-9, 1.0)), 1.0)
     body = world.add_body(hrpsim.Box((1e-9, 1e-9, 1.0)), 1.0, inertia=np.eye(3))
     world.step()

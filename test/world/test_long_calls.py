@@ -108,7 +108,7 @@ def test_another_thread_is_refused_while_the_world_steps():
         try:
             asked[0]()
         except WorldError as error:
-            assert "stepped, by another thread" in str(error)
+            assert "another thread is using the world" in str(error)
             del asked[0]
     thread.join()
     assert not asked

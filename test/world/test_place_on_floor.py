@@ -38,10 +38,10 @@ def test_a_robot_on_the_floor_touches_it(slope, knee, height):
 def test_what_cannot_be_put_on_the_floor_is_refused():
     world = World()
     leg = world.add_robot(load_model(LEG, base="fixed"))
-    with pytest.raises(WorldError, match=r"'leg' has a fixed base, .* give `position`"):
+    with pytest.raises(WorldError, match=r"'leg' has a fixed base, .* Give `position`"):
         leg.place_on_floor()
     box = world.add_body(Box((0.2, 0.2, 0.2)), 1.0)
-    with pytest.raises(WorldError, match=r"there is no plane under its shapes. `add_ground`"):
+    with pytest.raises(WorldError, match=r"no plane is under its shapes. Add one by `add_ground`"):
         box.place_on_floor()
 
 

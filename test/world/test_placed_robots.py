@@ -100,7 +100,7 @@ def test_a_free_base_starts_at_its_place():
     [
         ({"position": [0, 0]}, r"position must have shape \(3,\)"),
         ({"position": [0, 0, np.nan]}, "every entry must be finite"),
-        ({"orientation": [0, 0, 0, 0]}, "length 0. It should be 1"),
+        ({"orientation": [0, 0, 0, 0]}, "length 1, got length 0"),
     ],
 )
 def test_bad_places_are_refused(wrong, text):

@@ -238,7 +238,7 @@ def test_a_period_in_hertz_is_refused_with_the_period(period):
         ControlLoop(arm(), controller)
     controller.period = 5.0
     (text,) = told(lambda: ControlLoop(arm(), controller))
-    assert "if 5 ms are meant, write 0.005" in text
+    assert "If 5 ms are meant, write 0.005" in text
 
 
 @pytest.mark.parametrize("name", ["perod", "peroid", "need", "finsihed"])
@@ -301,9 +301,9 @@ def test_a_fit_that_explains_nothing_says_so(tmp_path):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             result = fitted(tmp_path, recorded(tmp_path, **wrong))
-        assert not result.explains and " 0 % of the measured motion. That" in result.verdict()
+        assert not result.explains and " 0 % of the measured motion. The values" in result.verdict()
         assert "robots.arm.joints.j.damping is not determined" in result.verdict()
-        missing = any("no commands are recorded of j" in str(one.message) for one in caught)
+        missing = any("has no commands of j" in str(one.message) for one in caught)
         assert missing == ("command_time" in wrong)
 
 
@@ -365,25 +365,25 @@ SHAPE = (
 IMPLAUSIBLE = {
     "upward": (lambda path: World(gravity=(0, 0, 9.81)), "gravity (0, 0, 9.81) points upward"),
     "upward later": (lambda path: of_gravity((0, 0, 9.81)), "gravity (0, 0, 9.81) points upward"),
-    "mm/s^2": (lambda path: World(gravity=(0, 0, -9810)), "is in m/s^2"),
+    "mm/s^2": (lambda path: World(gravity=(0, 0, -9810)), "The unit is m/s^2"),
     "heavy": (lambda path: with_body(mass=1e9), "denser than any metal"),
-    "mm": (lambda path: with_body(size=100.0), "lighter than gas: sizes are in m"),
+    "mm": (lambda path: with_body(size=100.0), "lighter than gas. Sizes are in m"),
     "mm in a file": (
         lambda path: from_world_file(path, BOX % (100, 100, 100, 1, "0, 0, 0, 1")),
-        "lighter than gas: sizes are in m",
+        "lighter than gas. Sizes are in m",
     ),
-    "w x y z": (lambda path: with_body(orientation=(1, 0, 0, 0)), "the order is x y z w"),
+    "w x y z": (lambda path: with_body(orientation=(1, 0, 0, 0)), "The order is x y z w"),
     "w x y z in a file": (
         lambda path: from_world_file(path, BOX % (1, 1, 1, 1e3, "1, 0, 0, 0")),
-        "the order is x y z w",
+        "The order is x y z w",
     ),
     "mm/s": (lambda path: with_body(velocity=(1000, 0, 0)), "1000 m/s"),
-    "rough": (lambda path: World().set_friction("a", "default", 50.0), "is 50: coefficients"),
+    "rough": (lambda path: World().set_friction("a", "default", 50.0), "is 50. Coefficients"),
     "rough in a file": (
         lambda path: from_world_file(
             path, "ground: {}\nfriction: [{between: [default, default], static: 50}]"
         ),
-        "is 50: coefficients",
+        "is 50. Coefficients",
     ),
     "ramp": (lambda path: arm().command(positions=[0.5], over=200), "over is 200 s, too long"),
     "ramp in a batch": (
@@ -391,13 +391,13 @@ IMPLAUSIBLE = {
         "over is 200 s, too long",
     ),
     "gains": (lambda path: arm().set_gains(4.0, 600.0), "kp 4 and kd 600 of 'j'"),
-    "g mm^2": (lambda path: with_robot(inertia=INERTIA), "moments are in kg m^2"),
-    "mg": (lambda path: with_robot(mass=MASS), "masses are in kg"),
-    "mesh in mm": (lambda path: with_robot(shape=SHAPE), "'rod' 300 m long: sizes are in m"),
-    "slow": (lambda path: arm().command(velocities=[0.5]), "may yield by"),
+    "g mm^2": (lambda path: with_robot(inertia=INERTIA), "Moments are in kg m^2"),
+    "mg": (lambda path: with_robot(mass=MASS), "Masses are in kg"),
+    "mesh in mm": (lambda path: with_robot(shape=SHAPE), "'rod' 300 m long. Sizes are in m"),
+    "slow": (lambda path: arm().command(velocities=[0.5]), "may be slower by"),
     "slow in a batch": (
         lambda path: Batch(arm().world, 1).command("arm", velocities=[[0.5]]),
-        "may yield by",
+        "may be slower by",
     ),
     "limits": (
         lambda path: with_robot(limit=('lower="-1" upper="1"', 'lower="-90" upper="90"')),
@@ -486,7 +486,7 @@ def test_a_world_gives_its_robots_by_name_and_names_the_cure_of_wrong_arguments(
     assert world["arm"] is robot
     for act, text in (
         (lambda: world["arn"], "Did you mean 'arm'"),
-        (lambda: World("stand.yaml"), "`load_world` reads a world file"),
+        (lambda: World("stand.yaml"), "Use `load_world` for a world file"),
         (lambda: Batch(robot, 2), "a batch copies a World"),
         (lambda: hrpsim.Sphere("0.1"), "radius must be positive"),
         (lambda: load_model(Path("foot.stl")), "is a mesh"),

@@ -138,5 +138,5 @@ def test_what_is_not_simulated_is_warned_of(tmp_path):
 
 
 def test_an_invalid_surface_is_refused(tmp_path):
-    with pytest.raises(ModelError, match=r"scene\.sdf:1: .*friction, kd >= 0"):
+    with pytest.raises(ModelError, match=r"scene\.sdf:1: .*friction and kd must be >= 0"):
         load(tmp_path, model("a", BOX, mu(-1)))

@@ -104,7 +104,7 @@ def test_a_fixed_compound_is_several_shapes_of_one_name():
 @pytest.mark.parametrize(
     ("geometry", "cause"),
     [
-        (HeightField(np.zeros((3, 3)), size=1.0), "HeightField: it is open.*make it static"),
+        (HeightField(np.zeros((3, 3)), size=1.0), "HeightField: it is open.*Make the shape static"),
         (Mesh(box()[0], box()[1][1:]), "Mesh: it is open.*ConvexHull"),
     ],
 )
@@ -166,17 +166,17 @@ def test_files_name_meshes_fields_and_compounds(folder):
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ("static: [{shape: {mesh: {}}}]", ["static[0].shape.mesh", "needs a file"]),
+        ("static: [{shape: {mesh: {}}}]", ["static[0].shape.mesh", "missing entry: file"]),
         ("static: [{shape: {mesh: {file: no.stl}}}]", ["static[0].shape.mesh", "no.stl"]),
         ("static: [{shape: {mesh: {file: r.urdf}}}]", ["format 'urdf'", "stl, obj, dae"]),
         ("static: [{shape: {mesh: {file: package://none/a.stl}}}]", ["static[0]", "'none'"]),
         ("static: [{shape: {mesh: {file: bracket.obj, scale: 0}}}]", ["bracket.obj", "scale"]),
         ("static: [{shape: {mesh: {file: bracket.obj, hull: 1}}}]", ["mesh.hull", "true or false"]),
         ("static: [{shape: {mesh: {path: a}}}]", ["static[0].shape.mesh", "'path'", "file"]),
-        ("static: [{shape: {height_field: {size: 1}}}]", ["height_field", "either heights or"]),
+        ("static: [{shape: {height_field: {size: 1}}}]", ["height_field", "either heights, or"]),
         (
             "static: [{shape: {height_field: {heights: [[1, 2]], size: 1}}}]",
-            ["heights", "two rows of numbers"],
+            ["heights", "two or more rows of numbers"],
         ),
         ("static: [{shape: {height_field: {file: bracket.obj, size: 1}}}]", ["table of numbers"]),
         ("static: [{shape: {compound: 3}}]", ["static[0].shape.compound", "list"]),
@@ -187,7 +187,7 @@ def test_files_name_meshes_fields_and_compounds(folder):
         ),
         (
             "bodies: [{mass: 1, shape: {height_field: {heights: [[0, 0], [0, 0]], size: 1}}}]",
-            ["bodies[0]", "make it static"],
+            ["bodies[0]", "Make the shape static"],
         ),
         ("no_collisions: [[a]]", ["no_collisions[0]", "two of"]),
         ("no_collisions: [[a, b]]", ["no_collisions[0]", "'a' does not exist"]),

@@ -153,7 +153,7 @@ def test_a_simple_transmission_of_ros_2_and_of_ros_1(where, inside, ratio):
     [
         ('<joint name="rol"/><actuator name="m"/>', "joint 'rol' does not exist. Did you mean"),
         ('<joint name="roll"/>', "needs 1 named <actuator>, got 0"),
-        ('<joint name="roll"><offset>two</offset></joint><actuator name="m"/>', "'two', no number"),
+        ('<joint name="roll"><offset>two</offset></joint><actuator name="m"/>', "'two', not"),
         ('<joint name="roll"><mechanical_reduction>0</mechanical_reduction></joint>'
          '<actuator name="m"/>', "reduction of 'roll' is zero"),
         ('<joint name="roll"><mechanical_reduction>2</mechanical_reduction></joint><actuator'
@@ -172,7 +172,7 @@ def test_an_ill_formed_one_is_refused_in_ros2_control_and_noted_elsewhere(inside
 def test_joints_of_another_transmission_and_rotors_of_no_actuator_are_refused():
     second = "<ros2_control>" + PAIR.replace('"t"', '"u"') % ("DifferentialTransmission", *"1111")
     text = wrist("DifferentialTransmission", more=second.replace("'", "") + "</ros2_control>")
-    with pytest.raises(ModelError, match="joint 'pitch' is one of 't' already"):
+    with pytest.raises(ModelError, match="joint 'pitch' belongs to 't' already"):
         load_model(text)
     rotor = '<hrpsim reference="pitch"><rotor inertia="1" actuator="m3"/></hrpsim>'
     with pytest.raises(ModelError, match=r"'m3' does not exist. .*m1"):

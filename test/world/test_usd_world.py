@@ -147,8 +147,8 @@ def test_what_a_robot_lacks_is_in_the_warning(tmp_path):
 @pytest.mark.parametrize(
     ("scene", "why"),
     [
-        (RUBBER.replace("0.9", "-1"), "friction >= 0"),
-        (RUBBER.replace("0.9", "nan"), "friction >= 0"),
+        (RUBBER.replace("0.9", "-1"), "friction must be >= 0"),
+        (RUBBER.replace("0.9", "nan"), "friction must be >= 0"),
         (SCENE.replace("}", "    float newton:timeStepsPerSecond = 1e-3\n}"), "time_step"),
     ],
 )
@@ -170,7 +170,7 @@ def test_units_turn_gravity_and_scenery(load):
 
 
 def test_a_stage_without_solids_is_refused(load):
-    with pytest.raises(WorldError, match="neither a body nor a shape that collides"):
+    with pytest.raises(WorldError, match="neither a rigid body nor a shape that collides"):
         load(SCENE)
 
 

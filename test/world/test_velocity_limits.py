@@ -62,7 +62,7 @@ def move(model, integrator, steps, command, q=0.0, v=0.0, time_step=STEP) -> Mot
 
 
 @pytest.mark.quick_cases("*semi_implicit*")
-@pytest.mark.filterwarnings("ignore:rk4 takes springs")  # at their limit, gains are no matter
+@pytest.mark.filterwarnings("ignore:rk4 integrates springs")  # at their limit, gains are no matter
 @integrators
 @pytest.mark.parametrize(
     "gains, command",

@@ -188,11 +188,11 @@ def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:
         f"pattern lifts or puts down a foot, {away:.0f} % of the time. The whole run leaves "
         "nothing out",
         f"shares of the roll moment are of the weight times half a sole's width, {HALF_WIDTH:g} m",
-        f"a foot leaves the floor or comes down where its force passes {100 * LOADED:g} % of the "
-        f"weight. The pattern has {len(changes)} such changes, and chatter would add to them",
-        "a is that of all that the sensors carry, from the positions of three steps. The soles are "
-        "below the sensors and their weight is tared away",
-        "hard soles, without bushes, are there for comparison and not judged",
+        f"a foot leaves the floor or comes down when its force crosses {100 * LOADED:g} % of the "
+        f"weight. The pattern has {len(changes)} such changes. Chatter would add more",
+        "a is the acceleration of everything above the sensors, from the positions of three steps. "
+        "The weight of the soles, below the sensors, is tared",
+        "hard soles, without bushes, are a comparison without targets",
     ]
 
 

@@ -217,20 +217,20 @@ def run(options: Options) -> Result:
         result.data["postures"] = [*held["postures"], *carried["postures"], falling.posture()]
     result.data["model"] = falling.robot.model
     result.notes += [
-        f"box {scene.MASS:g} kg, friction {scene.FRICTION:g}, pads that press with "
-        f"{scene.GRIP:.4g} N each: {scene.SAFETY:g} times what its weight needs",
-        f"it slips where the hand accelerates upwards by {scene.critical_lift():.4g} m/s^2 "
+        f"box {scene.MASS:g} kg, friction {scene.FRICTION:g}, each pad presses with "
+        f"{scene.GRIP:.4g} N, {scene.SAFETY:g} times the force that the weight needs",
+        f"the box slips if the hand accelerates upwards by {scene.critical_lift():.4g} m/s^2 "
         f"(2 mu N = m (g + a)), or by {scene.critical_shift():.4g} m/s^2 along the pads",
         f"abrupt: {ABRUPT:.4g} m/s^2 upwards for {ABRUPT_FOR:g} s",
-        f"what is held slips where a corner is more than {1e3 * LARGEST_SLIP:g} mm from where the "
-        "claws had it. Less than 1e-10 mm is drawn as that",
+        f"an object slips if a corner moves by more than {1e3 * LARGEST_SLIP:g} mm relative to the "
+        "claws. The figure draws slips below 1e-10 mm as 1e-10 mm",
         f"girder and heart {hooks.MASS:g} kg. The girder's slots are {1e3 * hooks.SLOT:g} mm high, "
-        f"the pads {1e3 * hooks.PAD_HEIGHT:g} mm: its flange comes to lie on them; "
+        f"the pads {1e3 * hooks.PAD_HEIGHT:g} mm, so the flange rests on the pads. "
         f"{hooks.GIRDER_GRIP:g} N with friction {hooks.SLIPPERY:g} carry "
-        f"{2 * hooks.SLIPPERY * hooks.GIRDER_GRIP:.2g} of its "
+        f"{2 * hooks.SLIPPERY * hooks.GIRDER_GRIP:.2g} N of the weight of "
         f"{hooks.MASS * scene.GRAVITY:.3g} N",
-        f"heart: flat, pads with {hooks.HEART_GRIP:.4g} N in its notch and at its tip: friction "
-        "carries its weight",
+        f"the heart is flat. Pads press with {hooks.HEART_GRIP:.4g} N in the notch and at the tip, "
+        "and friction carries the weight",
     ]
     return result
 
@@ -241,7 +241,7 @@ def _add_held(result: Result, rate: int, seen: dict) -> None:
     hooks.add_slip(result, case, "box held by friction alone", held)
     add = result.of(f"{case}box: ")
     add("slip while it is lifted", "m", seen["lift_slip"], at_most(LARGEST_SLIP))
-    add("a pad's force is off by", "N", off, bound, analytic=0.0)
+    add("error of a pad's force", "N", off, bound, analytic=0.0)
     add("real-time factor, controller included", "", seen["real_time_factor"])
 
 

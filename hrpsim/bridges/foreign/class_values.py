@@ -102,7 +102,7 @@ class PythonClasses:
             self._known[place] = self._read_class(place)
         found = self._known[place]
         if found is None:
-            raise ControllerError(f"{place.where}: class {place.node.name} is a base of itself")
+            raise ControllerError(f"{place.where}: class {place.node.name} is its own base class")
         return found
 
     def _read_class(self, place: _Place) -> Attributes:

@@ -69,4 +69,4 @@ def located(path: Path, named: str) -> Path:
     for folder in path.absolute().parents:
         if (folder / inner).exists():
             return folder / inner
-    raise ControllerError(f"{path}: {inner!r} is in no folder above, where {named!r} points")
+    raise ControllerError(f"{path}: names {named!r}, but no folder above contains {inner!r}")

@@ -135,7 +135,7 @@ class MjData(metaclass=NamesOf):
             return
         if fields.is_refused_of_data(name) or hasattr(self._native, name):
             raise missing(f"MjData.{name}", f"there are {', '.join(sorted(fields.NEEDS))}")
-        raise AttributeError(f"MjData has no field {name!r}, in MuJoCo or here")
+        raise AttributeError(f"MjData has no field {name!r}")
 
     @property
     def native(self) -> Any:

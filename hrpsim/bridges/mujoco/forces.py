@@ -50,9 +50,9 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
     """
     if do_constraints_act(m, data, contacts):
         raise StateError(
-            "mj_inverse: contacts, limits, dry friction or equalities act. hrpsim's are rigid, so"
-            " the motion does not determine their forces: read qfrc_actuator and qfrc_constraint"
-            " of a step"
+            "mj_inverse: contacts, limits, dry friction or equalities act. hrpsim's constraints are"
+            " rigid, so the motion does not determine the forces. Read qfrc_actuator and"
+            " qfrc_constraint after a step"
         )
     return _inertial(m, data, data.qacc) + data.qfrc_bias - data.qfrc_passive
 

@@ -268,7 +268,9 @@ class Mapping:
             if np.array_equal(pose, self._placed[k]):
                 continue
             if not np.isfinite(pose).all() or not pose[3:].any():
-                raise StateError(f"mocap_pos[{k}], mocap_quat[{k}] are {pose}: no pose")
+                raise StateError(
+                    f"mocap_pos[{k}], mocap_quat[{k}] must be a finite pose, got {pose}"
+                )
             frame.put(Placement(rotation_of(pose[3:]), pose[:3]))
             self._placed[k] = pose
 
@@ -368,7 +370,7 @@ def _coordinates(
         if len(parts) > 1:
             raise HrpsimError(
                 f"the ball joint {parts[0].removesuffix('_x')!r} has no degree of freedom in"
-                " hrpsim's world: replace it by three hinges"
+                " hrpsim's world. Replace the joint by three hinges"
             )
         for name in parts:
             joint, qvel = joints[name], int(m.jnt_dofadr[number])

@@ -143,7 +143,7 @@ class RefusedArray(np.ndarray):
 
 _OF_SHAPE = ("dtype", "shape", "ndim", "size", "flags", "__class__", "__array_finalize__", "_raise")
 _REFUSED_ARRAY = "An array of MjData that hrpsim does not compute"
-_ASK = "read the field by its name from MjData, which tells the fields that there are"
+_ASK = "read the field by its name from MjData, which lists the existing fields"
 
 
 def is_stand_in() -> bool:

@@ -52,8 +52,8 @@ def read_low_command(data: bytes, motors: Motors, *, check: bool = True) -> Join
         )
     if motors.mode_machine and record["mode_pr"]:
         raise WorldError(
-            "mode_pr is 1: the motors A and B of parallel ankles are not simulated. Set mode_pr to "
-            "0 and command pitch and roll"
+            "mode_pr is 1 (motors A and B of parallel ankles), which is not simulated. Set mode_pr "
+            "to 0 and command pitch and roll"
         )
     command = record["motor_cmd"][motors.slots]
     values = {name: command[name].astype(np.float64) for name in _TERMS}
@@ -66,7 +66,8 @@ def _check_finite(values: dict[str, np.ndarray], motors: Motors) -> None:
         if not np.isfinite(numbers).all():
             k = int(np.argmin(np.isfinite(numbers)))
             raise WorldError(
-                f"{name} of motor {motors.slots[k]} ({motors.joints[k]}) is {numbers[k]}"
+                f"{name} of motor {motors.slots[k]} ({motors.joints[k]}) must be finite, got "
+                f"{numbers[k]}"
             )
 
 

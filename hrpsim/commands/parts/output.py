@@ -26,7 +26,7 @@ def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> di
     for text in texts:
         name, separator, value = text.partition(sign)
         if not separator:
-            raise HrpsimError(f"{option} takes NAME{sign}VALUE, got {text!r}")
+            raise HrpsimError(f"{option} must be NAME{sign}VALUE, got {text!r}")
         found[name] = value
     return found
 

@@ -46,7 +46,7 @@ def check(options: argparse.Namespace) -> None:
         return
     for name in ("signals", "every"):
         if getattr(options, name) is not None:
-            raise HrpsimError(f"--{name} says what --record records: add --record FILE")
+            raise HrpsimError(f"--{name} has no effect without --record. Add --record FILE")
 
 
 @contextmanager

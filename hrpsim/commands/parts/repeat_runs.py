@@ -54,7 +54,7 @@ def _worst(options: argparse.Namespace, found, store: Path) -> list[int]:
 
     by = options.by or ("largest_tilt" if "largest_tilt" in found else None)
     if by is None:
-        raise HrpsimError("--worst needs --by NAME, the outcome by which cells are the worst")
+        raise HrpsimError("--worst needs --by NAME, the outcome that ranks the cells")
     cells = worst_cells(found, by, options.worst)
     if not cells:
         raise HrpsimError(f"{store}: no cell has an outcome {by.removeprefix('-')!r} yet")
@@ -70,11 +70,11 @@ def _started(study, found, cell: int):
 
     if isinstance(study.scenario, BoundaryScenario):
         raise HrpsimError(
-            "a cell of a study with find is many runs. To show one run, use a study with "
+            "a cell of a study with `find` has many runs. To show one run, use a study with "
             f"{study.scenario.parameter} in its design"
         )
     if not isinstance(study.scenario, WorldScenario):
-        raise HrpsimError("only cells of a study of a world can be shown. This one has a function")
+        raise HrpsimError("only cells of a study with a `world` can be shown, not of a `function`")
     chosen = cell_of(found, cell)
     run = study.scenario.start(chosen.values, chosen.seed)
     return run, Motion(run.period, run.go_on, rewinds=False)

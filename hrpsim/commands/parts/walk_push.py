@@ -56,6 +56,8 @@ def pushes_of(options: argparse.Namespace, robot: Robot) -> list[Push]:
 def _parse(text: str) -> GivenPush:
     parts = text.split(",")
     if len(parts) != 4 or not parts[0]:
-        raise argparse.ArgumentTypeError(f"{text[:60]!r} is not {_FORM}, such as BODY,20,1.57,3.0")
+        raise argparse.ArgumentTypeError(
+            f"must be {_FORM}, such as BODY,20,1.57,3.0, got {text[:60]!r}"
+        )
     number = real(-1e6, 1e6)
     return GivenPush(parts[0], number(parts[1]), number(parts[2]), not_negative(parts[3]))

@@ -132,7 +132,7 @@ def robot_in_world(prepared: PreparedBiped, world_file: Path | None) -> Robot:
     else:
         world = load_world(world_file)
         if world.robots:
-            raise WorldError(f"{world_file}: has a robot of its own. --robot needs a world without")
+            raise WorldError(f"{world_file}: has a robot. --robot needs a world without robots")
     robot = world.add_robot(prepared.model, q=prepared.start, name="robot")
     robot.command(positions=robot.joint_positions)
     robot.keep_as_initial()

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time-step", type=positive, metavar="S", help="step [s]; the world's by default"
     )
-    parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
+    parser.add_argument("--robot", metavar="NAME", help="name of the robot, if there are several")
     parser.add_argument(
         "--recording",
         type=Path,
@@ -47,7 +47,7 @@ def check_policy(options: argparse.Namespace) -> int:
 
     robots = load_world(options.world, time_step=options.time_step).robots
     if not robots:
-        raise HrpsimError(f"{options.world}: no robot")
+        raise HrpsimError(f"{options.world}: the world has no robot")
     name = options.robot or next(iter(robots))
     require_name("robot", name, robots, HrpsimError)
     differs = policy_check.check_policy(

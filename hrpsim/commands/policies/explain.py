@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the robot for mujoco; by default the world, if the world is an MJCF",
     )
-    parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
+    parser.add_argument("--robot", metavar="NAME", help="name of the robot, if there are several")
     parser.add_argument(
         "--keyframe", default="", metavar="NAME", help="posture of the description to start in"
     )
@@ -103,12 +103,12 @@ def _reference(case, options: argparse.Namespace):
 
     if options.reference != _MUJOCO:
         if options.mjcf is not None:
-            raise HrpsimError("--mjcf is for --reference mujoco")
+            raise HrpsimError("--mjcf has no effect without --reference mujoco. Leave it out")
         return RecordedReference(case, Path(options.reference))
     mjcf = options.mjcf or options.world
     if mjcf.suffix != ".xml":
         raise HrpsimError(
-            f"{mjcf} is no MJCF: --mjcf FILE names the robot for MuJoCo, or --reference FILE a "
-            "recording"
+            f"{mjcf} is not an MJCF. Name the robot for MuJoCo by --mjcf FILE, or a recording by "
+            "--reference FILE"
         )
     return MujocoReference(case, mjcf.absolute())

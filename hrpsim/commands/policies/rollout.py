@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="study file with values, pushes, noise; without it only the start differs",
     )
     parser.add_argument("--worlds", type=whole(1, 100_000), default=64, help="number of runs")
-    parser.add_argument("--robot", metavar="NAME", help="which one, where there are several")
+    parser.add_argument("--robot", metavar="NAME", help="name of the robot, if there are several")
     parser.add_argument(
         "--command",
         nargs=3,

@@ -78,7 +78,7 @@ def read_npz(
             if names is not None:
                 require_name("array", name, names, error, where=path, limit=30)
             if name in found:
-                raise error(f"{path}: has two arrays {name!r}")
+                raise error(f"{path}: has two arrays with the name {name!r}")
             try:
                 if member.compress_type not in _PACKED:
                     raise ValueError(f"compression method {member.compress_type} is not supported")
@@ -90,7 +90,7 @@ def read_npz(
                 raise error(f"{path}: array {name!r}: {reason_of(cause)}") from cause
             left -= found[name].nbytes
             if left < 0:
-                raise error(f"{path}: unpacks to over {getattr(limits, limit)} bytes ({limit})")
+                raise error(f"{path}: unpacks to {limits.excess(limit, 'bytes')}")
     return found
 
 
@@ -106,11 +106,9 @@ def _archive(path: Path, file: BinaryIO, error: type[HrpsimError]) -> zipfile.Zi
     try:
         archive = zipfile.ZipFile(file)
     except Exception as cause:
-        raise error(
-            f"{path}: not arrays of a recording, no .npz file: {reason_of(cause)}"
-        ) from cause
+        raise error(f"{path}: not a file of NumPy arrays (.npz): {reason_of(cause)}") from cause
     if len(archive.infolist()) > _MEMBERS:
-        raise error(f"{path}: has over {_MEMBERS} arrays")
+        raise error(f"{path}: has more than {_MEMBERS} arrays")
     return archive
 
 
@@ -126,10 +124,10 @@ def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
         raise ValueError(f"its entries are {kind}, not numbers{' or texts' * ('U' in kinds)}")
     size = math.prod(shape) * kind.itemsize
     if size > most or min(shape, default=0) < 0:
-        raise ValueError(f"its shape is said to be {shape}, beyond {most} bytes")
+        raise ValueError(f"the header states the shape {shape}, which needs more than {most} bytes")
     data = file.read(size)
     if len(data) < size:
-        raise ValueError(f"it says that its shape is {shape}, and has {len(data)} bytes")
+        raise ValueError(f"the header states the shape {shape}, but only {len(data)} bytes follow")
     flat = np.frombuffer(data, dtype=kind) if size else np.zeros(math.prod(shape), kind)
     if kind.kind == "U" and size:
         flat.tolist()  # ValueError for characters that do not exist
@@ -145,5 +143,7 @@ def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
     width, read = _HEADERS[version[0]]
     head = file.read(width)
     if (length := int.from_bytes(head, "little")) > _HEADER:
-        raise ValueError(f"its header is said to have {length} bytes")
+        raise ValueError(
+            f"the header states a length of {length} bytes. At most {_HEADER} are read"
+        )
     return read(io.BytesIO(head + file.read(length)), max_header_size=_HEADER)

@@ -145,8 +145,8 @@ def call_bounded(
     if kind == NO_MEMORY:
         end_child()  # its memory may be damaged
         raise error(
-            f"{label}: decoding needs over {limits.DECODER_MEMORY} bytes (DECODER_MEMORY): export a"
-            " smaller file"
+            f"{label}: decoding needs {limits.excess('DECODER_MEMORY', 'bytes')}. Export a smaller"
+            " file"
         )
     if kind == REFUSED:
         raise error(f"{label}: {content}")
@@ -186,10 +186,13 @@ def _answer(request: bytes, label: str, allowed: float, error: type[HrpsimError]
         if not child.is_closed or status != 0:
             break
     if status == -signal.SIGPROF:
-        why = f"decoding takes over {allowed:.3g} s of the processor's time (DECODER_TIME)"
+        why = (
+            f"decoding takes more than {allowed:.3g} s of processor time"
+            " (limit DECODER_TIME in hrpsim.common.limits)"
+        )
     else:
         why = (
-            f"its decoder ended with status {status}: the file is damaged, or too large for"
-            " DECODER_MEMORY, DECODER_WAIT or DECODER_RESULT"
+            f"its decoder ended with status {status}. The file is damaged, or exceeds a limit in"
+            " hrpsim.common.limits: DECODER_MEMORY, DECODER_WAIT or DECODER_RESULT"
         )
     raise error(f"{label}: {why}. Export a smaller or plainer file")

@@ -9,6 +9,7 @@ import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError
 
 
@@ -32,7 +33,7 @@ def csv_rows(
         for row in reader:
             most -= len(row)
             if most < 0:
-                raise error(f"{label}:{reader.line_num}: too many values ({limit})")
+                raise error(f"{label}:{reader.line_num}: {limits.excess(limit, 'values')}")
             yield [cell.strip() for cell in row], reader.line_num
     except csv.Error as cause:
         raise error(f"{label}:{reader.line_num}: not CSV: {cause}") from cause

@@ -31,7 +31,7 @@ _KINDS = {
 def refuse_pointer(path: Path, head: bytes | bytearray, error: type[HrpsimError]) -> None:
     """Raise `error` if a file is only a pointer of Git LFS to a file that was not downloaded."""
     if head.startswith(_POINTER):
-        raise error(f"{path}: is a pointer of Git LFS, not the file itself: git lfs pull gets it")
+        raise error(f"{path}: is a Git LFS pointer, not the file itself. Run `git lfs pull`")
 
 
 @contextlib.contextmanager
@@ -95,7 +95,7 @@ def file_digest(path: Path, error: type[HrpsimError], limit: str) -> bytes:
 
 def too_large(path: Path, limit: str, error: type[HrpsimError]) -> HrpsimError:
     """Return the error for a file that is larger than a limit of `limits`."""
-    return error(f"{path}: over {getattr(limits, limit)} bytes, the limit of such files ({limit})")
+    return error(f"{path}: {limits.excess(limit, 'bytes')}. Use a smaller file")
 
 
 def _require_regular(mode: int, path: Path, error: type[HrpsimError], what: str) -> None:

@@ -19,10 +19,10 @@ def parse_json(text: str | bytes) -> Any:
     """
     marks = (b"[", b"{", b",") if isinstance(text, bytes) else ("[", "{", ",")
     if sum(text.count(mark) for mark in marks) > limits.JSON_VALUES:  # type: ignore[arg-type]
-        raise ValueError(f"its JSON has over {limits.JSON_VALUES} values (JSON_VALUES)")
+        raise ValueError(f"its JSON has {limits.excess('JSON_VALUES', 'values')}")
     try:
         return json.loads(text)
     except RecursionError:
-        raise ValueError("its JSON nests too deep") from None
+        raise ValueError("its JSON has too many nested levels") from None
     except UnicodeDecodeError as cause:
         raise ValueError(f"its JSON is not text: {cause.reason}") from cause

@@ -36,7 +36,7 @@ def number_table(
         error: a word is not a number, or rows differ in length.
     """
     if max(map(len, lines), default=0) > _LONGEST:
-        raise error(f"{label}: a line has over {_LONGEST} characters")
+        raise error(f"{label}: a line has more than {_LONGEST} characters. Split the line")
     if not any(line.partition(comments or "\n")[0].strip() for line in lines):
         return np.empty((0, 0))
     try:

@@ -31,9 +31,10 @@ def read_text(path: Path, error: type[HrpsimError], limit: str, what: str = "fil
     except UnicodeDecodeError as cause:
         line = data.count(b"\n", 0, cause.start) + 1
         raise error(
-            f"{path}:{line}: not UTF-8: byte 0x{data[cause.start]:02x} at offset {cause.start}"
+            f"{path}:{line}: not UTF-8: byte 0x{data[cause.start]:02x} at offset {cause.start}. "
+            "Save the file as UTF-8"
         ) from cause
     most = limits.TEXT_LINES
     if len(text) > most and sum(map(text.count, _ENDS)) > most:
-        raise error(f"{path}: over {most} lines, the limit of such files (TEXT_LINES)")
+        raise error(f"{path}: {limits.excess('TEXT_LINES', 'lines')}")
     return text

@@ -56,7 +56,7 @@ def decoded_xml(
     try:
         return data.decode(encoding, errors).lstrip("\ufeff \t\r\n")
     except (UnicodeError, LookupError) as cause:
-        raise error(f"{label}: is not text: {cause}") from cause
+        raise error(f"{label}: is not text in {encoding[:40]}: {cause}. Use UTF-8") from cause
 
 
 def xml_root(
@@ -82,7 +82,7 @@ def xml_root(
             XML_ELEMENTS elements.
     """
     if text.count("<") > 2 * limits.XML_ELEMENTS:
-        raise error(f"{label}: over {limits.XML_ELEMENTS} elements (XML_ELEMENTS)")
+        raise error(f"{label}: {limits.excess('XML_ELEMENTS', 'elements')}")
 
     def at(line: int) -> str:
         return f"{label}:{line}" if has_lines and line else f"{label}"
@@ -90,7 +90,7 @@ def xml_root(
     found = _TYPE.search(text) and _TYPE.search(_COMMENT.sub("", text))
     if found and not recover:
         line = text.count("\n", 0, text.find(found[0])) + 1
-        raise error(f"{at(line)}: a document type or entities are not allowed")
+        raise error(f"{at(line)}: a document type or entities are not allowed. Remove them")
     try:
         root = _parsed(_DECLARATION.sub("", text, count=1).encode("utf-8"), recover, huge)
     except UnicodeEncodeError as cause:
@@ -98,7 +98,7 @@ def xml_root(
     except etree.XMLSyntaxError as cause:
         raise error(f"{at(cause.lineno)}: XML syntax error: {cause.msg}") from cause
     if root is None:
-        raise error(f"{label}: holds no element")
+        raise error(f"{label}: contains no XML element")
     return root
 
 

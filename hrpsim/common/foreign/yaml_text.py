@@ -26,7 +26,7 @@ _TAG = "tag:yaml.org,2002:"
 _NUMBERS = (_TAG + "int", _TAG + "float")
 _FLOAT = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][-+]?[0-9]+\Z")
 _XML = re.compile(r"\s*<[?!a-zA-Z]")
-_TOO_DEEP = f"nested more than {limits.YAML_DEPTH} deep (YAML_DEPTH)"
+_TOO_DEEP = limits.excess("YAML_DEPTH", "nested levels")
 _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point
 
 if yaml.__with_libyaml__:
@@ -111,11 +111,11 @@ def parse_yaml(
     anchors_of: a text whose anchors are also valid in this text.
     """
     if len(text) > limits.YAML_SIZE:
-        raise error(f"{label}: over {limits.YAML_SIZE} characters (YAML_SIZE)")
+        raise error(f"{label}: {limits.excess('YAML_SIZE', 'characters')}")
     if _XML.match(text):
         raise error(
-            f"{label}: is XML, such as the description of a robot, where YAML is needed: "
-            "`load_model` reads a description, and a world file names one (robots: [{urdf: FILE}])"
+            f"{label}: is XML, such as the description of a robot. A YAML file is needed here. "
+            "`load_model` reads a description. A world file names one (robots: [{urdf: FILE}])"
         )
     try:
         loader = _Loader(text, repeated, {} if anchors_of is None else anchors_of.anchors)
@@ -152,19 +152,19 @@ class _Loader(_Base):
         if isinstance(event, yaml.AliasEvent):
             self._aliases += 1
             if self._aliases > limits.YAML_ALIASES:
-                raise _refusal(event, f"more than {limits.YAML_ALIASES} aliases (YAML_ALIASES)")
+                raise _refusal(event, limits.excess("YAML_ALIASES", "aliases"))
             if event.anchor in self.anchors and self.anchors[event.anchor].end_mark is None:
-                raise _refusal(event, f"the anchor {event.anchor!r} holds itself")
+                raise _refusal(event, f"the anchor {event.anchor!r} contains itself")
             node = super().compose_node(parent, index)
         else:
             self._count += 1
             if self._count > limits.YAML_NODES:
-                raise _refusal(event, f"more than {limits.YAML_NODES} values (YAML_NODES)")
-            self.anchors.pop(event.anchor, None)  # another node may get the same name later
+                raise _refusal(event, limits.excess("YAML_NODES", "values"))
+            self.anchors.pop(event.anchor, None)  # a name may be given to another node later
             node = super().compose_node(parent, index)
             node.size = _size(node)
             if node.size > limits.YAML_EXPANDED:
-                why = f"aliases make more than {limits.YAML_EXPANDED} values (YAML_EXPANDED)"
+                why = f"aliases expand to {limits.excess('YAML_EXPANDED', 'values')}"
                 raise _refusal(node, why)
             if event.anchor is not None:
                 self.named[event.anchor] = node
@@ -177,13 +177,13 @@ class _Loader(_Base):
         names = set()
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode):
-                raise _refusal(key, "a key must be one value")
+                raise _refusal(key, "a key must be a single value, not a list or a mapping")
             if key.tag == _TAG + "merge":
                 continue
             name = self.construct_object(key)
             if name in names:
                 if not self._repeated:
-                    raise _refusal(key, f"the key {name!r} is given twice")
+                    raise _refusal(key, f"the key {name!r} is given twice. Remove one")
                 self.repeats.append(f"line {key.start_mark.line + 1}: {name}")
             names.add(name)
         return node

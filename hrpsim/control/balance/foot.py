@@ -100,7 +100,8 @@ def foot_of(model: Model, sole: str) -> Foot:
         if along[axis_index] < 1.0 - 1e-6 or (axis_index == 2) == revolute:
             raise ModelError(
                 f"{model.source}: a spring between ankle and {sole!r} must turn about x or y of "
-                f"the sole or slide along z. One lies along {np.round(along, 3).tolist()}"
+                "the sole, or slide along z. The axis of one spring is "
+                f"{np.round(along, 3).tolist()}"
             )
         if revolute:
             turn_stiffness[axis_index] = system.stiffness[k]
@@ -110,7 +111,9 @@ def foot_of(model: Model, sole: str) -> Foot:
             slide_stiffness = float(system.stiffness[k])
     sensor = _force_sensor(model, sole, [*below, last])
     if sensor.body != frame.body:
-        raise ModelError(f"{model.source}: sensor {sensor.name!r} does not stand on {sole!r}")
+        raise ModelError(
+            f"{model.source}: force sensor {sensor.name!r} is not above the sole {sole!r}"
+        )
     return Foot(
         leg=leg,
         sole=sole,
@@ -158,7 +161,8 @@ def _force_sensor(model: Model, sole: str, bodies: list[int]) -> Sensor:
     ]
     if not found:
         raise ModelError(
-            f"{model.source}: no force sensor between ankle and {sole!r}. A stabiliser needs one"
+            f"{model.source}: the stabiliser needs a force sensor between the ankle and {sole!r}, "
+            "but the description has none"
         )
     return next((sensor for sensor in found if sensor.tare), found[0])
 

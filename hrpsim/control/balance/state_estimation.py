@@ -90,7 +90,9 @@ class Estimation(NamedTuple):
 def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
     """Return the arrays of an estimate. Raises ModelError for a fixed base or without an IMU."""
     if model.base != "free":
-        raise ModelError(f"{model.source}: a robot on a fixed base has nothing to balance")
+        raise ModelError(
+            f"{model.source}: a robot on a fixed base cannot balance. Load it with base='free'"
+        )
     waist = model.frame(model.base_link).body
     imu = waist_imu(model)
     base = next(joint for joint in model.joints if joint.joint_type == FREE)
@@ -134,7 +136,7 @@ def waist_imu(model: Model) -> Sensor:
     waist = model.frame(model.base_link).body
     found = [s for s in model.sensors if s.kind == "imu" and s.body == waist]
     if not found:
-        raise ModelError(f"{model.source}: no IMU on {model.base_link!r}")
+        raise ModelError(f"{model.source}: the base link {model.base_link!r} has no IMU. Add one")
     return found[0]
 
 

@@ -18,9 +18,9 @@ from hrpsim.model.readers.urdf.document import Document
 from hrpsim.model.system import FREE, REVOLUTE
 
 _KNEE = 3
-_NEEDED = f"walking needs {JOINT_COUNT} joints a leg: hip 3, knee 1, ankle 2"
+_NEEDED = f"a leg that walks needs {JOINT_COUNT} joints: hip 3, knee 1, ankle 2"
 _ALIGNED = 0.9  # least cosine between an axis and the expected axis
-_LONGER = 1.2  # least ratio of the sole's lengths before and behind the ankle
+_LONGER = 1.2  # least ratio of a sole's lengths before and behind the ankle
 
 
 class BipedLeg(NamedTuple):
@@ -124,11 +124,11 @@ def _lowest_branches(model: Model, poses, ends: list[int]) -> list[int]:
         shared = sum(a is b for a, b in zip(path, top))
         if min(len(path), len(top)) - shared >= JOINT_COUNT:
             return [first, body]
-    cure = "name both feet (--left-foot, --right-foot)" if len(top) >= JOINT_COUNT else _NEEDED
+    cure = "Name both feet (--left-foot, --right-foot)" if len(top) >= JOINT_COUNT else _NEEDED
     raise ModelError(
-        f"{model.source}: no two feet: {_link_of(model, first)!r} reaches lowest, {len(top)} joints"
-        f" below the base, and no other branch of {JOINT_COUNT} joints or more touches the floor;"
-        f" {cure}"
+        f"{model.source}: two feet were not found. {_link_of(model, first)!r} reaches lowest, "
+        f"{len(top)} joints below the base, and no other branch of {JOINT_COUNT} or more joints "
+        f"touches the floor. {cure}"
     )
 
 
@@ -138,12 +138,14 @@ def _check_legs(model: Model, ends, legs) -> None:
         names = [joint.name for joint in leg]
         if len(leg) < JOINT_COUNT:
             raise ModelError(
-                f"{model.source}: the leg of {name!r} has {len(leg)} joints ({', '.join(names)});"
+                f"{model.source}: the leg of {name!r} has {len(leg)} joints ({', '.join(names)})."
                 f" {_NEEDED}"
             )
         odd = [joint.name for joint in leg if joint.joint_type != REVOLUTE]
         if odd:
-            raise ModelError(f"{model.source}: not revolute in the leg of {name!r}: {odd}")
+            raise ModelError(
+                f"{model.source}: joints of the leg of {name!r} are not revolute: {odd}"
+            )
 
 
 def _range(model: Model, joint: Joint) -> str:
@@ -162,8 +164,8 @@ def _shaped_bodies(model: Model, poses) -> list[int]:
             lowest[body] = float((p + points @ R.T)[:, 2].min())
     if not lowest:
         raise ModelError(
-            f"{model.source}: nothing to stand on: no link below {base.name!r} has a <collision>. "
-            "Give the feet a <collision> each"
+            f"{model.source}: has no feet. No link below {base.name!r} has a <collision>. "
+            "Give each foot a <collision>"
         )
     return sorted(lowest, key=lowest.__getitem__)
 
@@ -195,8 +197,8 @@ def _longer_side(model: Model, poses, legs, bodies, way: np.ndarray) -> np.ndarr
     behind = sum(_reach(model, poses, *of, -way) for of in zip(legs, bodies))
     if max(ahead, behind) <= _LONGER * min(ahead, behind):
         raise ModelError(
-            f"{model.source}: the forward direction is unknown: its knees bend to both "
-            f"sides alike ({_range(model, legs[0][_KNEE])}), and its soles are as long before the "
+            f"{model.source}: the forward direction is unknown. The knees bend to both sides "
+            f"alike ({_range(model, legs[0][_KNEE])}), and the soles are as long before the "
             "ankles as behind them. Name both feet (--left-foot, --right-foot)"
         )
     return way if ahead > behind else -way
@@ -295,7 +297,8 @@ def _ankle_axis(model: Model, poses, R_walk, leg, axis: int, what: str) -> Joint
     names = [joint.name for joint in leg[_KNEE + 1 :]]
     loops = ", ".join(connection.name for connection in model.connections)
     raise ModelError(
-        f"{model.source}: no ankle {what} axis: neither {names[0]!r} nor {names[1]!r} turns about "
-        f"{'xyz'[axis]} of the walk with all joints at zero"
+        f"{model.source}: the ankle has no {what} axis. Neither {names[0]!r} nor {names[1]!r} "
+        "turns "
+        f"about the {'xyz'[axis]} axis of the walk with all joints at zero"
         + (f". Legs with closed loops ({loops}) do not walk" if loops else "")
     )

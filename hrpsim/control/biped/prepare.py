@@ -75,7 +75,7 @@ class BipedOptions:
 
     def __post_init__(self) -> None:
         if self.sole is not None and not all(math.isfinite(v) and v > 0.0 for v in self.sole):
-            raise ModelError(f"a sole's three lengths must be positive, got {self.sole}")
+            raise ModelError(f"the three lengths of --sole must be positive [m], got {self.sole}")
         if (self.left_foot is None) != (self.right_foot is None):
             raise ModelError("name both feet, or none (--left-foot, --right-foot)")
 

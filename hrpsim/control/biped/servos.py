@@ -83,7 +83,7 @@ class StaticHold(NamedTuple):
 
     def __str__(self) -> str:
         if math.isinf(self.deflection):
-            return "are too soft for the weight: gravity overcomes them"
+            return "are softer than the weight of the robot"
         return f"yield by {self.deflection:.3f} rad under the weight ({MOST_DEFLECTION:g} at most)"
 
 
@@ -157,8 +157,9 @@ def check_hold(model: Model, hold: StaticHold) -> None:
     servos = ", ".join(f"{name} ({value:g} Nm/rad)" for name, value in kp.items())
     more = "stiffness" if math.isinf(hold.factor) else f"{hold.factor:.1f} times their kp"
     raise ModelError(
-        f"{model.source}: the gains do not hold the robot: the servos of {servos} {hold}. Give "
-        f"the legs {more} in the description, or no gains: they are then made from the inertias"
+        f"{model.source}: the gains do not hold the robot. The servos of {servos} {hold}. Give "
+        f"the legs {more} in the description. Without gains there, hrpsim chooses the gains from "
+        "the inertias"
     )
 
 

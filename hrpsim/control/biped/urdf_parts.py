@@ -106,8 +106,9 @@ def _take_mass(root: etree._Element, foot: str) -> None:
     heavy = 0.0 if mass is None else float(mass.get("value"))
     if heavy <= 4.0 * _PART_MASS:
         raise ModelError(
-            f"link {foot!r} has {heavy:g} kg. Bushes need a foot of more than "
-            f"{4.0 * _PART_MASS:g} kg, of which their parts take {2.0 * _PART_MASS:g} kg"
+            f"link {foot!r} has {heavy:g} kg. Rubber bushes need a foot of more than "
+            f"{4.0 * _PART_MASS:g} kg, because their parts have {2.0 * _PART_MASS:g} kg. Give a "
+            "heavier foot, or walk without bushes (--rigid-feet)"
         )
     mass.set("value", repr(heavy - 2.0 * _PART_MASS))
 
@@ -121,8 +122,8 @@ def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
     foot = last.find("child").get("link")
     if any(joint.get("name") == foot for joint in root.iterchildren("joint")):
         raise ModelError(
-            f"link {foot!r} has the name of a joint, which would no longer move it with bushes "
-            "between: rename one of them"
+            f"link {foot!r} has the same name as a joint. With rubber bushes in between, the joint "
+            "no longer moves this link. Rename one of the two"
         )
     _take_mass(root, foot)
     point = leg.sole_p + leg.sole_R @ np.array([0.0, 0.0, 0.5 * leg.ankle_height])

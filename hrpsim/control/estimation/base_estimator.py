@@ -57,10 +57,12 @@ class BaseEstimator:
         self, model: Model, joint_names: Sequence[str], period: float, feet: Sequence[str] = ()
     ) -> None:
         if model.base != "free":
-            raise ModelError(f"{model.source}: a robot on a fixed base has no base to estimate")
+            raise ModelError(
+                f"{model.source}: the estimator needs a free base. Load the model with base='free'"
+            )
         imus = [sensor for sensor in model.sensors if sensor.kind == "imu"]
         if not imus:
-            raise ModelError(f"{model.source}: estimating the base needs an IMU, and there is none")
+            raise ModelError(f"{model.source}: the estimator needs an IMU, but the robot has none")
         self.imu = imus[0]
         self.feet = _feet(model, feet)
         self._period = period
@@ -160,7 +162,7 @@ class BaseEstimator:
         while body > 0 and bodies[body]["joint_type"] == FIXED:
             body = int(bodies[body]["parent"])
         if body != 0:
-            raise ModelError(f"IMU {self.imu.name!r} does not move with the base")
+            raise ModelError(f"IMU {self.imu.name!r} must be fixed to the base link")
         update_poses(self._forest, self._q, self._kinematics)
         return (self._R[self.imu.body] @ self.imu.R).T @ self._R[0]
 
@@ -180,7 +182,7 @@ def _feet(model: Model, names: Sequence[str]) -> list[Sensor]:
     }
     if not heights:
         raise ModelError(
-            f"{model.source}: estimating the base needs force sensors above the soles. There are "
+            f"{model.source}: the estimator needs force sensors above the soles. Force sensors: "
             f"{', '.join(forces) or 'none'}"
         )
     lowest = min(heights.values())

@@ -165,8 +165,8 @@ class Controller(ABC):
             return
         if close := get_close_matches(name, known, n=1, cutoff=_RESEMBLES):
             raise UnknownAttributeError(
-                f"a controller has no attribute {name!r}. Did you mean {close[0]!r}? An attribute"
-                f" of {cls.__name__}'s own with such a name is declared in the class: {name}: type"
+                f"a controller has no attribute {name!r}. Did you mean {close[0]!r}? To add this "
+                f"attribute to {cls.__name__}, declare it in the class: {name}: type"
             )
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:  # noqa: B027

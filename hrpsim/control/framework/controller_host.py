@@ -96,7 +96,9 @@ def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) ->
             raise ControllerError(f"{who}: needs: {unknown_name('link', link, model.frames)}")
     base = values.get("base", "")
     if base and model.base != "free":
-        raise ControllerError(f"{who}: needs: base: {model.name!r} stands on a fixed base")
+        raise ControllerError(
+            f"{who}: needs: base: {model.name!r} has a fixed base. Leave `base` out"
+        )
     noise = values.get("noise")
     return Needs(
         base,
@@ -120,8 +122,9 @@ def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
         if abs(ticks * period - time) > 1e-6 * period:
             low = int(time / period)
             raise ControllerError(
-                f"{who}: needs: delays: {what}: {time:g} s is not a whole number of the "
-                f"controller's periods. {low * period:g} s and {(low + 1) * period:g} s are"
+                f"{who}: needs: delays: {what}: {time:g} s is not a whole multiple of the "
+                f"controller's period. The nearest are {low * period:g} s and "
+                f"{(low + 1) * period:g} s"
             )
         if ticks:
             delays[what] = ticks
@@ -234,7 +237,8 @@ class ControllerHost:
             )
         if parameters is not None and not isinstance(parameters, Mapping):
             raise ControllerError(
-                f"parameters of a controller are a mapping of names, got {shown_value(parameters)}"
+                "parameters of a controller must be a mapping with names as keys, got "
+                f"{shown_value(parameters)}"
             )
         self.controller = controller
         self.name = type(controller).__name__
@@ -329,7 +333,9 @@ class ControllerHost:
         chosen = [modes == mode for mode in MODES]
         if modes.shape != (len(self.joint_names),) or not np.logical_or.reduce(chosen).all():
             raise ControllerError(
-                f"{self.name}: modes must be {len(self.joint_names)} of POSITION, VELOCITY, EFFORT"
+                f"{self.name}: modes must be {len(self.joint_names)} values, each POSITION, "
+                "VELOCITY or "
+                "EFFORT"
             )
         fields = []
         rows = zip(MODES, Command._fields, chosen, used_by(modes), strict=False)
@@ -338,8 +344,8 @@ class ControllerHost:
             if values is None and needed.any():
                 joint = self.joint_names[int(np.argmax(needed))]
                 raise ControllerError(
-                    f"{self.name}: joint {joint!r} is commanded by {MODES[mode]}, and the "
-                    f"command has no {what}"
+                    f"{self.name}: joint {joint!r} is commanded by {MODES[mode]}, but the command "
+                    f"has no {what}"
                 )
             if values is not None:
                 vector = self._numbers(what, values)
@@ -358,7 +364,8 @@ class ControllerHost:
             if not finite.all():
                 k = int(np.argmin(finite))
                 raise ControllerError(
-                    f"{self.name}: {what} for joint {self.joint_names[k]!r} is {vector[k]}"
+                    f"{self.name}: {what} for joint {self.joint_names[k]!r} must be finite, got "
+                    f"{vector[k]}"
                 )
         return vector
 
@@ -392,7 +399,6 @@ def steps_in_period(what: str, period: float, time_step: float) -> int:
         fitting = ", ".join(f"{period / k:g}" for k in range(parts, parts + 3))
         raise ControllerError(
             f"{what} of {period:g} s is not a whole multiple of the world's time step "
-            f"of {time_step:g} s. A period of {periods} s is, and time steps that fit the period "
-            f"are {fitting} s"
+            f"of {time_step:g} s. Choose a period of {periods} s, or a time step of {fitting} s"
         )
     return steps

@@ -34,7 +34,7 @@ def find_controller(name: str) -> type[Controller]:
     is_module = all(part.isidentifier() for part in source.split("."))
     if not (separator and class_name and (is_file or is_module)):
         raise ControllerError(
-            f"controller {name!r}: expected 'module:Class' or 'path/to/file.py:Class'"
+            f"controller {name!r}: must be 'module:Class' or 'path/to/file.py:Class'"
         )
     module = _module_in_file(source) if is_file else _module(source, name)
     found = getattr(module, class_name, None)
@@ -102,7 +102,7 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
     if not isinstance(content, dict) or not all(isinstance(key, str) for key in content):
         shown = f"keys {shown_value(list(content))}" if isinstance(content, dict) else ""
         raise ControllerError(
-            f"parameters file {str(path)!r}: expected a mapping of names to values, got "
+            f"parameters file {str(path)!r}: must be a mapping from names to values, got "
             f"{shown or shown_value(content)}"
         )
     if kinds is not None:

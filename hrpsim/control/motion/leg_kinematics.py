@@ -115,7 +115,8 @@ class LegKinematics:
             if abs(distance) > _OFFSET_TOLERANCE:
                 raise ModelError(
                     f"{model.source}: the leg of {', '.join(self.joint_names)} has no closed-form "
-                    f"inverse: {what} pass each other at {abs(distance):.3g} m. They must meet"
+                    f"inverse. The {what} must intersect, but their distance is "
+                    f"{abs(distance):.3g} m"
                 )
         thigh, shank = (knee - hip)[[2, 0]], (ankle - knee)[[2, 0]]
         lengths = float(np.hypot(*thigh)), float(np.hypot(*shank))
@@ -249,7 +250,7 @@ def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:
     path = []
     while body != ancestor:
         if body < 0:
-            raise ModelError(f"{model.source}: the foot does not hang on the waist")
+            raise ModelError(f"{model.source}: the foot is not a descendant of the waist")
         path.append(body)
         body = int(model.system.parent[body])
     return path[::-1]
@@ -259,7 +260,7 @@ def _sense_of_axis(model: Model, name: str, k: int, axis: np.ndarray) -> float:
     sense = float(np.sign(axis[_AXES[k]]))
     if np.abs(axis - sense * np.eye(3)[_AXES[k]]).max() > _AXIS_TOLERANCE:
         raise ModelError(
-            f"{model.source}: joint {name!r} is at the place of the {_ROLES[k]}. It must turn "
-            f"about {'xyz'[_AXES[k]]} of the waist, got axis {np.round(axis, 6).tolist()}"
+            f"{model.source}: joint {name!r} is the {_ROLES[k]} of the leg, so it must turn about "
+            f"{'xyz'[_AXES[k]]} of the waist, got axis {np.round(axis, 6).tolist()}"
         )
     return sense

@@ -153,9 +153,13 @@ class MotionSequence:
             require_fit(f"MotionSequence.{name}", channel, Channel, SequenceError)
             width = channel.values.shape[1]
             if name in columns and width != len(columns[name]):
-                raise SequenceError(f"{name} has {width} values a sample, not {len(columns[name])}")
+                raise SequenceError(
+                    f"{name} must have {len(columns[name])} values in each sample, got {width}"
+                )
             if name == "wrenches" and width % 6:
-                raise SequenceError(f"wrenches has {width} values a sample, not a multiple of 6")
+                raise SequenceError(
+                    f"wrenches must have a multiple of 6 values in each sample, got {width}"
+                )
 
     def channels(self) -> Iterator[tuple[str, Channel]]:
         """Yield (name, channel) of the channels that are present."""
@@ -178,7 +182,7 @@ class MotionSequence:
         nor `waist` is present.
         """
         if self._attitude is None:
-            raise SequenceError("the sequence has neither waist nor hip, so no pose of the waist")
+            raise SequenceError("the sequence has no pose of the waist: give waist or hip")
         position = None if self.waist is None else self.waist.at(times)[..., :3]
         return position, rotations_of(self._attitude.at(times))
 

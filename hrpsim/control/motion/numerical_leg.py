@@ -118,8 +118,8 @@ class NumericalLeg:
         missed = _search_leg(self.links, self.search[0], target[0], self._work[0], angles)
         if not missed <= _REACHED and not clamp:
             raise UnreachableError(
-                f"the leg of {', '.join(self.joint_names)} misses the foot's place "
-                f"{np.round(np.asarray(position), 4).tolist()} m by {missed:.2g} m"
+                f"the leg of {', '.join(self.joint_names)} does not reach the foot's position "
+                f"{np.round(np.asarray(position), 4).tolist()} m. It misses by {missed:.2g} m"
             )
         return angles
 

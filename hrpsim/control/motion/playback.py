@@ -77,7 +77,9 @@ class Playback(Controller):
             names = parameters.get("joint_names")
             self.sequence = read_sequence(parameters["sequence"], model, names)
         if self.sequence is None:
-            raise SequenceError("playback needs the parameter 'sequence', the basename of a set")
+            raise SequenceError(
+                "playback needs the parameter 'sequence', the basename of a set of files"
+            )
         if "period" in parameters:
             self.period = parameters["period"]
         self.transition = parameters.get("transition")
@@ -86,7 +88,9 @@ class Playback(Controller):
         for joint in self.sequence.joint_names:
             if joint not in joints:
                 message = unknown_name("joint", joint, joints, limit=len(joints))
-                raise SequenceError(f"playback: the sequence moves a joint that is not: {message}")
+                raise SequenceError(
+                    f"playback: the sequence moves a joint that the robot does not have: {message}"
+                )
         self._columns = [joints.index(joint) for joint in self.sequence.joint_names]
 
     def initialize(self, state: State) -> None:

@@ -87,7 +87,7 @@ class PostureSolver:
             if max(self._correct_aim(stance), np.abs(error).max()) < _TOLERANCE:
                 return q.copy()
             q[:2] += error
-        raise ModelError(f"{self.model.source}: no posture found that carries {stance}")
+        raise ModelError(f"{self.model.source}: found no posture that balances on {stance}")
 
     def _place_legs(self, stance: Stance) -> None:
         for side, leg in enumerate(self.legs):
@@ -130,12 +130,12 @@ def why_beyond_limits(
     lower, upper, fastest = system.lower[k], system.upper[k], system.velocity_limit[k]
     strongest, text = system.effort_limit[k], ""
     if low < lower or high > upper:
-        text = f"takes joint {name!r} from {low:.3f} to {high:.3f} rad; its limits are "
+        text = f"takes joint {name!r} from {low:.3f} to {high:.3f} rad. The limits are "
         text += f"{lower:.3f} and {upper:.3f} rad"
     elif speed > fastest:
-        text = f"moves joint {name!r} at up to {speed:.3f} rad/s; its limit is {fastest:.3f} rad/s"
+        text = f"moves joint {name!r} at up to {speed:.3f} rad/s. The limit is {fastest:.3f} rad/s"
     elif effort > strongest:
-        text = f"needs up to {effort:.3g} Nm of joint {name!r}; its limit is {strongest:.3g} Nm"
+        text = f"needs up to {effort:.3g} Nm of joint {name!r}. The limit is {strongest:.3g} Nm"
     return f"{model.source}: {what} {text}" if text else ""
 
 
@@ -160,8 +160,8 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     found = _freest(model, legs, ankle_heights, half, middle, positions)
     if found is None:
         raise UnreachableError(
-            f"{model.source}: the legs cannot put the soles level, {2.0 * half:.3f} m apart, with "
-            "bent knees"
+            f"{model.source}: the legs cannot bring the soles to level positions "
+            f"{2.0 * half:.3f} m apart with bent knees"
         )
     _check_limits(model, found, [name for leg in legs for name in leg.joint_names])
     return found
@@ -207,8 +207,8 @@ def _check_limits(model: Model, q, names) -> None:
         lower, upper = model.system.lower[joint.v_index], model.system.upper[joint.v_index]
         if not lower <= q[joint.q_index] <= upper:
             raise ModelError(
-                f"{model.source}: half-sitting needs joint {name!r} at {q[joint.q_index]:.3f} rad. "
-                f"Its limits are {lower:.3f} and {upper:.3f} rad"
+                f"{model.source}: half-sitting needs joint {name!r} at {q[joint.q_index]:.3f} "
+                f"rad, outside its limits of {lower:.3f} and {upper:.3f} rad"
             )
 
 

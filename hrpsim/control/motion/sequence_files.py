@@ -118,7 +118,7 @@ def _files(base: Path) -> dict[str, Path]:
 def _no_positions(base: Path, found: dict[str, Path]) -> str:
     message = f"{base}.pos does not exist. "
     if found:
-        return message + f"Of this set there are {', '.join(p.name for p in found.values())}"
+        return message + f"Files of this set: {', '.join(p.name for p in found.values())}"
     if not is_folder(base.parent):
         return message + f"There is no folder {base.parent}"
     others = sorted(path.stem for path in base.parent.glob("*.pos"))
@@ -134,7 +134,7 @@ def _check_names(columns: tuple[str | None, ...], model: Model) -> None:
     if unknown:
         raise SequenceError(
             f"joints {', '.join(map(repr, unknown))} do not exist. Available: "
-            f"{', '.join(available)}. None leaves a column out"
+            f"{', '.join(available)}. Give None to leave a column out"
         )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
@@ -150,7 +150,7 @@ def _read_channel(path: Path, kind: str, labels: tuple[str, ...] | None) -> Chan
     lines = text.split("\n")
     used = [k for k, line in enumerate(lines) if _has_sample(line)]
     if not used:
-        raise SequenceError(f"{path}: the file holds no samples")
+        raise SequenceError(f"{path}: the file contains no samples")
     width = len(lines[used[0]].split()) - 1 if labels is None else len(labels)
     table = np.full((1, 0), np.nan)
     with suppress(SequenceError):  # the later error names the line
@@ -191,7 +191,7 @@ def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
             return (
                 f"{path}:{k + 1}: column {min(count, width) + 1}: {values} after the time, "
                 f"{_expected(kind, labels, width, k == used[0])}"
-                f"{'; the file seems to be cut off' if is_cut else ''}"
+                f"{'. The file seems to be cut off' if is_cut else ''}"
             )
     return f"{path}: not a table of numbers"
 
@@ -211,15 +211,15 @@ def _fault(token: str) -> str | None:
     except ValueError:
         value = None
     if value is None or "_" in token or not token.isascii():
-        return "is not a number" + ("; separate values by blanks" if "," in token else "")
+        return "is not a number" + (". Separate values by blanks" if "," in token else "")
     return None if np.isfinite(value) else "is not finite"
 
 
 def _expected(kind: str, labels, width: int, first: bool) -> str:
     if kind in ("pos", "torque"):
         return (
-            f"expected {width}, one for each of the joints {', '.join(labels)}; joint_names= names "
-            "other columns, None leaves one out"
+            f"expected {width}, one for each of the joints {', '.join(labels)}. joint_names= "
+            "names other columns, and None leaves one out"
         )
     if kind in COLUMNS:
         return f"expected {width}: {', '.join(labels)}"

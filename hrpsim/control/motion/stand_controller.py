@@ -287,7 +287,9 @@ class StandController(Controller):
         indices = {joint: k for k, joint in enumerate(self.motion.joint_names)}
         for joint in self._joints:
             if joint not in indices:
-                raise ControllerError(f"StandController: joint {joint!r} has no gains")
+                raise ControllerError(
+                    f"StandController: joint {joint!r} has no gains. Set gains of it"
+                )
         self._indices = [indices[joint] for joint in self._joints]
 
     def _positions(self, t: float) -> np.ndarray:

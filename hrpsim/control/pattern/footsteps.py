@@ -66,7 +66,7 @@ class Steps:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.count, int) and self.count >= 1):
-            raise WalkError(f"{self}: count must be a whole number of steps, at least 1")
+            raise WalkError(f"{self}: count must be a whole number of at least 1 step")
         lengths = self.forward, self.sideways, self.turn, self.rise
         if not (all(map(is_number, lengths)) and np.isfinite(lengths).all()):
             raise WalkError(f"{self}: lengths and angles must be finite")
@@ -180,7 +180,7 @@ def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -
         if gap < SMALLEST_GAP:
             raise WalkError(
                 f"step {len(footsteps)}, with the {side} foot, leaves {1e3 * gap:.1f} mm between "
-                f"the soles. At least {1e3 * SMALLEST_GAP:.0f} mm are needed: make the step smaller"
+                f"the soles. At least {1e3 * SMALLEST_GAP:.0f} mm are needed. Make the step smaller"
             )
         stance[side] = step
 

@@ -55,8 +55,8 @@ class Gait:
                 raise WalkError(f"gait: {name} must be positive, got {value!r}")
         if self.shift > min(self.start, self.end):
             raise WalkError(
-                f"gait: shift is {self.shift} s, longer than start ({self.start} s) or end "
-                f"({self.end} s)"
+                f"gait: shift must be at most start ({self.start} s) and end ({self.end} s), got "
+                f"{self.shift} s"
             )
 
     def scaled(self, size: float) -> Gait:

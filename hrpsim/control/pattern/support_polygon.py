@@ -30,9 +30,9 @@ def sole_outline(model: Model, sole: str) -> np.ndarray:
     outline = convex_hull(corners) if len(corners) > 2 else corners
     if len(outline) < 3 or _area(outline) < _LEAST_AREA:
         raise ModelError(
-            f"{model.source}: the body of {sole!r} has nothing flat to stand on: of its "
-            f"{sum(shape.body == frame.body for shape in model.shapes)} collision shapes "
-            f"{len(corners)} points are lowest"
+            f"{model.source}: the body of {sole!r} has no flat sole. The "
+            f"{sum(shape.body == frame.body for shape in model.shapes)} collision shapes must have "
+            f"at least 3 points at the lowest height, got {len(corners)}"
         )
     return outline
 

@@ -94,7 +94,9 @@ class VelocityCommands:
                 f"at {time} s"
             )
         if len(self._waiting) >= _MOST_WAITING:
-            raise ControllerError(f"more than {_MOST_WAITING} velocities wait for their time")
+            raise ControllerError(
+                f"more than {_MOST_WAITING} velocities are ahead of time. Send them later"
+            )
         at = len(self._waiting)
         while at and self._waiting[at - 1][0] > time:
             at -= 1

@@ -277,9 +277,9 @@ def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
                     if height < _LEAST:
                         name = next(n for n, frame in model.frames.items() if frame.body == body)
                         raise WalkError(
-                            f"{model.source}: the walk takes link {name!r} down to the floor "
-                            f"({1e3 * height:.1f} mm), with joint {joint.name!r} at "
-                            f"{q[joint.q_index]:.3f} rad"
+                            f"{model.source}: link {name!r} would touch the floor in the walk "
+                            f"(height {1e3 * height:.1f} mm), with joint {joint.name!r} at "
+                            f"{q[joint.q_index]:.3f} rad. Make the steps smaller"
                         )
 
 

@@ -49,7 +49,9 @@ class WalkingBody:
         off = [max(abs(p[2] - floor), 1.0 - R[2, 2]) for p, R in poses]
         if max(off) > _LEVEL:
             raise ModelError(
-                f"{model.source}: {soles[np.argmax(off)]!r} is not level in half-sitting"
+                f"{model.source}: the sole {soles[np.argmax(off)]!r} is not level in the "
+                "half-sitting "
+                "posture"
             )
         self.waist_height = float(-floor)
         self.com = center_of_mass(model, q) + (0.0, 0.0, self.waist_height)
@@ -95,7 +97,7 @@ def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
     """
     motion = np.asarray(motion, dtype=np.float64)
     if np.abs(motion[:, 3:5]).max() > 1e-9:
-        raise ModelError(f"{model.source}: the base leans. This motion must keep it level")
+        raise ModelError(f"{model.source}: the base is tilted. This motion needs a level base")
     yaw = np.unwrap(2.0 * np.arctan2(motion[:, 5], motion[:, 6]))
     trajectory = np.column_stack([motion[:, :3], yaw, motion[:, 7:]])
     padded = np.concatenate([trajectory[:1], trajectory, trajectory[-1:]])

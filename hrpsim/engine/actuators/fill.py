@@ -72,7 +72,8 @@ def slots_of(delay: float, time_step: float) -> int:
     steps = math.floor(delay / time_step + 1e-9)
     if steps > MOST_SLOTS:
         raise WorldError(
-            f"a delay of {delay:g} s is {steps} steps, and {MOST_SLOTS} at most are stored"
+            f"a delay of {delay:g} s is {steps} steps, but at most {MOST_SLOTS} steps are stored. "
+            "Use a shorter delay or a larger time_step"
         )
     return steps + 2 if delay > 0.0 else 0
 

@@ -64,7 +64,7 @@ def _numba_version() -> str:
     """Return a key of numba's release, without importing it."""
     found = find_spec("numba")
     if found is None or found.origin is None:
-        raise ModuleNotFoundError("hrpsim needs numba", name="numba")
+        raise ModuleNotFoundError("hrpsim needs numba: pip install numba", name="numba")
     version = Path(found.origin).with_name("_version.py")
     if version.exists():
         return version.read_text(encoding="utf-8")
@@ -208,7 +208,7 @@ def keep(path: Path, kept: tuple) -> None:
     except OSError as error:
         _is_writable = False
         say_once(
-            f"compiled kernels cannot be stored in {path.parent} ({error.strerror}): each "
-            f"process compiles them again; set {VARIABLE} to a folder that can be written",
+            f"compiled kernels cannot be stored in {path.parent} ({error.strerror}): each process "
+            f"compiles them again. Set {VARIABLE} to a folder that can be written",
             "unwritable",
         )

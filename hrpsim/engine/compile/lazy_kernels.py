@@ -111,7 +111,7 @@ def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
 def _declare(function, arguments, feature, brings) -> None:
     name = function.__name__
     if name in _declared:
-        raise NameError(f"there is a lazily compiled kernel called {name!r} already")
+        raise NameError(f"a lazily compiled kernel with the name {name!r} exists already")
     _declared[name] = OnDemand(uncalled_kernel(function), arguments, feature, brings)
 
 

@@ -96,7 +96,7 @@ def _unboxed(context, builder, kind, given):
             item = _call(builder, _POINTER, "PyTuple_GetItem", given, _LONG(k))
             value = builder.insert_value(value, _unboxed(context, builder, part, item), k)
         return value
-    raise TypeError(f"kernels that Python calls take no {kind}")
+    raise TypeError(f"a kernel called from Python cannot take an argument of type {kind}")
 
 
 def _array(builder, value_type, dimensions: int, item_size: int, given):
@@ -132,7 +132,7 @@ def _boxed(builder, kind, value):
             item = _boxed(builder, part, builder.extract_value(value, k))
             _call(builder, _INTEGER, "PyTuple_SetItem", made, _LONG(k), item)
         return made
-    raise TypeError(f"kernels that Python calls return no {kind}")
+    raise TypeError(f"a kernel called from Python cannot return a value of type {kind}")
 
 
 def _text(builder, text: str):

@@ -55,8 +55,8 @@ def refuse_undamped(compliance: np.ndarray, damping_time: np.ndarray, time_step:
     rings = (compliance == 0.0) & (damping_time >= 0.0) & (damping_time < (1 - 1e-9) * time_step)
     if rings.any():
         raise WorldError(
-            f"damping_time {damping_time[rings].min():g} s is too short where the compliance is 0: "
-            f"it must be one time step, {time_step:g} s, or more"
+            f"damping_time {damping_time[rings].min():g} s is too short for a compliance of 0. "
+            f"It must be at least one time step, {time_step:g} s"
         )
 
 

@@ -84,7 +84,9 @@ def centers_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """
     q = _checked_motion(model, q)
     if not model.mass > 0.0:
-        raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
+        raise ModelError(
+            f"{model.source}: no moving link has a mass, so the centre of mass is undefined"
+        )
     com = np.empty((len(q), 3))
     _centers(workspace_of(model), q, com)
     return finite("centre of mass", com)

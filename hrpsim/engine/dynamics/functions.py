@@ -88,7 +88,7 @@ def checked_configuration(model: Model, q) -> np.ndarray:
     Values must be finite, and quaternions must not be zero.
     """
     if not isinstance(model, Model):
-        raise ModelError(f"a Model is needed, such as robot.model, got {shown_value(model)}")
+        raise ModelError(f"model must be a Model, such as robot.model, got {shown_value(model)}")
     q = checked_vector("q", q, model.nq)
     for joint in model.free_joints:
         first = joint.q_index + 3
@@ -185,7 +185,7 @@ def forward_dynamics(
 def finite(name: str, result):
     """Return `result`. Raise StateError if it is not finite, because the computation overflowed."""
     if not is_finite(np.asarray(result)):
-        raise StateError(f"the {name} would not be finite: the numbers given are too large")
+        raise StateError(f"the {name} would not be finite. The given numbers are too large")
     return result
 
 
@@ -277,7 +277,9 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
     """
     q = checked_configuration(model, q)
     if not model.mass > 0.0:
-        raise ModelError(f"{model.source}: nothing that moves has mass, so it has no centre")
+        raise ModelError(
+            f"{model.source}: no moving link has a mass, so the centre of mass is undefined"
+        )
     space = workspace_of(model).whole
     _update_poses(space.forest, q, space.kinematics)
     return _moment_of_mass(model, space) / model.mass

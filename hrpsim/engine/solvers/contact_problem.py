@@ -168,14 +168,14 @@ def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
     length = int(np.size(b))
     if length == 0 or length % 3:
         raise ContactProblemError(
-            f"b has {length} entries. It should have three for each contact: normal and tangents"
+            f"b must have three entries for each contact (normal and two tangents), got {length}"
         )
     b = _numbers("b", b, length)
     if not sparse.issparse(W):
         W = as_numbers("W", W, ContactProblemError)
     if W.shape != (length, length):
         raise ContactProblemError(
-            f"W has the shape {W.shape}. For {length} entries of b it should be {length} x {length}"
+            f"W must have shape ({length}, {length}), as b has {length} entries, got {W.shape}"
         )
     count = length // 3
     mu = _numbers("mu", np.full(count, mu) if np.ndim(mu) == 0 else mu, count)
@@ -187,7 +187,7 @@ def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
     if not np.isfinite(rows.data).all():
         c = int(np.searchsorted(rows.indptr, np.argwhere(~np.isfinite(rows.data))[0, 0], "right"))
         raise ContactProblemError(
-            f"W has a number that is not finite, in the rows of contact {c - 1}"
+            f"W must be finite. A number in the rows of contact {c - 1} is not"
         )
     starts, columns = rows.indptr.astype(np.int64), rows.indices.astype(np.int64)
     blocks = np.ascontiguousarray(rows.data)

@@ -124,7 +124,7 @@ class _Coordinates:
         self._base = -1
         if self.free:
             if not len(frees):
-                raise ExplainError(f"{path}: the robot has no free joint in MuJoCo")
+                raise ExplainError(f"{path}: the robot needs a free joint in MuJoCo, but has none")
             self._base = int(frees[0])
 
     def joints(self, names: tuple[str, ...]) -> np.ndarray:

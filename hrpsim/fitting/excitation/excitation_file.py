@@ -77,7 +77,7 @@ class Excitation:
             if not (is_number(value) and value > 0.0):
                 raise FitError(f"{name} must be a positive number, got {value!r}")
         if self.share > 1.0:
-            raise FitError(f"share must be at most 1, got {self.share!r}")
+            raise FitError(f"share must be a fraction of at most 1, got {self.share!r}")
         if not 2.0 * self.period <= self.duration <= _MOST_SAMPLES * self.period:
             raise FitError(f"duration must be 2 to {_MOST_SAMPLES} periods, got {self.duration!r}")
 

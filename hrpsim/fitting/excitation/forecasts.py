@@ -80,7 +80,7 @@ class Trial:
         first = self.scenario.world_of(self.values, seed=0)[0]
         self.entity = entity or self.scenario.robot or next(iter(first.entities))
         if self.entity not in first.robots:
-            raise FitError(f"{self.entity!r} is not a robot: a motion needs joints")
+            raise FitError(f"{self.entity!r} is not a robot. A motion needs a robot with joints")
         self.robot: Robot = first.robots[self.entity]
         self.noise, self.window, self.share = dict(noise), window, share
         self.stands = self.robot.model.base == "free"
@@ -180,7 +180,9 @@ def forecast(trial: Trial, motion: Motion) -> Forecast:
     J = np.vstack([J, unknowns.prior_rows()])
     degrees = len(weights) - len(u) - starts.rank
     if degrees < 1:
-        raise FitError("the window has fewer numbers than unknowns of its start: lengthen it")
+        raise FitError(
+            "the window has fewer numbers than unknowns in its start state. Lengthen the window"
+        )
     return _of_information(trial, J, degrees, excess, trouble)
 
 
@@ -223,7 +225,7 @@ def _scales(unknowns: Unknowns) -> np.ndarray:
         scales[k] = priors.get(k, unknowns.high[k] - unknowns.low[k])
         if not np.isfinite(scales[k]):
             name = unknowns.names[k]
-            raise FitError(f"{name} begins at 0: give `between` or `prior`, which set its scale")
+            raise FitError(f"{name} starts at 0 and has no scale. Give `between` or `prior`")
     return scales
 
 

@@ -64,7 +64,9 @@ def room_of(robot: Robot, joints: Sequence[str], share: float, amplitude: float 
     ends = [np.where(np.isfinite(end), share * end, _OPEN_RANGE).clip(max=most) for end in ends]
     for name, below, above in zip(joints, *ends):
         if min(below, above) <= 0.0:
-            raise FitError(f"{name} begins at a limit: give the robot another posture in the world")
+            raise FitError(
+                f"{name} starts at a limit. Give the robot another posture in the world file"
+            )
     return Room(tuple(joints), centre, ends[0], ends[1], share * system.velocity_limit[at])
 
 

@@ -80,7 +80,7 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
     if best <= 0.0:
         raise FitError(
             "no motion within the limits determines all parameters: "
-            f"{found.trouble or 'give more joints, a longer duration or a larger share'}"
+            f"{found.trouble or 'Give more joints, a longer duration or a larger share'}"
         )
     return Proposal(motion, found, other, known, count[0])
 

@@ -118,7 +118,7 @@ def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str
     values = np.array(rows)
     if not stamps.any():
         stamps = received
-        notes.append(f"{name} has no stamps, and times of reception are used")
+        notes.append(f"{name} has no time stamps, so times of reception are used")
     kept = ~np.isnan(values[:, 1]).any(axis=1)
     columns = {"positions": values[:, 0], "velocities": values[:, 1]}
     if 2 * kept.sum() <= len(kept):
@@ -198,7 +198,7 @@ def _odometry(bag: Path, topic: str) -> _Rows:
     name = full_name(bag, topic, _ODOMETRY)
     received, stamps, rows, _ = _read(bag, name, _motion)
     if len(rows) < 2:
-        raise BagError(f"{bag}: {name} has {len(rows)} messages. Two are needed")
+        raise BagError(f"{bag}: {name} must have at least two messages, got {len(rows)}")
     table = np.array(rows)
     if not np.isfinite(table).all() or not np.linalg.norm(table[:, 3:7], axis=1).all():
         raise FitError(f"{bag}: {name} has a pose that is not finite, or a quaternion of length 0")
@@ -222,7 +222,7 @@ def _based(what: str, samples: Mapping[str, Any], odometry: Mapping[str, np.ndar
     within = (samples["time"] >= stamps[0]) & (samples["time"] <= stamps[-1])
     if len(stamps) < 2 or not within.any():
         raise FitError(
-            f"{what}: the clocks disagree: there are poses from {stamps[0]:.9g} to "
+            f"{what}: the clocks do not overlap. The poses are from {stamps[0]:.9g} to "
             f"{stamps[-1]:.9g} s"
         )
     cut = {key: samples[key][within] for key in SAMPLES if key in samples}

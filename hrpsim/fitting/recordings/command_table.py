@@ -37,9 +37,8 @@ def held_commands(
         both = named[k] & named[k + 1]
         if not np.array_equal(rows[:, k, both], rows[:, k + 1, both], equal_nan=True):
             raise FitError(
-                f"{what} does not increase: {time[k]:.9g} s follows {time[k]:.9g} s at sample "
-                f"{k + 1}, with another command: give each command the time at which the command "
-                "acts"
+                f"{what} does not increase: samples {k} and {k + 1} have different commands at "
+                f"{time[k]:.9g} s. Give each command the time at which it acts"
             )
     last = np.maximum.accumulate(np.where(named, np.arange(len(time))[:, None], -1), axis=0)
     held = np.take_along_axis(rows, np.broadcast_to(last.clip(0), rows.shape), axis=1)

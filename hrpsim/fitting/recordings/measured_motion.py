@@ -108,7 +108,9 @@ class Recording:
         names = [one.name for one in self.signals]
         require_different("signals", names, FitError, where=f"{self.name}: ")
         if self.positions is None and self.base is None:
-            raise FitError(f"{self.name}: there are neither positions of joints nor a base")
+            raise FitError(
+                f"{self.name}: needs positions of joints or poses of a base, got neither"
+            )
         for what, width in _SHAPES.items():
             if (given := getattr(self, what)) is not None:
                 columns = len(getattr(self, width)) if isinstance(width, str) else width
@@ -129,8 +131,8 @@ class Recording:
         if wrong.size:
             k = int(wrong[0])
             raise FitError(
-                f"{self.name}: base: the quaternion of sample {k} has length {lengths[k]:.3g}, and"
-                " a rotation has length 1"
+                f"{self.name}: base: the quaternion of sample {k} must have length 1, got"
+                f" {lengths[k]:.3g}"
             )
 
     def _arrays(self, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -154,8 +156,8 @@ class Recording:
         early = self.time < first
         if early.mean() > 1.0 - _LEAST_COVER:
             raise FitError(
-                f"{self.name}: a joint is commanded from {first:.9g} s only, and samples begin at "
-                f"{self.time[0]:.9g} s: give a later begin, or other commands"
+                f"{self.name}: the first command of a joint is at {first:.9g} s, but samples begin "
+                f"at {self.time[0]:.9g} s. Give a later begin, or earlier commands"
             )
         if early.any():
             warnings.warn(
@@ -194,7 +196,7 @@ class Recording:
         if self.command_time is None:
             return
         if self.interpolate and len(self.command_time) < 2:
-            raise FitError(f"{self.name}: interpolate needs two commands")
+            raise FitError(f"{self.name}: interpolate needs at least two commands")
         if all(getattr(self, f"command_{key}") is None for key in COMMANDS):
             raise FitError(
                 f"{self.name}: command_time is given, but no commands. Give both, or neither"
@@ -204,7 +206,7 @@ class Recording:
         within = (self.time >= first) & (self.time <= last + gap + 1.0)
         if within.mean() < _LEAST_COVER:
             raise FitError(
-                f"{self.name}: the clocks disagree: samples from {self.time[0]:.9g} to "
+                f"{self.name}: the clocks do not overlap. Samples are from {self.time[0]:.9g} to "
                 f"{self.time[-1]:.9g} s, commands from {first:.9g} to {last:.9g} s"
             )
 
@@ -265,7 +267,7 @@ class BoundRecording:
         """Return the robot or body of the recording. Raises FitError if unknown."""
         name = self.recording.entity or entity
         if name is None:
-            raise FitError(f"{self.name}: say which robot or body it is of")
+            raise FitError(f"{self.name}: name the robot or body of the recording (`entity`)")
         require_name("entity", name, world.entities, FitError, where=self.name)
         return name
 
@@ -321,15 +323,19 @@ class BoundRecording:
         missing = [joint for joint in known if joint not in given.joints]
         if missing:
             warnings.warn(
-                f"{self.name}: joints that were not measured keep their simulated state from "
-                f"window to window: {', '.join(missing)}",
+                f"{self.name}: joints without measurements keep their simulated state from one "
+                f"window to the next: {', '.join(missing)}",
                 FitWarning,
                 stacklevel=2,
             )
         if self.free and given.base is None:
-            raise FitError(f"{self.name}: {self.entity!r} has a free base, whose poses are needed")
+            raise FitError(
+                f"{self.name}: {self.entity!r} has a free base, so poses of the base are needed"
+            )
         if not self.free and given.base is not None:
-            raise FitError(f"{self.name}: {self.entity!r} has no free base, but poses of one")
+            raise FitError(
+                f"{self.name}: {self.entity!r} has no free base. Leave out the poses of the base"
+            )
 
     def _place_base(self) -> None:
         from scipy.spatial.transform import Rotation

@@ -72,8 +72,8 @@ def the_only(path: str | Path, segments: tuple[Recording, ...]) -> Recording:
     if len(segments) > 1:
         first, second = segments[:2]
         raise FitError(
-            f"{path}: time does not increase without gaps: the clock goes from {first.time[-1]:.9g}"
-            f" to {second.time[0]:.9g} s: {len(segments)} segments, which read_recordings gives"
+            f"{path}: time does not increase without gaps. The clock goes from {first.time[-1]:.9g}"
+            f" to {second.time[0]:.9g} s. read_recordings returns the {len(segments)} segments"
         )
     return segments[0]
 
@@ -156,7 +156,7 @@ def _read_arrays(path: Path) -> dict[str, Any]:
     arrays = read_npz(path, FitError, "SEQUENCE_SIZE", known, "biufU")
     given = {key: _field(path, key, array) for key, array in arrays.items()}
     if "time" not in given:
-        raise FitError(f"{path}: an array `time` is needed")
+        raise FitError(f"{path}: the array `time` is missing")
     return given
 
 
@@ -188,7 +188,7 @@ def _columns_of(
     is_command = _JOINT_COLUMNS[kind].startswith("command")
     names = given.setdefault("command_joints" if is_command else "joints", tuple(parts))
     if set(names) != set(parts):
-        raise FitError(f"{path}: {kind} has other joints than {', '.join(names)}")
+        raise FitError(f"{path}: {kind} must have the joints {', '.join(names)}")
     return names
 
 
@@ -217,8 +217,13 @@ def _csv_columns(path: Path) -> dict[str, np.ndarray]:
     lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):
-        raise FitError(f"{path}: the first line must name columns, each once, `time` among them")
+        raise FitError(
+            f"{path}: the first line must name the columns, each once, and include `time`"
+        )
     table = number_table(lines[1:], path, FitError)
     if table.shape[1] != len(header):
-        raise FitError(f"{path}: {table.shape[1]} values. The first line names {len(header)}")
+        raise FitError(
+            f"{path}: has {table.shape[1]} values in a row, but the first line names {len(header)}"
+            " columns"
+        )
     return dict(zip(header, table.T))

@@ -73,8 +73,8 @@ def _warn_of_missing_commands(recording, robot: Robot) -> None:
     if left:
         shown = ", ".join(left[:4]) + ", ..." * (len(left) > 4)
         warnings.warn(
-            f"{recording.name}: no commands are recorded of {shown}: these servos hold the"
-            " positions of the world file",
+            f"{recording.name}: has no commands of {shown}. These servos hold the positions of the"
+            " world file",
             FitWarning,
             stacklevel=5,
         )
@@ -113,7 +113,7 @@ def check_times(what: str, time: np.ndarray, repeated: bool = False) -> None:
     for k in np.flatnonzero(steps < 0.0 if repeated else steps <= 0.0)[:1]:
         raise FitError(
             f"{what} does not increase: {time[k + 1]:.9g} s follows {time[k]:.9g} s at sample "
-            f"{k + 1}: give each run of the clock as a recording of its own, as read_recordings "
+            f"{k + 1}. Give each run of the clock as a recording of its own, as read_recordings "
             "does"
         )
 
@@ -123,6 +123,6 @@ def check_window(window: float, recordings) -> None:
     longest = max(float(one.time[-1] - one.time[0]) for one in recordings)
     if window > longest + SLOWEST_SAMPLES and window >= 10.0:
         raise FitError(
-            f"window is {window:g} s, longer than the recordings ({longest:.4g} s): if {window:g} "
+            f"window is {window:g} s, longer than the recordings ({longest:.4g} s). If {window:g} "
             f"ms are meant, write {window / 1000.0:g}"
         )

@@ -47,8 +47,8 @@ def runs_of_clock(source: str, tables: Mapping[str, Table]) -> list[dict[str, Ta
     if len({len(runs) for runs in found.values()}) > 1:
         counts = ", ".join(f"{len(runs) - 1} times in {name}" for name, runs in found.items())
         raise FitError(
-            f"{source}: the clock steps back {counts}: the runs of the clock cannot be told from "
-            "each other. Record each run in a file of its own"
+            f"{source}: the clock steps back {counts}, so the runs of the clock cannot be "
+            "separated. Record each run in a file of its own"
         )
     return [dict(zip(found, parts)) for parts in zip(*found.values())]
 
@@ -81,7 +81,9 @@ def recordings_of(
     listed = list(runs)
     pieces = [piece for run in listed for piece in _pieces(run)]
     if not pieces:
-        raise FitError(f"{source}: no two samples follow each other within the limit of gaps")
+        raise FitError(
+            f"{source}: every two successive samples are farther apart than the allowed gap"
+        )
     name = options.get("name", source)
     made = tuple(
         Recording(**{**piece, **options, **_named(name, k, len(pieces))})

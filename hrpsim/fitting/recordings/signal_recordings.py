@@ -122,7 +122,9 @@ def _base(topic: TopicSignals, time: np.ndarray | None) -> dict[str, Any]:
     for name in ("position", "orientation", "linear_velocity", "angular_velocity"):
         found = topic.field(name)
         if found is None or found[0].width != (4 if name == "orientation" else 3):
-            raise BagError(f"{topic.topic}.{name} was not recorded as a whole")
+            raise BagError(
+                f"{topic.topic}.{name} was recorded in part only. Record all its columns"
+            )
         values[name] = found[1]
     at = np.arange(len(topic.time))
     if time is not None:

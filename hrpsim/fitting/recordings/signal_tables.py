@@ -97,7 +97,7 @@ def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ..
     given = {n: {TOPIC: one} if isinstance(one, str) else dict(one) for n, one in wanted.items()}
     for name, one in given.items():
         if TOPIC not in one:
-            raise FitError(f"{path}: signal {name} needs a topic")
+            raise FitError(f"{path}: signal {name} needs a topic. Give `topic`")
     topics = {name: str(one.pop(TOPIC)).lstrip("/") for name, one in given.items()}
     log = read_signals(path, topics.values()).topics if topics else {}
     return tuple(_from_topic(path, n, log[topics[n]], own) for n, own in given.items())
@@ -114,7 +114,7 @@ def _from_topic(path: Path, name: str, topic: TopicSignals, given: dict[str, Any
     found = [topic.field("position" if kind == _POSITION else field) for field in fields]
     blocks = [one for one in found if one is not None]
     if len(blocks) < len(fields):
-        raise BagError(f"{path}: {topic.topic} has not all of {', '.join(fields)}")
+        raise BagError(f"{path}: {topic.topic} must have the fields {', '.join(fields)}")
     joints = blocks[0][0].labels if topic.type_name == JOINT_STATE else ()
     values = np.hstack([block for _, block in blocks])
     new = np.append(True, np.diff(topic.time) != 0.0)  # a paused simulation repeats its messages

@@ -39,9 +39,11 @@ class DescriptionEdits:
         self._robot, self._text, self._inertias, self._given = robot, text, inertias, given
         self._elements = list(elements(text))
         if not self._elements or self._elements[0].tag not in ("robot", "mujoco"):
-            raise FitError(f"{path}: neither a URDF nor an MJCF")
+            raise FitError(f"{path}: must be a URDF or an MJCF")
         if any(one.tag.startswith("xacro:") for one in self._elements):
-            raise FitError(f"{path}: a xacro file: convert it with hrpsim convert, and change that")
+            raise FitError(
+                f"{path}: is a xacro file. Run hrpsim convert, and name the converted file"
+            )
         self._is_mjcf = self._elements[0].tag == "mujoco"
         self._model = load_model(path, base="fixed")
         self._done: set[str] = set()

@@ -122,8 +122,8 @@ def _description_text(
     if len(chosen) != 1:
         names = ", ".join(f"{name}: {file.name}" for name, file in files.items())
         raise FitError(
-            f"{len(chosen)} robots with fitted values have a description {suffix} ({names}): "
-            "choose the ending of the file to change"
+            f"{len(chosen)} robots with fitted values have a description {suffix} ({names}). "
+            "Choose the description by the ending of its name"
         )
     name = chosen[0]
     edits = DescriptionEdits(name, files[name], values, result.inertias)

@@ -66,7 +66,7 @@ class BoundSignal:
     def _value(self, name: str, path: str, one: Setting, values: Mapping[str, float]) -> float:
         value = values.get(path, self.signal.known.get(name, one.usual))
         if value is None:
-            raise FitError(f"{path} is not known: name the unknown among the parameters")
+            raise FitError(f"{path} is not known. List the unknown under `parameters`")
         return value
 
     def steps(self, samples: slice, begin: float, settings: Mapping[str, float]) -> np.ndarray:

@@ -82,7 +82,7 @@ class SignalKind(ABC):
 def robot_only(thing: Any, kind: str) -> Robot:
     """Return `thing`, which must be a robot. Raises FitError for a body."""
     if not isinstance(thing, Robot):
-        raise FitError(f"a signal of kind {kind} needs a robot, and {thing.name!r} is a body")
+        raise FitError(f"a signal of kind {kind} needs a robot, but {thing.name!r} is a body")
     return thing
 
 

@@ -31,7 +31,9 @@ def signal_parameters(
     kinds: dict[str, str] = {}
     for signal in signals:
         if kinds.setdefault(signal.name, signal.kind) != signal.kind:
-            raise FitError(f"signal {signal.name} is of two kinds in two recordings")
+            raise FitError(
+                f"signal {signal.name} has different kinds in two recordings. Use one kind"
+            )
         for name, one in signal.settings.items():
             found[signal.path(name)] = Parameter(numeric(one.bounds), one.unit)
     return found

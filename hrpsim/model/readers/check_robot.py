@@ -27,7 +27,7 @@ def check_robot(robot: RobotData) -> None:
     """Raise ModelError for too many links, and for invalid masses, sizes, limits or gains."""
     if len(robot.links) > limits.LINKS:
         count = len(robot.links)
-        raise ModelError(f"{robot.label}: {count} links, {limits.LINKS} are allowed (LINKS)")
+        raise ModelError(f"{robot.label}: has {count} links, {limits.excess('LINKS', 'links')}")
     for link in robot.links.values():
         _check_link(robot, link)
     for joint in robot.joints.values():

@@ -60,7 +60,9 @@ def write_mjcf(
         spec.compile()
         return _with_all_digits(spec.to_xml(), writer.exact), writer.notes.lines()
     except (ValueError, mujoco.FatalError) as cause:
-        raise ModelError(f"robot {robot.name!r}: MuJoCo does not take it: {cause}") from cause
+        raise ModelError(
+            f"robot {robot.name!r}: MuJoCo does not accept the MJCF: {cause}"
+        ) from cause
 
 
 def _with_all_digits(text: str, exact: _Exact) -> str:

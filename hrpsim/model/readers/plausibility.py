@@ -47,8 +47,8 @@ def wide_limits(joint: JointData) -> str:
     if not all(end == round(end) for end in ends):
         return ""
     return (
-        f"limits such as {ends[0]:.6g} to {ends[1]:.6g} rad are over two turns:"
-        f" {if_degrees(widest)}. Without limits, make the joint continuous"
+        f"limits such as {ends[0]:.6g} to {ends[1]:.6g} rad are over two turns: "
+        f"{if_degrees(widest)}. Without limits, make the joint continuous"
     )
 
 

@@ -43,7 +43,7 @@ def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri | None = None) -> 
     try:
         root = _robot(robot, mesh_uri or attrgetter("uri"))
     except ValueError as cause:
-        raise ModelError(f"robot {robot.name!r}: no URDF can say this: {cause}") from cause
+        raise ModelError(f"robot {robot.name!r}: URDF cannot express this: {cause}") from cause
     return etree.tostring(root, pretty_print=True, encoding="unicode")
 
 
@@ -315,7 +315,7 @@ def _write_angles(document: Document, origin, version: str) -> None:
     if version == "1.0":
         document.fail(origin, 'quat_xyzw needs <robot version="1.1">, or write rpy')
     if origin.get("rpy") is not None:
-        document.fail(origin, "rpy and quat_xyzw are given: one of them is enough")
+        document.fail(origin, "rpy and quat_xyzw are both given. Remove one")
     if length < 1e-6:
         document.fail(origin, f"quat_xyzw={origin.get('quat_xyzw')!r} has no direction")
     del origin.attrib["quat_xyzw"]

@@ -83,15 +83,15 @@ class Camera(SampledSensorKind):
         require(min(self.shape) > 0, "width and height must be positive")
         require(
             self.width * self.height <= limits.CAMERA_PIXELS,
-            f"{self.width} x {self.height} are over {limits.CAMERA_PIXELS} (CAMERA_PIXELS)",
+            f"{self.width} x {self.height} are {limits.excess('CAMERA_PIXELS', 'pixels')}",
         )
         require(
             0.0 < self.fov < _WIDEST_LENS,
-            f"fov: a field of view of {math.degrees(self.fov):g} degrees. A lens has more than 0 "
-            f"and less than {math.degrees(_WIDEST_LENS):g}. For more take several cameras",
+            f"fov must be above 0 and below {math.degrees(_WIDEST_LENS):g} degrees, got "
+            f"{math.degrees(self.fov):g}. Use several cameras for a wider field of view",
         )
-        require(0.0 < self.near < self.far, "far must be above near, and near above 0")
-        require(bool(self.wanted), f"images: at least one of {', '.join(IMAGES)}")
+        require(0.0 < self.near < self.far, "near must be above 0, and far above near")
+        require(bool(self.wanted), f"images must have at least one of {', '.join(IMAGES)}")
         for image in self.wanted:
             require(image in IMAGES, unknown_name("image", image, IMAGES))
         known = self.depth_encoding in DEPTH_ENCODINGS

@@ -32,10 +32,11 @@ class ContactPad(SampledSensorKind):
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)
-        require(len(self.size) == 2 and min(self.size) >= 0.0, "size needs two numbers >= 0")
+        require(len(self.size) == 2 and min(self.size) >= 0.0, "size must be two numbers >= 0")
         require(self.cell >= 0.0, "cell must not be negative")
         require(
-            self.cell == 0.0 or min(self.size) > 0.0, "a grid of cells needs a size of two numbers"
+            self.cell == 0.0 or min(self.size) > 0.0,
+            "a grid of cells needs a size of two positive numbers",
         )
         require(self.threshold > 0.0, "threshold must be positive")
 

@@ -75,5 +75,6 @@ def numbers_of(document: Document, element, text: str, count: int) -> list[float
     except ValueError:
         numbers = []
     if len(numbers) != count or not all(map(math.isfinite, numbers)):
-        document.fail(element, f"{text!r}: {count} numbers needed")
+        needed = "one number" if count == 1 else f"{count} numbers"
+        document.fail(element, f"{text!r}: must be {needed}")
     return numbers

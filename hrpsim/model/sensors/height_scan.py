@@ -34,7 +34,7 @@ class HeightScan(RayPattern):
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)
-        require(len(self.size) == 2 and min(self.size) >= 0.0, "size needs two numbers >= 0")
+        require(len(self.size) == 2 and min(self.size) >= 0.0, "size must be two numbers >= 0")
         require(self.spacing > 0.0, "spacing must be positive")
         require(all(r >= 0.0 for r in self.radii), "radii must not be negative")
         require(self.alignment in ALIGNMENTS, unknown_name("alignment", self.alignment, ALIGNMENTS))

@@ -65,24 +65,24 @@ class Lidar(RayPattern):
     def __post_init__(self) -> None:
         check_fields(self, ModelError)
         low, high = self.azimuth if len(self.azimuth) == 2 else (1.0, 0.0)
-        require(low <= high, "azimuth needs two numbers, the least first")
+        require(low <= high, "azimuth must be two numbers, the smallest first")
         require(
             high - low <= _FULL_TURN,
-            f"azimuth: a field of view of {math.degrees(high - low):g} degrees. 360 is the most",
+            f"azimuth must span at most 360 degrees, got {math.degrees(high - low):g}",
         )
         require(
             bool(self.elevation) and max(map(abs, self.elevation)) <= _UPRIGHT,
-            "elevation: angles from -90 to 90 degrees are needed, in radians",
+            "elevation must be angles in radians, from -90 to 90 degrees",
         )
         require(
             not self.rings or len(self.elevation) == 2,
-            "with rings, elevation needs two numbers, the least and the greatest",
+            "with rings, elevation must be two numbers, the smallest and the largest",
         )
         require(0.0 <= self.min_range < self.max_range, "max_range must be above min_range")
         require(self.pattern in PATTERNS, unknown_name("pattern", self.pattern, PATTERNS))
         require(
             self.pattern == "grid" or (self.rings == 0 and len(self.elevation) == 2),
-            "a rosette needs no rings, and an elevation of two numbers, the least and the greatest",
+            "a rosette has no rings, and needs an elevation of two numbers (smallest, largest)",
         )
 
     @property

@@ -35,7 +35,7 @@ class RayPattern(SampledSensorKind):
 
     def check(self, rate: float) -> None:
         """Raise ModelError if there are no or too many rays."""
-        require(min(self.shape) > 0, "columns and points must be positive: it has no rays")
+        require(min(self.shape) > 0, "columns and points must be positive. The sensor has no rays")
         self.require_few()
 
     def disturbed(self, values: np.ndarray, noise: SampleNoise) -> np.ndarray:

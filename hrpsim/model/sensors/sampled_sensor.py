@@ -82,7 +82,7 @@ def _numbers(key: str, given: Any) -> tuple[float, ...]:
     try:
         return tuple(map(float, words if isinstance(words, (list, tuple)) else [words]))
     except (TypeError, ValueError):
-        raise ModelError(f"{key}={shown_value(given)}: numbers are needed") from None
+        raise ModelError(f"{key}={shown_value(given)} must be numbers") from None
 
 
 def _value(key: str, kind: str, given: Any) -> Any:
@@ -96,11 +96,11 @@ def _value(key: str, kind: str, given: Any) -> Any:
     numbers = _numbers(key, given)
     is_endless = key == "max_range" and numbers == (math.inf,)
     is_number = is_endless or all(map(math.isfinite, numbers))
-    require(is_number, f"{key}={shown_value(given)} is not finite")
+    require(is_number, f"{key}={shown_value(given)} must be finite")
     if kind.startswith("tuple"):
         return numbers
-    require(len(numbers) == 1, f"{key}={shown_value(given)}: one number is needed")
+    require(len(numbers) == 1, f"{key}={shown_value(given)} must be one number")
     if kind == "int":
-        require(numbers[0] == int(numbers[0]), f"{key}={shown_value(given)} must be whole")
+        require(numbers[0] == int(numbers[0]), f"{key}={shown_value(given)} must be a whole number")
         return int(numbers[0])
     return numbers[0]

@@ -139,7 +139,8 @@ class SampledSensorKind(SensorKind):
         """Raise ModelError if a sample is too large."""
         n, m = self.shape
         require(
-            n * m <= limits.SENSOR_RAYS, f"{n} x {m} are over {limits.SENSOR_RAYS} (SENSOR_RAYS)"
+            n * m <= limits.SENSOR_RAYS,
+            f"{n} x {m} are {limits.excess('SENSOR_RAYS', 'rays or cells')}",
         )
 
     @staticmethod

@@ -35,7 +35,7 @@ class Compound:
             else:
                 found.append((geometry, placement))
         if not found:
-            raise ModelError("Compound: at least one shape is needed")
+            raise ModelError("Compound: must have at least one shape")
         object.__setattr__(self, "parts", tuple(found))
 
 

@@ -52,16 +52,16 @@ def _hull(points: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:
 
     label = f"hull of mesh {source}" if source else "ConvexHull"
     if points.ndim != 2 or points.shape[1] != 3 or len(points) < 4:
-        raise ModelError(f"{label}: at least 4 points, shape (n, 3), are needed: {points.shape}")
+        raise ModelError(f"{label}: must have at least 4 points, shape (n, 3), got {points.shape}")
     bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
     if bad.size:
         raise ModelError(f"{label}: point {bad[0]} is not finite")
     middle, extents = points.mean(axis=0), own_extents(points)
     if is_flat(extents):
         raise ModelError(
-            f"{label}: the points lie in a plane, on a line or in one place: they extend over"
-            f" {', '.join(f'{e:.3g}' for e in sorted(extents)[::-1])} m along their own axes,"
-            " and a solid needs three extents. Give it a thickness"
+            f"{label}: the points lie in a plane, on a line or at one point. Their extents are"
+            f" {', '.join(f'{e:.3g}' for e in sorted(extents)[::-1])} m along their principal axes."
+            " Give the solid a thickness"
         )
     scale = float(extents.max())
     try:

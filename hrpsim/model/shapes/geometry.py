@@ -70,7 +70,7 @@ class Box:
             shown = ", ".join(f"{v:g}" for v in given)
             example = f"({shown})" if len(given) == 3 else "(x, y, z)"
             raise ModelError(
-                f"Box: three edge lengths are needed in one argument, Box({example}), got {shown}"
+                f"Box: give three edge lengths [m] in one argument, Box({example}), got {shown}"
             )
         x, y, z = given
         _positive("Box", x=x, y=y, z=z)
@@ -152,11 +152,13 @@ class Mesh:
                 given = as_numbers(f"{self.label}: {name}", given, ModelError)
             array = np.array(given, dtype=kind, order="C")
             if kind is np.int64 and (array != given).any():
-                raise ModelError(f"{self.label}: triangles are whole numbers of vertices")
+                raise ModelError(
+                    f"{self.label}: triangles must be whole numbers, the indices of vertices"
+                )
             if array.ndim != 2 or array.shape[1] != 3:
                 raise ModelError(f"{self.label}: {name} must have shape (n, 3), got {array.shape}")
             if len(array) == 0:
-                raise ModelError(f"{self.label}: it is empty, it has no {name}")
+                raise ModelError(f"{self.label}: is empty. It has no {name}")
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         bad = np.flatnonzero(~np.isfinite(self.vertices).all(axis=1))
@@ -168,8 +170,8 @@ class Mesh:
         low, high = self.triangles.min(), self.triangles.max()
         if low < 0 or high >= len(self.vertices):
             raise ModelError(
-                f"{self.label}: triangles name vertices {low} to {high}, and there are"
-                f" {len(self.vertices)} of them, counted from 0"
+                f"{self.label}: triangles name vertices {low} to {high}, but there are"
+                f" {len(self.vertices)} vertices, counted from 0"
             )
 
     def __deepcopy__(self, memo) -> Mesh:
@@ -236,8 +238,9 @@ class Mesh:
         flat = np.flatnonzero(~((area > 0.0) & np.isfinite(area)))
         if flat.size:
             raise ModelError(
-                f"{self.label}: triangle {flat[0]} has no area that can be computed. Its corners"
-                f" are {self.vertices[self.triangles[flat[0]]].tolist()}. load_mesh removes such"
+                f"{self.label}: triangle {flat[0]} has no area. Its corners are"
+                f" {self.vertices[self.triangles[flat[0]]].tolist()}. Remove the triangle, or use"
+                " load_mesh, which removes such triangles"
             )
 
     def moved(self, by: ArrayLike) -> Mesh:

@@ -35,7 +35,7 @@ def plain_dae(data: bytes) -> tuple[bytes, float]:
         ValueError: the file instances too many geometries, or its unit is not a positive number.
     """
     if data[:2] == b"PK":
-        raise ModelError("it is an archive, not the DAE itself: unpack it")
+        raise ModelError("is an archive, not the DAE itself. Unpack the archive")
     root = xml_root(decoded_xml(data, _LABEL, ModelError), _LABEL, ModelError, huge=True)
     _bound_instances(root)
     for mesh in root.iter("{*}mesh"):
@@ -49,7 +49,7 @@ def _unit(root: etree._Element) -> float:
     texts = (unit.get("meter") for unit in root.iter("{*}unit"))
     unit = float(next((text for text in texts if text is not None), "1"))
     if not (math.isfinite(unit) and unit > 0.0):
-        raise ValueError(f"its unit of {unit} m must be positive")
+        raise ValueError(f"the unit must be positive, got {unit} m")
     return unit
 
 
@@ -80,7 +80,9 @@ def _bound_instances(root: etree._Element) -> None:
     for scene in root.iter("{*}visual_scene"):
         _count_shown(scene, nodes, shown)
         if shown[scene] > _SHOWN:
-            raise ValueError(f"it shows {shown[scene]} geometries, more than the limit of {_SHOWN}")
+            raise ValueError(
+                f"the scene has {shown[scene]} geometries, more than the limit of {_SHOWN}"
+            )
 
 
 def _parts_of(element: etree._Element, nodes: dict[str, etree._Element]) -> list[etree._Element]:

@@ -47,11 +47,14 @@ def decoded_triangles(path: str, kind: str) -> tuple[np.ndarray, np.ndarray, tup
         points = np.asarray(part.vertices, dtype=np.float64)
         corners = np.asarray(part.faces, dtype=np.int64)
         if points.shape[1:] != (3,) or corners.shape[1:] != (3,):
-            raise ValueError(f"vertices {points.shape} and triangles {corners.shape} need three")
+            raise ValueError(
+                f"vertices and triangles must have three columns, got {points.shape} and "
+                f"{corners.shape}"
+            )
         if len(corners) and not 0 <= corners.min() <= corners.max() < len(points):
             raise ValueError(
-                f"triangles name vertices {corners.min()} to {corners.max()}, and there are"
-                f" {len(points)} of them, counted from 0"
+                f"triangles name vertices {corners.min()} to {corners.max()}, but there are"
+                f" {len(points)} vertices, counted from 0"
             )
         if np.linalg.det(transform[:3, :3]) < 0.0:
             corners = corners[:, ::-1]
@@ -125,9 +128,7 @@ def _drawn(
 
 def _refuse_more(vertices: int, triangles: int) -> None:
     if max(vertices, triangles) > limits.MESH_ELEMENTS:
-        raise ValueError(
-            f"it has more than {limits.MESH_ELEMENTS} vertices or triangles (MESH_ELEMENTS)"
-        )
+        raise ValueError(f"it has {limits.excess('MESH_ELEMENTS', 'vertices or triangles')}")
 
 
 def _scene(
@@ -208,11 +209,11 @@ class _Folder(trimesh.resolvers.Resolver):
         name = unquote(str(name).strip())
         path = (self._folder / name).resolve()
         if not path.is_relative_to(self._folder):
-            raise ModelError(f"{shown_value(name)} leads out of the mesh's folder")
+            raise ModelError(f"{shown_value(name)} is outside the mesh's folder")
         data = read_bytes(path, ModelError, "MESH_SIZE")
         self._left -= len(data)
         if self._left < 0:
-            raise ModelError(f"its files have over {limits.MESH_SIZE} bytes (MESH_SIZE)")
+            raise ModelError(f"its files have {limits.excess('MESH_SIZE', 'bytes')}")
         return data
 
     def keys(self) -> list[str]:

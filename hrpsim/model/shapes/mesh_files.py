@@ -98,8 +98,8 @@ def _read(path: str, changed: int, size: int, scale: tuple[float, ...], hull: bo
     if len(triangles) > TRIANGLE_LIMIT:
         raise _error(
             path,
-            f"it has {len(triangles)} triangles, more than the limit of {TRIANGLE_LIMIT}. Use the"
-            " convex hull (hull=True, in a description meshes=hull) or simplify the mesh",
+            f"it has {len(triangles)} triangles, more than the limit of {TRIANGLE_LIMIT}. Simplify"
+            " the mesh, or use the convex hull (hull=True, in a description meshes=hull)",
         )
     try:
         mended = repaired(vertices, triangles)
@@ -122,8 +122,8 @@ def _check_hull(path: str, points: np.ndarray) -> None:
     if count > limits.HULL_POINTS:
         raise _error(
             path,
-            f"it has {count} different vertices, and {limits.HULL_POINTS} are the limit "
-            "for a hull (HULL_POINTS): simplify it",
+            f"it has {count} different vertices. A hull has too many with "
+            f"{limits.excess('HULL_POINTS', 'vertices')}. Simplify the mesh",
         )
 
 
@@ -134,9 +134,9 @@ def _scaled(path: str, scale: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray
         raise fail(f"scale {scale} must be finite and not zero")
     vertices, triangles, notes = _triangles(Path(path))
     if len(triangles) == 0:
-        raise fail("it is empty: it holds no triangles")
+        raise fail("it is empty: it has no triangles")
     if max(len(vertices), len(triangles)) > limits.MESH_ELEMENTS:
-        raise fail(f"it has more than {limits.MESH_ELEMENTS} vertices or triangles (MESH_ELEMENTS)")
+        raise fail(f"it has {limits.excess('MESH_ELEMENTS', 'vertices or triangles')}")
     bad = np.flatnonzero(~np.isfinite(vertices).all(axis=1))
     if bad.size:
         raise fail(f"vertex {bad[0]} is {vertices[bad[0]].tolist()}: every number must be finite")
@@ -147,8 +147,8 @@ def _scaled(path: str, scale: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray
     if not SMALLEST <= extent <= LARGEST:
         raise fail(
             f"it extends over {extent:.3g} m (with scale {' '.join(f'{s:g}' for s in scale)}),"
-            f" not between {SMALLEST:g} and {LARGEST:g} m: most likely it is in another unit."
-            " Scale 0.001 reads millimetres"
+            f" not between {SMALLEST:g} and {LARGEST:g} m. Probably the mesh is in another unit."
+            " Give scale 0.001 for millimetres"
         )
     return vertices, triangles, notes
 
@@ -196,8 +196,8 @@ def _decoded(function: str, path: Path, *given: Any) -> Any:
         for name, count in _ELEMENT.findall(head.partition(b"end_header")[0]):
             if int(count[:20]) > size:
                 raise ModelError(
-                    f"mesh {path}: it says that it has {count[:20].decode()} of {name.decode()!r},"
-                    f" and has {size} bytes"
+                    f"mesh {path}: the header states {count[:20].decode()} of {name.decode()!r}, "
+                    f"but the file has {size} bytes"
                 )
     _require_decoder(path, kind)
     return call_bounded(

@@ -36,19 +36,27 @@ def _bound_sizes(tree: dict[str, Any], primitives: list[dict[str, Any]]) -> None
     elements = sum(int(accessor.get("count", 0)) for accessor in accessors)
     if elements > 8 * limits.MESH_ELEMENTS:
         most = 8 * limits.MESH_ELEMENTS
-        raise ValueError(f"its accessors have {elements} elements, over {most} (8 MESH_ELEMENTS)")
+        raise ValueError(
+            f"its accessors have {elements} elements, more than {most} (8 times the limit "
+            "MESH_ELEMENTS in hrpsim.common.limits)"
+        )
     used: Counter[int] = Counter()
     for primitive in primitives:
         position = primitive.get("attributes", {}).get("POSITION")
         used.update(n for n in (position, primitive.get("indices")) if n is not None)
     for number, times in used.items():
         if not 0 <= number < len(accessors):
-            raise ValueError(f"a mesh names accessor {number}, and there are {len(accessors)}")
+            raise ValueError(
+                f"a mesh names accessor {number}, but there are {len(accessors)}, counted from 0"
+            )
         accessor = accessors[number]
         if not {"bufferView", "sparse"} & accessor.keys():
             raise ValueError(f"accessor {number} has no data: it names no bufferView")
         if times * int(accessor["count"]) > 8 * limits.MESH_ELEMENTS:
-            raise ValueError(f"{times} primitives show accessor {number} (MESH_ELEMENTS)")
+            raise ValueError(
+                f"{times} primitives use accessor {number}, which expands beyond the limit "
+                "MESH_ELEMENTS in hrpsim.common.limits"
+            )
 
 
 def _bound_nodes(tree: dict[str, Any]) -> None:

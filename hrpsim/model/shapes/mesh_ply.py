@@ -54,7 +54,9 @@ def plain_ply(data: bytes) -> bytes:
     count = elements["vertex"].length
     wrong = corners[(corners < 0) | (corners >= count)]
     if wrong.size:
-        raise ValueError(f"a face names vertex {wrong[0]}, and there are {count} of them, from 0")
+        raise ValueError(
+            f"a face names vertex {wrong[0]}, but there are {count} vertices, counted from 0"
+        )
     points = np.stack([columns["vertex"][axis] for axis in "xyz"], axis=1).astype(float)
     return _written(columns["vertex"], corners[cut(points[corners], sizes)])
 
@@ -116,7 +118,7 @@ class _Body:
             values = np.frombuffer(self._data, dtype, min(count, held), self._at)
             self._at += count * dtype.itemsize
         if len(values) < count:
-            raise ValueError("the file is shorter than its header says")
+            raise ValueError("the file is shorter than its header states")
         return values
 
 

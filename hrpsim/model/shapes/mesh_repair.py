@@ -40,16 +40,16 @@ def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
     if len(triangles):
         triangles, unified = _wound_alike(triangles)
         if unified:
-            notes.append(f"{unified} triangles were wound against their neighbours: turned")
+            notes.append(
+                f"{unified} triangles were wound against their neighbours and have been reversed"
+            )
         triangles, turned = _outward(vertices, triangles)
         if turned:
-            notes.append(f"{turned} triangles of closed parts faced inwards: turned")
+            notes.append(f"{turned} triangles of closed parts faced inwards and have been reversed")
         alone = mesh_topology.joined_sides(vertices, triangles) == np.arange(3 * len(triangles))
         number, uses = mesh_topology.shared_edges(triangles)
         if torn := len(np.unique(number[alone & (uses > 1)[number]])):
-            notes.append(
-                f"at {torn} edges of several triangles the surface does not continue: it is open"
-            )
+            notes.append(f"the surface is open at {torn} edges that several triangles share")
     used, numbers = np.unique(triangles, return_inverse=True)
     return Repaired(vertices[used], numbers.reshape(triangles.shape), tuple(notes))
 
@@ -198,7 +198,8 @@ def _outward(vertices: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, i
             looks += 100 + ends[j] - starts[j]
             if looks > limits.MESH_PARTS:
                 raise ModelError(
-                    "too many closed parts lie within one another and face inwards (MESH_PARTS)"
+                    "too many closed parts lie inside each other and face inwards (limit "
+                    "MESH_PARTS in hrpsim.common.limits)"
                 )
             if _holds(corners[starts[j] : ends[j]], point):
                 around = True

@@ -61,7 +61,7 @@ def plain_obj(data: bytes) -> bytes:
     wrong = np.flatnonzero((numbers < 0) | (numbers >= len(vertices)))
     if wrong.size:
         raise ValueError(
-            f"a face names vertex {numbers[wrong[0]] + 1}, and there are {len(vertices)} of them"
+            f"a face names vertex {numbers[wrong[0]] + 1}, but there are {len(vertices)} vertices"
         )
     sizes = list(map(len, faces.values()))
     triangles = cut(np.array(vertices, dtype=float)[numbers], sizes)
@@ -80,7 +80,8 @@ def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
         if text.startswith(b"-"):
             if int(text) + count < 0:
                 raise ValueError(
-                    f"line {at + 1}: a face counts {-int(text)} back, and {count} precede it"
+                    f"line {at + 1}: a face names the vertex {-int(text)} before it, but only "
+                    f"{count} precede it"
                 )
             text = b"%d" % (count + 1 + int(text))
         numbers.append(text)
@@ -106,7 +107,7 @@ def plain_stl(data: bytes) -> tuple[bytes, str]:
     end = _STL_HEAD + _STL_FACET * count
     if end > len(data):
         held = (len(data) - _STL_HEAD) // _STL_FACET
-        raise ValueError(f"it says that it has {count} triangles, and has bytes for {held}")
+        raise ValueError(f"the header states {count} triangles, but the file has bytes for {held}")
     if end == len(data):
         return data, ""
-    return data[:end], f"{len(data) - end} bytes after its {count} triangles are passed over"
+    return data[:end], f"{len(data) - end} bytes after the {count} triangles are ignored"

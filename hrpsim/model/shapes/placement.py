@@ -90,9 +90,7 @@ def rotation_of(what: str, quaternion: ArrayLike) -> np.ndarray:
     values = finite_vector(what, quaternion, 4)
     length = float(np.linalg.norm(values))
     if length < 1e-6:
-        raise StateError(
-            f"{what} must not be zero: the quaternion has length {length:g}. It should be 1"
-        )
+        raise StateError(f"{what} must be a quaternion of length 1, got length {length:g}")
     return rotation_matrix(values / length)
 
 

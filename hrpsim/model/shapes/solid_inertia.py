@@ -81,14 +81,14 @@ def solid_volume(geometry: Geometry) -> float:
         why = why_no_solid(geometry)
         if why is not None:
             raise ModelError(
-                f"{geometry.label}: {why}, so it has no mass properties: make it static, or take"
-                " ConvexHull(mesh.vertices)"
+                f"{geometry.label}: {why}, so it has no mass properties. Make the shape static, "
+                "or use ConvexHull(mesh.vertices)"
             )
         return geometry.volume
     if not hasattr(geometry, "kind"):
         raise ModelError(f"a body needs a shape, such as Box((1, 1, 1)), got {geometry!r}")
     raise ModelError(
-        f"a {type(geometry).__name__} has no volume, so it cannot move: make it static"
+        f"a {type(geometry).__name__} has no volume, so it cannot move. Make the shape static"
     )
 
 

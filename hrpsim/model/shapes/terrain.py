@@ -64,9 +64,11 @@ class HeightField(Mesh):
         bad = np.argwhere(~np.isfinite(heights))
         if len(bad):
             i, j = bad[0]
-            raise ModelError(f"HeightField: heights[{i}, {j}] is {heights[i, j]}, not a number")
+            raise ModelError(
+                f"HeightField: heights[{i}, {j}] is {heights[i, j]}. Every height must be finite"
+            )
         if (spacing is None) == (size is None):
-            raise ModelError("HeightField: give either spacing or size")
+            raise ModelError("HeightField: give either spacing or size, not both")
         if spacing is None:
             steps = _two("size", size) / (nx - 1, ny - 1)
         else:
@@ -172,11 +174,12 @@ class HeightField(Mesh):
 def check_size(owner: str, nx: int, ny: int) -> None:
     """Raise ModelError if a grid of nx by ny heights is too small or too large."""
     if min(nx, ny) < 2:
-        raise ModelError(f"{owner}: {nx} x {ny} heights. At least 2 x 2 are needed")
+        raise ModelError(f"{owner}: must have at least 2 x 2 heights, got {nx} x {ny}")
     if nx * ny > limits.FIELD_HEIGHTS:
         raise ModelError(
-            f"{owner}: {nx} x {ny} heights are more than the limit of {limits.FIELD_HEIGHTS}"
-            f" (FIELD_HEIGHTS): give fewer heights, or several fields"
+            f"{owner}: {nx} x {ny} heights are {limits.excess('FIELD_HEIGHTS', 'heights')}. Give "
+            "fewer"
+            " heights, or several fields"
         )
 
 
@@ -357,5 +360,6 @@ def _whole(ratio: float) -> int:
 def _check_count(owner: str, count: int) -> None:
     if not 1 <= count <= limits.COMPOUND_PARTS:
         raise ModelError(
-            f"{owner}: {count} parts. 1 to {limits.COMPOUND_PARTS} are allowed (COMPOUND_PARTS)"
+            f"{owner}: must have 1 to {limits.COMPOUND_PARTS} parts (limit COMPOUND_PARTS in"
+            f" hrpsim.common.limits), got {count}"
         )

@@ -123,8 +123,8 @@ class Entities:
         if len(notes.tags) > _MOST_TAGS or max(map(len, texts)) > _LONGEST_TEXT:
             raise Refusal(
                 "OPERATION_FAILED",
-                f"at most {_MOST_TAGS} tags, of {_LONGEST_TEXT} letters each, and a description of "
-                "as many",
+                f"an entity can have at most {_MOST_TAGS} tags. A tag or a description can have at "
+                f"most {_LONGEST_TEXT} letters",
             )
         self._notes[entity.name] = notes
 
@@ -144,12 +144,14 @@ class Entities:
         if name and not _NAME.fullmatch(name):
             raise Refusal(
                 "NAME_INVALID",
-                f"name {name!r}: letters, digits, '_', '-' and '.' can be used, a letter first",
+                f"name {name!r} must begin with a letter, and consist of letters, digits, '_', '-' "
+                "and '.'",
             )
         if len(self.world.entities) >= self.limits.entities:
             raise Refusal(
                 "OPERATION_FAILED",
-                f"the world has {self.limits.entities} entities, as many as entity_limit allows",
+                f"the world has {self.limits.entities} entities, the maximum. Delete an entity, or "
+                "raise the parameter entity_limit",
             )
         source: str | Path = text
         if uri:
@@ -207,8 +209,7 @@ class Entities:
         """Set the pose and velocity of an entity's frame. The joints keep their state."""
         if isinstance(entity, Robot) and entity.model.base == "fixed":
             raise Refusal(
-                "OPERATION_FAILED",
-                f"{entity.name!r} has a fixed base, which stays where it was put",
+                "OPERATION_FAILED", f"{entity.name!r} has a fixed base, which cannot be moved"
             )
         R = motion.pose.R
         q, v = entity.q.copy(), entity.v.copy()
@@ -234,7 +235,8 @@ class Entities:
             what = str(source) if is_file else "resource_string"
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"{what} has {size} bytes. spawn_size_limit is {self.limits.text}",
+                f"{what} has {size} bytes, more than the parameter spawn_size_limit, "
+                f"{self.limits.text}",
             )
 
     def refuse_xacro(self, source: str | Path) -> None:
@@ -244,8 +246,8 @@ class Entities:
         if not (self.limits.xacro or own) and is_xacro(text, path):
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
-                "xacro is not accepted over ROS, because its expressions are evaluated: expand it "
-                "first, or set the parameter spawn_xacro",
+                "xacro is not accepted over ROS, because its expressions are evaluated. Expand the "
+                "xacro first, or set the parameter spawn_xacro",
             )
 
     def refuse_mjcf(self, source: str | Path) -> None:
@@ -253,8 +255,8 @@ class Entities:
         if not self.limits.mjcf and format_of(*_text_of(source)).name == "mjcf":
             raise Refusal(
                 "UNSUPPORTED_FORMAT",
-                "MJCF is not accepted over ROS, because MuJoCo's parser would read it: hrpsim "
-                "convert makes a URDF of it, or set the parameter spawn_mjcf",
+                "MJCF is not accepted over ROS, because MuJoCo's parser would read it. Make a URDF "
+                "by hrpsim convert, or set the parameter spawn_mjcf",
             )
 
     def _spawn_robot(self, source, name: str, pose: Placement, allow_renaming: bool) -> Robot:
@@ -274,8 +276,8 @@ class Entities:
         if len(model.link_names) > self.limits.links:
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"{model.name!r} has {len(model.link_names)} links. "
-                f"spawn_link_limit is {self.limits.links}",
+                f"{model.name!r} has {len(model.link_names)} links, more than the parameter "
+                f"spawn_link_limit, {self.limits.links}",
             )
         robot = self.world.add_robot(
             model,
@@ -294,7 +296,7 @@ class Entities:
             reader, entry = read_body(text, str(source) if text != source else "resource_string")
             for given in ("position", "orientation", "on_floor"):
                 if given in entry:
-                    raise reader.fail(given, "the request defines its pose")
+                    raise reader.fail(given, "the request defines the pose. Remove this entry")
             shape = read_shape(reader, entry.pop("shape"), "")
         except HrpsimError as error:
             raise Refusal("RESOURCE_PARSE_ERROR", str(error)) from error
@@ -309,14 +311,17 @@ class Entities:
 
     def _free(self, name: str, allow_renaming: bool) -> str:
         if not name and not allow_renaming:
-            raise Refusal("NAME_INVALID", "neither the request nor the resource gives a name")
+            raise Refusal(
+                "NAME_INVALID",
+                "neither the request nor the resource gives a name. Give one, or allow_renaming",
+            )
         name = name or "entity"
         taken = dict.fromkeys((*self._world_frames, *self.world.entities))
         if name not in taken:
             return name
         if not allow_renaming:
             raise Refusal(
-                "NAME_NOT_UNIQUE", f"there is an entity {name!r}. Taken: {', '.join(taken)}"
+                "NAME_NOT_UNIQUE", f"the name {name!r} is in use. Names in use: {', '.join(taken)}"
             )
         return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
 
@@ -328,7 +333,7 @@ def located(uri: str, kinds: tuple[str, ...], formats: str) -> Path:
     except (OSError, ValueError) as error:
         raise Refusal("RESOURCE_PARSE_ERROR", f"uri {uri!r}: {error}") from error
     if path.suffix not in kinds:
-        raise Refusal("UNSUPPORTED_FORMAT", f"{path}: {formats}, by its name")
+        raise Refusal("UNSUPPORTED_FORMAT", f"{path}: has no known ending of the name, {formats}")
     return path
 
 

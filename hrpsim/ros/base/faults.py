@@ -66,7 +66,7 @@ def _check_types(request) -> None:
     for parameter in getattr(request, "parameters", ()):
         kind = parameter.value.type
         if not 0 <= kind <= _LAST_TYPE:
-            raise HrpsimError(f"parameter {parameter.name!r}: there is no type {kind}")
+            raise HrpsimError(f"parameter {parameter.name!r}: has the unknown type {kind}")
 
 
 def fill_result(result, error: Exception, text: str, *where: type) -> None:
@@ -143,9 +143,9 @@ class Faults:
         if isinstance(error, HrpsimError):
             return sendable(str(error))
         if isinstance(error, RecursionError):
-            return f"{where}: refused, it is nested too deep"
+            return f"{where}: rejected, because it has too many nested levels"
         if isinstance(error, MemoryError):
-            return f"{where}: refused, it needs more memory than there is"
+            return f"{where}: rejected, because it needs more memory than available"
         self._report(error, where)
         return f"{self.last}. The log has its traceback"
 

@@ -33,11 +33,11 @@ def pose_of(pose: Pose) -> np.ndarray:
     p, quaternion = numbers_of(pose.position), numbers_of(pose.orientation)
     if not (np.abs(p) <= _FARTHEST).all():
         raise Refusal(
-            "INVALID_POSE", f"the position must be finite, {_FARTHEST:g} m from the origin at most"
+            "INVALID_POSE", f"the position must be finite, with coordinates up to {_FARTHEST:g} m"
         )
     length = np.linalg.norm(quaternion)
     if not abs(length - 1.0) < 1e-2:
-        raise Refusal("INVALID_POSE", f"the quaternion's length must be 1, it is {length:.6g}")
+        raise Refusal("INVALID_POSE", f"the quaternion must have length 1, got {length:.6g}")
     return np.concatenate([p, quaternion])
 
 

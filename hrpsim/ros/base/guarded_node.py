@@ -60,7 +60,8 @@ class AnsweringNode(Node):
             return
         if not delays:
             self.get_logger().warning(
-                f"{service.srv_name}: an answer is lost: the middleware does not know its client"
+                f"{service.srv_name}: a response is lost, because the middleware does not know its "
+                "client"
             )
             return
 

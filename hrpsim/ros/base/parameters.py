@@ -289,7 +289,10 @@ def warn_of_foreign_files(node: Node) -> None:
         names = list(_nodes_of(file)) if option == "--params-file" else []
         if names and not any(_pattern(name).fullmatch(own) for name in names):
             listed = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
-            node.get_logger().warning(f"{file}: no entry for {own}, only for {listed}")
+            node.get_logger().warning(
+                f"{file}: has no entry for the node {own}, so the file has no effect. Entries: "
+                f"{listed}"
+            )
 
 
 def _nodes_of(file: str) -> Iterator[str]:
@@ -353,7 +356,7 @@ def named_values(parameter: str, texts: list[str]) -> dict[str, str]:
     for text in filter(None, texts):
         name, separator, value = text.partition(":=")
         if not separator or not name:
-            raise ParameterError(f"{parameter}: expected 'name:=value', got {text!r}")
+            raise ParameterError(f"{parameter}: must be 'name:=value', got {text!r}")
         values[name] = value
     return values
 
@@ -373,7 +376,10 @@ def on_change(
             declared = SPECIFICATIONS.get(name)
             length = len(value) if isinstance(value, str) else 0
             if length > PARAMETER_TEXT:
-                problem = f"{name}: {length} characters, {PARAMETER_TEXT} at most (PARAMETER_TEXT)"
+                problem = (
+                    f"{name}: has {length} characters, but at most {PARAMETER_TEXT} are allowed "
+                    "(PARAMETER_TEXT)"
+                )
             else:
                 problem = declared.problem(name, value) if declared else ""
                 problem = problem or check(name, value)

@@ -20,7 +20,7 @@ from hrpsim.ros.base.domain import profiles_variable
 # The remedy for an error of rcl with these words.
 _REMEDIES = {
     "log dir": "set ROS_LOG_DIR to a folder that can be written",
-    "opening YAML file": "there is no such file, or it cannot be read",
+    "opening YAML file": "the file does not exist, or cannot be read",
     "ros__parameters": "it takes 'hrpsim: {ros__parameters: {real_time_factor: 2.0}}', each level "
     "further in than the one above",
 }
@@ -144,8 +144,8 @@ def _answer_own_arguments(arguments: list[str], describe: Callable[[], str]) -> 
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     print(
-        f"hrpsim: unknown argument {own[0]!r}: arguments for ROS follow --ros-args, as in "
-        "--ros-args -p name:=value -r from:=to; see --help",
+        f"hrpsim: unknown argument {own[0]!r}. Arguments for ROS follow --ros-args, as in "
+        "--ros-args -p name:=value -r from:=to. See --help",
         file=sys.stderr,
         flush=True,
     )

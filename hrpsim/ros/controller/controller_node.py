@@ -92,7 +92,7 @@ class ControllerNode:
         given = declare(self.node, PARAMETERS)
         warn_of_unknown(self.node, PARAMETERS)
         if not given["controller"]:
-            raise HrpsimError("no controller: give -p controller:=module:Class")
+            raise HrpsimError("no controller is given. Add -p controller:=module:Class")
         self._controller = plugins.find_controller(given["controller"])()
         kinds = self._controller.parameter_kinds
         self._parameters = _own_parameters(given["parameters_file"], given["parameters"], kinds)
@@ -226,8 +226,8 @@ class ControllerNode:
     def _other_period(self, wanted: float) -> str:
         period = self._controller.period
         return (
-            f"the controller's period is {period:g} s, and the simulation expects commands "
-            f"{wanted:g} s apart: start its node with -p control_period:={period:g}"
+            f"the controller's period is {period:g} s, but the simulation expects commands "
+            f"{wanted:g} s apart. Start the node with -p control_period:={period:g}"
         )
 
     def _answer_tick(self, stamp: Stamp, state) -> bool:

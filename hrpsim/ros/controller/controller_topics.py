@@ -157,7 +157,7 @@ class StateListener:
             reading = STEP_MESSAGES[self._sensors[topic].kind].reading_of(message)
         found = reading if isinstance(reading, tuple) else (reading,)
         if not all(np.isfinite(one).all() for one in found):
-            raise HrpsimError("it has values that are not finite")
+            raise HrpsimError("the message has values that are not finite")
         return reading
 
     def _joints(self, message: JointState) -> tuple[np.ndarray, ...]:
@@ -169,7 +169,7 @@ class StateListener:
             values = np.array(getattr(message, field))
             if len(values) != len(message.name):
                 raise HrpsimError(
-                    f"{len(values)} values in {field!r} for {len(message.name)} names"
+                    f"{field!r} has {len(values)} values for {len(message.name)} names"
                 )
             found.append(values[self._indices])
         return tuple(found)
@@ -358,8 +358,8 @@ class VelocityListener:
             if kind != f"geometry_msgs/msg/{own}" and kind not in self._named:
                 self._named.add(kind)
                 self._node.get_logger().warning(
-                    f"{info.node_name} sends {topic} as {kind}, which is not received here: the "
-                    f"type is {own}. stamped_cmd_vel chooses between Twist and TwistStamped"
+                    f"{info.node_name} sends {topic} as {kind}, but this node receives {own} "
+                    "only. The parameter stamped_cmd_vel chooses between Twist and TwistStamped"
                 )
 
     def _time(self, message, now: Stamp) -> int:

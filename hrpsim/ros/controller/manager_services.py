@@ -131,7 +131,7 @@ class ManagerServices:
         begin, end = list(request.activate_controllers), list(request.deactivate_controllers)
         strictness = request.strictness or BEST_EFFORT
         if strictness not in (BEST_EFFORT, STRICT, AUTO, FORCE_AUTO):
-            raise ControllerError(f"strictness {strictness} is not one of 1 to 4")
+            raise ControllerError(f"strictness must be from 1 to 4, got {strictness}")
         if strictness == BEST_EFFORT:
             begin, end = self._possible(begin), self._possible(end)
             if len(begin) + len(end) == 0:
@@ -157,8 +157,8 @@ class ManagerServices:
                 kept.append(name)
             elif refuse:
                 raise ControllerError(
-                    f"{name!r} cannot be activated: its joints are those of {', '.join(rivals)}. "
-                    f"Deactivate it, or ask with strictness {FORCE_AUTO}"
+                    f"{name!r} cannot be activated, because {', '.join(rivals)} commands its "
+                    f"joints. Deactivate {', '.join(rivals)}, or request strictness {FORCE_AUTO}"
                 )
         return kept
 

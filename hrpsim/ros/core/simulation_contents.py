@@ -147,11 +147,11 @@ def _existing(source: str) -> Path:
         for folder in Resources(None).packages(package):
             if os.path.exists(folder / inside):
                 return folder / inside
-        raise FileNotFoundError("there is no such folder in a package of that name")
+        raise FileNotFoundError("the package or the folder in it does not exist")
     if source.startswith("file://"):
         source = source.removeprefix("file://")
     if "://" in source:
-        raise ValueError("only paths, file:// and package:// are searched")
+        raise ValueError("must be a path, file:// or package://")
     path = Path(source).expanduser()
     if not os.path.exists(path):
         raise FileNotFoundError("does not exist")
@@ -186,11 +186,11 @@ class SavedStates:
     def save(self, name: str, world) -> None:
         """Save the present state under a name. An earlier state of this name is replaced."""
         if not 0 < len(name) <= _LONGEST_NAME:
-            raise WorldError(f"the name of a state has 1 to {_LONGEST_NAME} letters")
+            raise WorldError(f"the name of a state must have 1 to {_LONGEST_NAME} letters")
         if name not in self._states and len(self._states) >= self.limit:
             raise WorldError(
-                f"there are {len(self._states)} saved states: {', '.join(self._states)}. "
-                f"state_limit is {self.limit}"
+                f"there are {len(self._states)} saved states ({', '.join(self._states)}), as many "
+                f"as the parameter state_limit, {self.limit}, allows"
             )
         self._states[name] = world.snapshot()
 
@@ -221,7 +221,7 @@ class Contents:
     def require_world(self) -> None:
         """Raise Refusal if no world is loaded."""
         if self.loaded is None:
-            raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
+            raise Refusal("INCORRECT_STATE", "no world is loaded. Load one first")
 
     def spawn(
         self,

@@ -64,7 +64,7 @@ async def make_steps(simulation: Simulation, steps: int) -> None:
             await NextTurn()
             _require_same(simulation, era)
             if not simulation.paused:
-                raise WorldError("the simulation was resumed meanwhile")
+                raise WorldError("the simulation was resumed in the meantime")
     except WorldError as error:
         if simulation.era == era:
             made = simulation.clock.steps - start
@@ -76,6 +76,6 @@ async def make_steps(simulation: Simulation, steps: int) -> None:
 
 def _require_same(simulation: Simulation, era: int) -> None:
     if simulation.is_ending:
-        raise WorldError("the node was requested to end")
+        raise WorldError("the node is ending")
     if simulation.era != era:
-        raise WorldError("the world was put into another state meanwhile")
+        raise WorldError("another state of the world was set in the meantime")

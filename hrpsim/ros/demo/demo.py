@@ -196,7 +196,7 @@ class DemoRun:
         # The recorder started first, so it ends last.
         for child, code in self._processes.stop(timeout=60.0):
             if code != 0 and not exception[0]:
-                self._problems.append(f"{child.name} ended with code {code}, see {child.log}")
+                self._problems.append(f"{child.name} ended with code {code}. See {child.log}")
 
     def play(self) -> None:
         """Start all processes, run the walk to the end, and report progress."""
@@ -305,7 +305,7 @@ class DemoRun:
             raise DemoError("interrupted")
         for child in self._processes.all:
             if child.exit_code not in (None, 0):
-                raise DemoError(f"{child.name} ended early, see {child.log}")
+                raise DemoError(f"{child.name} ended early. See {child.log}")
 
     def _wait_ready(self, children: list[ChildProcess]) -> None:
         """Wait until all processes are ready. Regularly report the processes that are not ready."""

@@ -103,8 +103,9 @@ class DynamicsObserver:
         indices = [self._index.get(name, -1) for name in state.name]
         if len(state.position) != len(indices) or not set(indices) & set(self._index.values()):
             self.node.get_logger().warning(
-                f"joint_states with {len(state.position)} positions for {len(indices)} names, of "
-                f"which the robot has {sum(k >= 0 for k in indices)}: left out",
+                f"joint_states: left out a message with {len(state.position)} positions for "
+                f"{len(indices)} names. The robot has {sum(k >= 0 for k in indices)} of these "
+                "names",
                 throttle_duration_sec=1.0,
             )
             return

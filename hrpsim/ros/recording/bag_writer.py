@@ -70,14 +70,14 @@ def definition_file(type_name: str) -> Path:
     """
     match = _NAME.fullmatch(type_name)
     if match is None:
-        raise HrpsimError(f"{type_name!r} is no name of a message type, as package/msg/Name")
+        raise HrpsimError(f"{type_name!r} must be the name of a message type, as package/msg/Name")
     spec = find_spec(match[1])
     inside = Path("share", match[1], "msg", f"{match[2]}.msg")
     for folder in [] if spec is None else spec.submodule_search_locations or ():
         for prefix in Path(folder).parents:
             if isfile(prefix / inside):  # also for a name that is too long for a file
                 return prefix / inside
-    raise HrpsimError(f"no installed interface package has {type_name}")
+    raise HrpsimError(f"no installed package has the message type {type_name}")
 
 
 def message_type(type_name: str) -> type:

@@ -134,8 +134,8 @@ class TopicRecorder:
             return ""
         most = max(self._counters, key=lambda topic: self._counters[topic].size)
         return (
-            f"the recorder cannot keep up: messages waited up to {waited:.1f} s, {more} more are "
-            f"lost; most bytes come from {most}: --exclude leaves topics out"
+            f"the recorder cannot keep up. Messages waited up to {waited:.1f} s, and {more} more "
+            f"are lost. Most bytes come from {most}. Leave topics out by --exclude"
         )
 
     def losses(self) -> dict[str, int | None]:
@@ -185,11 +185,15 @@ class TopicRecorder:
     def _begin(self, topic: str, type_names: list[str], qos: QoSProfile) -> None:
         logger = self._node.get_logger()
         if len(type_names) > 1:
-            logger.warning(f"{topic} has several types, not recorded: {', '.join(type_names)}")
+            logger.warning(
+                f"{topic} is not recorded. It has several types: {', '.join(type_names)}"
+            )
             self._skipped.add(topic)
             return
         if type_names[0] in _LARGE and not self._fits(topic, self._images):
-            logger.info(f"{topic} of type {type_names[0]} is not recorded: --images names it")
+            logger.info(
+                f"{topic} of type {type_names[0]} is not recorded. Name it by --images to record it"
+            )
             self._skipped.add(topic)
             return
         try:

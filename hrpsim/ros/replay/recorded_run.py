@@ -98,7 +98,7 @@ class Recording:
             lists = message.position, message.velocity, message.effort
             if any(len(values) != len(message.name) for values in lists):
                 raise BagError(
-                    f"{self.bag}: {prefix + STATES}: a message has {len(message.name)} names, and "
+                    f"{self.bag}: {prefix + STATES}: a message has {len(message.name)} names, but "
                     f"{', '.join(str(len(values)) for values in lists)} positions, velocities and "
                     "efforts"
                 )

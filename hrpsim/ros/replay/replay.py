@@ -247,8 +247,9 @@ def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]
         return load_world(path, **overrides)
     if not described:
         raise BagError(
-            f"{recording.bag} does not describe the simulated world (simulation_description): "
-            "give --world"
+            f"{recording.bag} has no topic simulation_description, which names the simulated "
+            "world. "
+            "Give --world"
         )
     texts = [text.partition(":=") for text in described["xacro_arguments"]]
     given = {

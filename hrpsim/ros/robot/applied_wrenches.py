@@ -64,7 +64,9 @@ class AppliedWrenches(RobotInput):
         parts = message.wrench.force, message.wrench.torque
         wrench = np.array([getattr(part, axis) for part in parts for axis in "xyz"])
         if not (np.abs(wrench) <= _LARGEST).all():
-            raise WorldError(f"the wrench on {link!r} must be finite, {_LARGEST:g} N or Nm at most")
+            raise WorldError(
+                f"the wrench on {link!r} must be finite and at most {_LARGEST:g} N or Nm"
+            )
         return link, wrench
 
     def accept(self, request: tuple[str, np.ndarray]) -> None:

@@ -125,7 +125,9 @@ class LimitWatch:
         if beyond := self._limits.beyond(names, values):
             self.count += 1
             if self._filter.passes(topic):
-                self._logger.warning(f"{topic}: the limits hold: {listed(beyond, 1)}")
+                self._logger.warning(
+                    f"{topic}: commands exceed limits of joints: {listed(beyond, 1)}"
+                )
 
 
 class JointCommand(NamedTuple):
@@ -193,7 +195,7 @@ class JointCommands(RobotInput):
         for argument, values in given.items():
             if len(values) != len(names):
                 raise WorldError(
-                    f"{len(values)} values in '{fields[argument][0]}' for {len(names)} names"
+                    f"'{fields[argument][0]}' has {len(values)} values for {len(names)} names"
                 )
         arrays = {argument: np.asarray(values, dtype=float) for argument, values in given.items()}
         commanded, unset = split_by_nan(names, list(arrays.values()))
@@ -201,7 +203,7 @@ class JointCommands(RobotInput):
             return JointCommand(names, arrays, commanded, unset)
         if len(commanded) < len(names):
             lacking = sorted(set(names) - set(commanded))
-            raise WorldError(f"only NaN for {', '.join(lacking)}")
+            raise WorldError(f"all values of {', '.join(lacking)} are NaN")
         return JointCommand(names, arrays, names, [])
 
     def accept(self, command: JointCommand) -> None:
@@ -237,13 +239,15 @@ class JointCommands(RobotInput):
             self._held = held
             if held:
                 joints = ", ".join(held)
-                self._logger.warning(f"{self.topic}: only NaN, command kept: {joints}")
+                self._logger.warning(
+                    f"{self.topic}: all values are NaN, so the last command holds for {joints}"
+                )
         if command.unset != self._unset:
             self._unset = command.unset
             if command.unset:
                 joints = ", ".join(command.unset)
                 self._logger.warning(
-                    f"{self.topic}: NaN in some fields, commanded by the others alone: {joints}"
+                    f"{self.topic}: some fields are NaN, so only the other fields command {joints}"
                 )
 
 
@@ -264,7 +268,9 @@ class DynamicJointCommands(JointCommands):
         if not names:
             raise WorldError("the message names no joint")
         if len(message.interface_values) != len(names):
-            raise WorldError(f"{len(message.interface_values)} interface_values for {names}")
+            raise WorldError(
+                f"interface_values has {len(message.interface_values)} entries for {names}"
+            )
         table = {argument: np.full(len(names), np.nan) for argument in _ARGUMENTS.values()}
         for k, (joint, given) in enumerate(zip(names, message.interface_values)):
             for interface, value in _values_of(joint, given).items():
@@ -300,7 +306,7 @@ def _values_of(joint: str, listed) -> dict[str, float]:
             name = unknown_name("interface", interface, _ARGUMENTS)
             raise WorldError(f"joint {joint!r}: {name}")
         if not math.isfinite(value):
-            raise WorldError(f"{interface} of joint {joint!r} is {value}")
+            raise WorldError(f"{interface} of joint {joint!r} must be finite, got {value}")
     if given.keys().isdisjoint(("position", "velocity", "effort")):
         raise WorldError(f"joint {joint!r} has neither position, velocity nor effort")
     return given

@@ -82,7 +82,7 @@ class Points(NamedTuple):
 def _check_times(times: np.ndarray) -> None:
     """Raise WorldError unless the times of the points (n,) [s] ascend from 0 or later."""
     if times[0] < 0.0:
-        raise WorldError(f"point 0 is at {times[0]:g} s. Times from the start are >= 0")
+        raise WorldError(f"point 0 is at {times[0]:g} s. Times must be >= 0")
     late = np.flatnonzero(np.diff(times) <= 0.0)
     if late.size:
         k = int(late[0])
@@ -93,7 +93,7 @@ def _check_rows(names: Sequence[str], what: str, rows: Sequence[Sequence[float]]
     """Raise WorldError unless each row has one finite value, within bounds, for each joint."""
     for k, row in enumerate(rows):
         if len(row) != len(names):
-            raise WorldError(f"{len(row)} {what} in point {k} for {len(names)} joints")
+            raise WorldError(f"point {k} has {len(row)} {what} for {len(names)} joints")
         bad = np.flatnonzero(~(np.abs(row) <= LARGEST_COMMAND))
         if bad.size:
             raise WorldError(
@@ -174,7 +174,7 @@ class JointTrajectories(RobotInput):
         if (self._clock.steps - start) * self._clock.time_step >= motion.duration > 0.0:
             raise Refusal(
                 "OLD_HEADER_TIMESTAMP",
-                "its stamp has passed so long ago that it would be over by now",
+                "the stamp is in the past, and the trajectory would have ended already",
             )
         return Run(motion, start)
 
@@ -226,7 +226,7 @@ class JointTrajectories(RobotInput):
                 text = f"joint {name!r} has no gains, so it cannot follow positions"
                 raise Refusal("INVALID_JOINTS", text)
         if len(set(names)) != len(names):
-            raise Refusal("INVALID_JOINTS", "a joint is named twice")
+            raise Refusal("INVALID_JOINTS", "the message names a joint twice")
 
     def _starting_step(self, message: JointTrajectory) -> int:
         stamp = message.header.stamp
@@ -235,7 +235,8 @@ class JointTrajectories(RobotInput):
         step = self._clock.step_at(stamp)
         if (step - self._clock.steps) * self._clock.time_step > _LONGEST_LEAD:
             raise WorldError(
-                f"its stamp is more than {_LONGEST_LEAD:g} s ahead of simulated time. Zero is now"
+                f"the stamp is more than {_LONGEST_LEAD:g} s ahead of simulated time. Zero means "
+                "now"
             )
         return step
 
@@ -295,5 +296,7 @@ def _given_in_all(field: str, points: Sequence[Any]) -> list[Sequence[float]] | 
     rows = [getattr(point, field) for point in points]
     lacking = [k for k, row in enumerate(rows) if not len(row)]
     if lacking and len(lacking) < len(rows):
-        raise WorldError(f"point {lacking[0]} has no {field}, others have. Give all or none")
+        raise WorldError(
+            f"point {lacking[0]} has no {field}, but other points have. Give all or none"
+        )
     return None if lacking else rows

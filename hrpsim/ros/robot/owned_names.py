@@ -107,8 +107,8 @@ def check_names(
     frames: dict[str, str] = {}
     for one in robots:
         for topic, owner in _topics_of(one, step_topic):
-            _claim("topic", topics, resolved(topic), owner, "rename the sensor, or its <topic>")
-        remedy = "rename one, or set the parameter frame_prefix or odom_frame"
+            _claim("topic", topics, resolved(topic), owner, "Rename the sensor, or its <topic>")
+        remedy = "Rename one, or set the parameter frame_prefix or odom_frame"
         frames.setdefault(one.frames.odom, "the node (odom_frame)")
         for frame, owner in _frames_of(one):
             _claim("frame", frames, frame, owner, remedy)
@@ -117,7 +117,7 @@ def check_names(
 def _claim(kind: str, owners: dict[str, str], name: str, owner: str, remedy: str) -> None:
     before = owners.setdefault(name, owner)
     if before != owner:
-        raise WorldError(f"{kind} {name!r} of {owner} is also that of {before}: {remedy}")
+        raise WorldError(f"{owner} and {before} have the same {kind}, {name!r}. {remedy}")
 
 
 def _topics_of(one: NamedRobot, step_topic) -> Iterator[tuple[str, str]]:

@@ -62,9 +62,7 @@ class BasePose(RobotInput):
         """Return position [m] and quaternion x y z w (7,). Raise WorldError for an invalid pose."""
         frame = message.header.frame_id
         if frame not in ("", self._frame):
-            raise WorldError(
-                f"header.frame_id is {frame!r}. Poses are in {self._frame!r}, also if empty"
-            )
+            raise WorldError(f"header.frame_id must be {self._frame!r} or empty, got {frame!r}")
         return pose_of(message.pose)
 
 
@@ -104,9 +102,9 @@ class PlacedJoints(RobotInput):
             if name in robot.locked:
                 raise WorldError(f"joint {name!r} is locked")
         if len(set(names)) != len(names):
-            raise WorldError("a joint is named twice")
+            raise WorldError("the message names a joint twice")
         if len(message.effort):
-            raise WorldError("joints are put at positions and velocities, not at efforts")
+            raise WorldError("only positions and velocities of joints can be set, not efforts")
         if not len(message.position) and not len(message.velocity):
             raise WorldError(f"the message has neither position nor velocity for {names}")
         positions = self._numbers("position", message.position, names, np.nan)
@@ -144,8 +142,8 @@ class PlacedJoints(RobotInput):
         if not len(values):
             return np.full(len(names), missing)
         if len(values) != len(names):
-            raise WorldError(f"{len(values)} values in {field!r} for {len(names)} names")
+            raise WorldError(f"{field!r} has {len(values)} values for {len(names)} names")
         numbers = np.asarray(values, dtype=float)
         if not (np.abs(numbers) <= _FASTEST).all():
-            raise WorldError(f"values in {field!r} must be finite, {_FASTEST:g} at most")
+            raise WorldError(f"values in {field!r} must be finite and at most {_FASTEST:g}")
         return numbers

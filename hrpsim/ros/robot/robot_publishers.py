@@ -227,10 +227,10 @@ def points_of(message: PointCloud2, link_count: int) -> ContactPoints:
     rows = np.frombuffer(message.data, dtype=POINT)
     links = rows["link"].astype(np.int64)
     if links.size and links.max() >= link_count:
-        raise HrpsimError(f"link {links.max()}: the robot has {link_count}")
+        raise HrpsimError(f"a point names link {links.max()}, but the robot has {link_count}")
     values = [rows[name].copy() for name in (POINT.names or ())[4:]]
     if not all(np.isfinite(one).all() for one in values):
-        raise HrpsimError("it has values that are not finite")
+        raise HrpsimError("the message has values that are not finite")
     return ContactPoints(links, *values)
 
 
@@ -238,6 +238,8 @@ def _check_layout(message: PointCloud2) -> None:
     """Raise HrpsimError for a message that does not have the points of CONTACT_POINTS."""
     if message.fields != point_fields(POINT) or message.point_step != POINT.itemsize:
         fields = ", ".join(field.name for field in message.fields)
-        raise HrpsimError(f"its fields are not those of {CONTACT_POINTS}: {fields}")
+        raise HrpsimError(f"the fields must be those of {CONTACT_POINTS}, got {fields}")
     if message.is_bigendian or len(message.data) != message.width * POINT.itemsize:
-        raise HrpsimError(f"{len(message.data)} bytes are not {message.width} little-endian points")
+        raise HrpsimError(
+            f"data must have {message.width} little-endian points, got {len(message.data)} bytes"
+        )

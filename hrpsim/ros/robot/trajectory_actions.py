@@ -124,7 +124,9 @@ def joints_of_actions(names: Sequence[str], groups: Sequence[str]) -> Mapping[st
     actions = {ACTION: list(names)}
     for group, pattern in parameters.named_values("trajectory_groups", list(groups)).items():
         if not (group.isidentifier() and group.isascii()):
-            raise parameters.ParameterError(f"trajectory_groups: {group!r} is no name of ROS")
+            raise parameters.ParameterError(
+                f"trajectory_groups: {group!r} must be a valid name in ROS"
+            )
         try:
             joints = [name for name in names if re.fullmatch(pattern, name)]
         except re.error as error:

@@ -152,12 +152,12 @@ class TrajectoryGoals(JointTrajectories):
         followed = () if self._active is None else self._active.run.motion.names
         taken = [name for name in followed if name in names]
         if taken:
-            text = f"joint {taken[0]!r} was commanded otherwise"
+            text = f"joint {taken[0]!r} was commanded by another message"
             self._finish("aborted", "INVALID_GOAL", text, [n for n in followed if n not in taken])
 
     def reset(self) -> None:
-        """Abort all goals from before a reset."""
-        self.abort_all("the world was put into another state")
+        """Abort all goals of the time before a reset."""
+        self.abort_all("another state of the world was set")
         super().reset()
 
     def abort_all(self, reason: str) -> None:
@@ -172,13 +172,17 @@ class TrajectoryGoals(JointTrajectories):
             if name not in self._joints:
                 raise Refusal("INVALID_JOINTS", unknown_name("joint", name, self._joints))
             if name in self.off or name in self._robot.locked:
-                raise Refusal("INVALID_JOINTS", f"joint {name!r} is off or locked")
+                raise Refusal(
+                    "INVALID_JOINTS", f"joint {name!r} is off or locked. Set its parameter mode"
+                )
 
     def _validated(self, goal: Goal) -> _Active:
         request = goal.request
         several = request.multi_dof_trajectory
         if several.joint_names or several.points:
-            raise WorldError("multi_dof_trajectory: no joint has several degrees of freedom")
+            raise WorldError(
+                "multi_dof_trajectory must be empty, as no joint has several degrees of freedom"
+            )
         run = super().validate(request.trajectory)
         if run is None:
             raise WorldError("the trajectory has no points")
@@ -261,5 +265,7 @@ def _given(what: str, value: float, default: float) -> float:
     if value == -1.0:
         return np.inf
     if not value >= 0.0:
-        raise WorldError(f"{what} is {value:g}. It must be positive, 0 (default) or -1 (no limit)")
+        raise WorldError(
+            f"{what} is {value:g}. It must be positive, 0 (the default) or -1 (no limit)"
+        )
     return value or default

@@ -43,12 +43,12 @@ class GraphWatch:
             for info in node.get_publishers_info_by_topic("/parameter_events")
         ]
         if senders.count(self._own) > 1:
-            found.append(f"another node is called {name}, too: requests reach either of them")
+            found.append(f"another node has the name {name}, too. A request reaches either node")
         clocks = [_name_of(info) for info in node.get_publishers_info_by_topic("/clock")]
         if name in clocks:
             clocks.remove(name)
         for other in sorted(set(clocks)):
-            found.append(f"{other} publishes /clock, too: time jumps for all its subscribers")
+            found.append(f"{other} publishes /clock, too. Time jumps for all subscribers")
         return self._report(name, found)
 
     def problems_of(self, robot: RobotInterface) -> list[str]:
@@ -66,12 +66,11 @@ class GraphWatch:
             sends = f"{_name_of(info)} sends {topic} as"
             if kinds and info.topic_type not in kinds:
                 taken = " or ".join(sorted(kinds))
-                found.append(
-                    f"{sends} {info.topic_type}, which is not received here: the type is {taken}"
-                )
+                found.append(f"{sends} {info.topic_type}, but this node receives {taken} only")
             elif info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT:
                 found.append(
-                    f"{sends} best effort, which is not received here: make its publisher reliable"
+                    f"{sends} best effort, which this node does not receive. Make the publisher "
+                    "reliable"
                 )
         return found
 

@@ -130,7 +130,7 @@ def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
     """Return a predicate: whether tags include any, or all, of the wanted tags."""
     modes = {msg.TagsFilter.FILTER_MODE_ANY: any, msg.TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
-        raise Refusal("FEATURE_UNSUPPORTED", "filter_mode can be any (0) or all (1)")
+        raise Refusal("FEATURE_UNSUPPORTED", "filter_mode must be any (0) or all (1)")
     enough, tags = modes[wanted.filter_mode], set(wanted.tags)
     return lambda present: not tags or enough(tag in set(present) for tag in tags)
 
@@ -142,7 +142,7 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
     """
     if len(text) > longest:
         raise Refusal(
-            "OPERATION_FAILED", f"a filter has {longest} letters at most, this one {len(text)}"
+            "OPERATION_FAILED", f"a filter can have at most {longest} letters, got {len(text)}"
         )
     if _PART_OF_A_NAME.fullmatch(text):
         return lambda name: text in name
@@ -151,8 +151,8 @@ def name_filter(text: str, longest: int) -> Callable[[str], bool]:
     except ImportError as error:
         raise Refusal(
             "FEATURE_UNSUPPORTED",
-            f"filter {text!r} is a regular expression, which needs google-re2 (pip install"
-            " google-re2). A part of a name does not",
+            f"filter {text!r} is a regular expression, which needs google-re2 (pip install "
+            "google-re2). A plain part of a name needs no package",
         ) from error
     options = re2.Options()
     options.log_errors = False
@@ -179,7 +179,7 @@ def _region(bounds: msg.Bounds) -> Callable[[Entity], bool]:
         lower, upper = points.min(axis=0), points.max(axis=0)
         return lambda entity: meets_box(bounding_box(entity), lower, upper)
     raise Refusal(
-        "FEATURE_UNSUPPORTED", "bounds can be none (0), a box (1), a hull (2) or a sphere (3)"
+        "FEATURE_UNSUPPORTED", "bounds must be none (0), a box (1), a hull (2) or a sphere (3)"
     )
 
 
@@ -243,7 +243,7 @@ class EntityServices:
                 self._simulation.contents.delete(entity.name)
                 raise
         response.entity_name = entity.name
-        return f"{entity.name!r} is there. Its topics are in {topics!r}" if topics else ""
+        return f"{entity.name!r} is spawned. Its topics are in {topics!r}" if topics else ""
 
     def _spawn_several(self, request, response) -> str | Refusal:
         """Spawn one entity after another. Continue after a refusal."""
@@ -304,7 +304,8 @@ class EntityServices:
             if not (np.abs([linear, angular]) <= _FASTEST).all():
                 raise Refusal(
                     "OPERATION_FAILED",
-                    f"the twist must be finite, {_FASTEST:g} m/s or rad/s along each axis at most",
+                    f"the twist must be finite, and at most {_FASTEST:g} m/s or rad/s along each "
+                    "axis",
                 )
             motion = EntityMotion(motion.pose, frame.R @ linear, frame.R @ angular)
         with self._entities.all_or_nothing():
@@ -325,7 +326,8 @@ class EntityServices:
         if category is None:
             known = ", ".join(f"{name} ({number})" for number, name in CATEGORIES.items())
             raise Refusal(
-                "OPERATION_FAILED", f"no category {info.category.category}. Available: {known}"
+                "OPERATION_FAILED",
+                f"category {info.category.category} does not exist. Available: {known}",
             )
         self._entities.note(entity, EntityNotes(category, info.description, tuple(info.tags)))
 

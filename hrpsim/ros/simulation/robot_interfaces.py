@@ -113,8 +113,8 @@ class RobotInterfaces:
         if not namespace and not _is_name_of_ros(robot.name):
             raise Refusal(
                 "NAME_INVALID",
-                f"the name of a robot is its namespace, so {robot.name!r} must be made of letters, "
-                "digits and _ and begin with no digit. Or give it an entity_namespace",
+                f"the name of a robot is its namespace. {robot.name!r} must consist of letters, "
+                "digits and _, and not begin with a digit. Rename it, or give an entity_namespace",
             )
         topics = (namespace or robot.name).rstrip("/") + "/"
         commands = expand_topic_name(
@@ -219,8 +219,9 @@ def _first_names(robots: list[Robot], frame_prefix: str) -> list[RobotNames]:
     for robot in robots:
         if not _is_name_of_ros(robot.name):
             raise WorldError(
-                f"robot {robot.name!r}: with several robots in a world the name of each is a "
-                "namespace of ROS, so it is made of letters, digits and _ and begins with no digit"
+                f"robot {robot.name!r}: with several robots in a world, the name of each is a "
+                "namespace in ROS. It must consist of letters, digits and _, and not begin with "
+                "a digit"
             )
     return [RobotNames(f"{r.name}/", f"{frame_prefix}{r.name}/", f"{r.name}.") for r in robots]
 

@@ -94,7 +94,7 @@ class TriggerServices:
 
     def _reset(self, request, response) -> str:
         self._simulation.reset()
-        return self._at("the world is back in its first state")
+        return self._at("the world is back in its initial state")
 
     def _save_state(self, request, response) -> str:
         name = parameters.value_of(self._node, "state_name")
@@ -108,7 +108,7 @@ class TriggerServices:
 
     async def _step(self, request, response) -> str:
         if not self._simulation.paused:
-            raise WorldError("the simulation is running: call ~/pause before ~/step")
+            raise WorldError("the simulation is running. Call ~/pause before ~/step")
         steps = parameters.value_of(self._node, "step_count")
         await make_steps(self._simulation, steps)
         return self._at(f"made {steps} steps")

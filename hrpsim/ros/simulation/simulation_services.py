@@ -88,15 +88,19 @@ class SimulationServices:
         name = next((name for name, number in _STATES.items() if number == target), "")
         if target == _LOADING_WORLD or name == "no_world" != simulation.state:
             raise Refusal(
-                "INCORRECT_TRANSITION", "~/unload_world and ~/load_world lead to this state"
+                "INCORRECT_TRANSITION", "call ~/unload_world or ~/load_world to reach this state"
             )
         if not name:
             possible = ", ".join(f"{name} ({number})" for name, number in _STATES.items())
-            raise Refusal("FEATURE_UNSUPPORTED", f"no state {target} here. Available: {possible}")
+            raise Refusal(
+                "FEATURE_UNSUPPORTED", f"state {target} does not exist. Available: {possible}"
+            )
         if name == simulation.state:
-            raise Refusal("ALREADY_IN_TARGET_STATE", f"already {name}")
+            raise Refusal("ALREADY_IN_TARGET_STATE", f"the simulation is already {name}")
         if simulation.state in ("no_world", "quitting") and name != "quitting":
-            raise Refusal("INCORRECT_TRANSITION", f"{simulation.state}: it cannot be {name}")
+            raise Refusal(
+                "INCORRECT_TRANSITION", f"the state {simulation.state} cannot change to {name}"
+            )
         {
             "playing": simulation.resume,
             "paused": simulation.pause,
@@ -111,8 +115,8 @@ class SimulationServices:
         if request.steps > most:
             raise Refusal(
                 "OPERATION_FAILED",
-                f"{request.steps} steps at once are too many: {most} at most, or "
-                "~/simulate_steps, which can be cancelled",
+                f"{request.steps} steps at once are more than the parameter step_limit, {most}. "
+                "Use ~/simulate_steps, which can be cancelled",
             )
         await make_steps(self._simulation, request.steps)
         return self._at(f"made {request.steps} steps")
@@ -121,7 +125,9 @@ class SimulationServices:
         scope = request.scope or request.SCOPE_ALL
         known = request.SCOPE_STATE | request.SCOPE_SPAWNED | request.SCOPE_TIME
         if scope != request.SCOPE_ALL and scope & ~known:
-            raise Refusal("FEATURE_UNSUPPORTED", f"scope {scope} is not one of the standard's")
+            raise Refusal(
+                "FEATURE_UNSUPPORTED", f"scope {scope} is not defined by simulation_interfaces"
+            )
         if scope == request.SCOPE_TIME:
             raise Refusal("FEATURE_UNSUPPORTED", "simulated time never runs backwards")
         done = []
@@ -129,7 +135,7 @@ class SimulationServices:
             done.append(f"{self._simulation.contents.delete_spawned()} spawned entities deleted")
         if scope & request.SCOPE_STATE:
             self._simulation.reset()
-            done.append("everything is back in its first state")
+            done.append("everything is back in its initial state")
         return self._at("; ".join(done))
 
     def _at(self, text: str) -> str:
@@ -139,9 +145,9 @@ class SimulationServices:
 def refuse_unless_paused(simulation: Simulation) -> None:
     """Raise the standard's Refusal of steps if the simulation is not paused."""
     if simulation.contents.loaded is None:
-        raise Refusal("INCORRECT_STATE", "no world is loaded: load one first")
+        raise Refusal("INCORRECT_STATE", "no world is loaded. Load one first")
     if not simulation.paused:
-        raise Refusal("OPERATION_FAILED", "the simulation is playing: pause it before stepping")
+        raise Refusal("OPERATION_FAILED", "the simulation is playing. Pause it before stepping")
 
 
 class SimulateStepsAction:
@@ -207,7 +213,7 @@ class SimulateStepsAction:
                     await NextTurn()
                     refuse_unless_paused(self._simulation)
                     if self._simulation.world is not world:
-                        raise Refusal("INCORRECT_STATE", "the world was unloaded meanwhile")
+                        raise Refusal("INCORRECT_STATE", "the world was unloaded in the meantime")
                     end_of_turn = time.monotonic() + TURN
         finally:
             if self._simulation.world is world:
@@ -312,7 +318,7 @@ class WorldServices:
         poses = {pose.name: pose for pose in self._notes.poses}
         if request.name not in poses:
             known = ", ".join(poses) or "none"
-            raise Refusal("NOT_FOUND", f"no pose {request.name!r}. Available: {known}")
+            raise Refusal("NOT_FOUND", f"pose {request.name!r} does not exist. Available: {known}")
         response.bounds = _bounds_of(poses[request.name].bounds)
 
     @property
@@ -340,5 +346,8 @@ def _bounds_of(bounds: PoseBounds | None) -> Bounds:
 
 def _bounded(sources) -> list[str]:
     if len(sources) > _MOST_SOURCES:
-        raise Refusal("OPERATION_FAILED", f"{len(sources)} sources. {_MOST_SOURCES} at most")
+        raise Refusal(
+            "OPERATION_FAILED",
+            f"the request has {len(sources)} sources. At most {_MOST_SOURCES} are allowed",
+        )
     return list(sources)

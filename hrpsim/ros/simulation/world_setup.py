@@ -49,4 +49,4 @@ def world_path(name: str) -> Path:
         if path.is_file():
             return path
     looked = " and ".join(dict.fromkeys(map(str, searched)))
-    raise FileNotFoundError(f"world_file: {name!r} is not a file. Looked for {looked}")
+    raise FileNotFoundError(f"world_file: {name!r} is not a file. Searched: {looked}")

@@ -230,7 +230,7 @@ class Pair:
                 raise SweepError(described(self._controller if absent else self._node))
             silence.check()
             if stopping():
-                raise SweepError("the sweep has ended before")
+                raise SweepError("the sweep has ended already")
             if not absent and (code := self._controller.exit_code) is not None:
                 absent = True
                 folder.say(self._at_end(code))
@@ -249,7 +249,7 @@ class Pair:
             if time.monotonic() > end:
                 raise SweepError(f"the controller did not stop within {_END:g} s")
             if stopping():
-                raise SweepError("the sweep has ended before")
+                raise SweepError("the sweep has ended already")
 
 
 class _Silence:

@@ -43,23 +43,25 @@ class RosScenario(Scenario):
         self, scenario: Scenario, patience: float = PATIENCE, command: UserCommand | None = None
     ) -> None:
         if not isinstance(scenario, WorldScenario):
-            raise SweepError("only a study of a world can run over ROS. This one has a function")
+            raise SweepError(
+                "only a study with a `world` can run over ROS, not one with a `function`"
+            )
         if command is None and scenario.controller is None:
             raise SweepError(
-                "only a study with a controller can run over ROS, and this study has none. Add "
-                "`controller` to the study, or give the command of a controller"
+                "only a study with a controller can run over ROS, but this study has none. Add "
+                "`controller` to the study, or give --controller-command"
             )
         if command is not None and scenario.controller is not None:
             raise SweepError(
-                f"the study names the controller {scenario.controller}, and a command starts "
-                "another. Leave out one of the two"
+                f"the study names the controller {scenario.controller}, but --controller-command "
+                "starts another. Leave out one of the two"
             )
         if scenario.robot is None:
-            raise SweepError(f"{scenario.path}: a controller needs a robot, and there is none")
+            raise SweepError(f"{scenario.path}: a controller needs a robot, but the world has none")
         if len(scenario.robot_names) > 1:
             raise SweepError(
-                f"{scenario.path}: only a study of one robot can run over ROS. In lockstep "
-                f"time waits for the commands of all: {', '.join(scenario.robot_names)}"
+                f"{scenario.path}: only a study of one robot can run over ROS. In lockstep, a "
+                f"step waits for commands of all robots: {', '.join(scenario.robot_names)}"
             )
         self.in_process, self.patience, self.command = scenario, patience, command
         self.pairs: CellPairs | None = None
@@ -69,8 +71,9 @@ class RosScenario(Scenario):
             load_model(model.urdf, model.base)
         except HrpsimError as error:
             raise SweepError(
-                f"robot {scenario.robot!r} cannot run over ROS, where a controller has only its "
-                f"description: {error}"
+                f"robot {scenario.robot!r} cannot run over ROS, because a controller knows only "
+                "the "
+                f"robot's description: {error}"
             ) from error
         self._base = model.base
 
@@ -89,7 +92,8 @@ class RosScenario(Scenario):
             path = f"robots.{self.in_process.robot}.{name}"
             if path in values:
                 raise SweepError(
-                    f"{path} cannot be varied over ROS, because it is not in the description"
+                    f"{path} cannot be varied over ROS, because the robot's description does not "
+                    "have it"
                 )
         self.in_process.check(values)
 

@@ -60,10 +60,10 @@ def _words(command: str | Iterable[str]) -> tuple[str, ...]:
     except ValueError as error:
         raise SweepError(f"the controller's command {command!r}: {error}") from error
     if not words:
-        raise SweepError("the controller's command is empty: give a program and its arguments")
+        raise SweepError("the controller's command is empty. Give a program and its arguments")
     if shutil.which(words[0]) is None:
         raise SweepError(
-            f"the controller's command: there is no program {words[0]!r}: give its path, or source "
-            "the setup file of the workspace that has it"
+            f"the controller's command: the program {words[0]!r} does not exist. Give its path, or "
+            "source the setup file of its workspace"
         )
     return words

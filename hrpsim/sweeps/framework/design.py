@@ -94,15 +94,18 @@ def read_distribution(given: Any) -> Levels | Continuous:
         return Levels((_plain(given),))
     if not isinstance(given, Mapping):
         raise SweepError(
-            f"a value or a mapping of one of {', '.join(KINDS)} is needed, got {shown_value(given)}"
+            f"must be a value, or a mapping with one key from {', '.join(KINDS)}, got "
+            f"{shown_value(given)}"
         )
     kinds = [key for key in given if key != "within"]
     if len(kinds) != 1:
-        raise SweepError(f"one of {', '.join(KINDS)} is needed, got {shown_value(dict(given))}")
+        raise SweepError(
+            f"must have one key from {', '.join(KINDS)}, got {shown_value(dict(given))}"
+        )
     kind = kinds[0]
     require_name("distribution", kind, KINDS, SweepError)
     if "within" in given and kind != "normal":
-        raise SweepError(f"`within` goes with normal, not with {kind}")
+        raise SweepError(f"`within` can be used with normal, not with {kind}")
     if kind == "values":
         return _listed(given[kind])
     if kind in ("steps", "integers"):
@@ -121,7 +124,7 @@ def _normal(given: Mapping) -> Continuous:
     low, high = (0.5 * math.erfc((a - bound) / (b * math.sqrt(2.0))) for bound in within)
     if low == high:
         raise SweepError(
-            f"normal: [{a:g}, {b:g}] has nothing within [{within[0]:g}, {within[1]:g}]"
+            f"normal: [{a:g}, {b:g}] has no probability within [{within[0]:g}, {within[1]:g}]"
         )
     return Continuous("normal", a, b, within)
 
@@ -138,10 +141,12 @@ def _between(kind: str, bounds: Any) -> Continuous:
 
 def _listed(values: Any) -> Levels:
     if not isinstance(values, (list, tuple)) or not values:
-        raise SweepError(f"values: a list of at least one is needed, got {shown_value(values)}")
+        raise SweepError(f"values: must be a list of at least one value, got {shown_value(values)}")
     for value in values:
         if not isinstance(value, (str, bool, int, float, np.generic)):
-            raise SweepError(f"values: numbers, texts or truth values, got {shown_value(value)}")
+            raise SweepError(
+                f"values: must be numbers, texts or truth values, got {shown_value(value)}"
+            )
     return Levels(tuple(_plain(value) for value in values))
 
 
@@ -150,15 +155,16 @@ def _evenly(kind: str, values: Any) -> Levels:
         low, high = _numbers(kind, values, 2)
         if low != int(low) or high != int(high) or not low <= high < low + _MOST_LEVELS:
             raise SweepError(
-                f"integers: [low, high], whole numbers, at most {_MOST_LEVELS} of them, "
+                f"integers: must be [low, high], with at most {_MOST_LEVELS} whole numbers "
+                "between, "
                 f"got {shown_value(values)}"
             )
         return Levels(tuple(range(int(low), int(high) + 1)))
     low, high, count = _numbers(kind, values, 3)
     if count != int(count) or not 2 <= count <= _MOST_LEVELS or not low < high:
         raise SweepError(
-            "steps: [low, high, count] with low < high and a whole count >= 2, "
-            f"at most {_MOST_LEVELS}, got {shown_value(values)}"
+            "steps: must be [low, high, count], with low < high and a whole count from 2 to "
+            f"{_MOST_LEVELS}, got {shown_value(values)}"
         )
     return Levels(tuple(np.linspace(low, high, int(count)).tolist()))
 
@@ -167,7 +173,7 @@ def _numbers(what: str, values: Any, count: int) -> tuple[float, ...]:
     good = isinstance(values, (list, tuple)) and len(values) == count
     if not good or not all(is_number(value) and abs(value) <= LARGEST for value in values):
         raise SweepError(
-            f"{what}: {count} finite numbers are needed, at most {LARGEST:g} in size, "
+            f"{what}: must be {count} finite numbers of at most {LARGEST:g} in size, "
             f"got {shown_value(values)}"
         )
     return tuple(float(value) for value in values)
@@ -199,11 +205,11 @@ class Design:
             whole_count("count", self.count, error=SweepError)
         samples = self.method in _SAMPLED
         if samples and self.count is None:
-            raise SweepError(f"a design by {self.method} needs a count of cells")
+            raise SweepError(f"a design by {self.method} needs the number of cells. Give `count`")
         if not samples and self.count is not None:
             raise SweepError(
-                f"a design by {self.method} has no count of cells. {', '.join(_SAMPLED)} have one, "
-                "and repeat says how often each cell is there"
+                f"a design by {self.method} has no `count`. Only {', '.join(_SAMPLED)} have a "
+                "count. `repeat` repeats each cell"
             )
         if (self.method == "table") != bool(self.rows):
             needs = "needs a table of rows" if self.method == "table" else "has no table"
@@ -216,13 +222,18 @@ class Design:
         if self.method == "grid" and not isinstance(distribution, Levels):
             raise SweepError(
                 f"parameter {path!r}: a grid needs values, steps or integers, not "
-                f"{distribution.kind}, which goes with a method such as sobol and a count"
+                f"{distribution.kind}. Use {distribution.kind} with a method such as sobol, and a "
+                "count"
             )
         if self.method == "table":
             if not isinstance(distribution, Levels) or len(distribution.levels) != 1:
-                raise SweepError(f"parameter {path!r}: with a table only single values go")
+                raise SweepError(
+                    f"parameter {path!r}: only a single value can be used next to a table"
+                )
             if path in self.rows[0]:
-                raise SweepError(f"parameter {path!r} is in the table and outside it")
+                raise SweepError(
+                    f"parameter {path!r} is both in the table and outside it. Remove one"
+                )
 
     @cached_property
     def _distributions(self) -> dict[str, Levels | Continuous]:
@@ -272,8 +283,8 @@ class Design:
         for k, row in enumerate(self.rows):
             if list(row) != names:
                 raise SweepError(
-                    f"row {k} of the table has {', '.join(map(str, row))}. "
-                    f"Row 0 has {', '.join(map(str, names))}"
+                    f"row {k} of the table has the columns {', '.join(map(str, row))}, but row 0 "
+                    f"has {', '.join(map(str, names))}"
                 )
         columns = {str(name): [row[name] for row in self.rows] for name in names}
         for path, distribution in distributions.items():
@@ -292,7 +303,7 @@ class Product:
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
         counts = Counter(itertools.chain.from_iterable(parts))
         for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
-            raise SweepError(f"parameter {name!r} is in two of the designs")
+            raise SweepError(f"parameter {name!r} is in two of the designs. Remove one")
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))
         indices = np.indices(sizes).reshape(len(sizes), -1)
@@ -315,15 +326,15 @@ def read_table(path: Path) -> list[dict[str, Any]]:
     cells = csv_rows(lines, path, SweepError, limits.TABLE_VALUES, "TABLE_VALUES")
     names, _ = next(cells, ([], 0))
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise SweepError(f"{path}:1: {shown_value(twice[0])} is the name of two columns")
+        raise SweepError(f"{path}:1: two columns have the name {shown_value(twice[0])}")
     rows = []
     for row, line in cells:
         if row and len(row) != len(names):
-            raise SweepError(f"{path}:{line}: not as many values as there are names")
+            raise SweepError(f"{path}:{line}: must have one value for each name in the first line")
         if row:
             rows.append(dict(zip(names, map(_number_or_text, row))))
     if not rows:
-        raise SweepError(f"{path}: a table needs a line of names and one of values")
+        raise SweepError(f"{path}: a table needs a line of names, and at least one line of values")
     return rows
 
 
@@ -351,7 +362,7 @@ def _points(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
 
 def _refuse_large(size: int) -> None:
     if size > MOST_CELLS:
-        raise SweepError(f"the design has {size} cells, at most {MOST_CELLS} are allowed")
+        raise SweepError(f"the design has {size} cells. At most {MOST_CELLS} are allowed")
 
 
 def _number_or_text(text: str) -> Any:

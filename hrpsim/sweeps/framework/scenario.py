@@ -160,7 +160,8 @@ class FunctionScenario(Scenario):
             outcomes = getattr(function, "outcomes", None)
         if not outcomes:
             raise SweepError(
-                f"{_called(function)}: say what it returns: outcomes={{name: unit, ...}}"
+                f"{_called(function)}: its outcomes are not known. Give "
+                f"outcomes={{name: unit, ...}}"
             )
         self.function = function
         self._outcomes = {
@@ -180,7 +181,9 @@ class FunctionScenario(Scenario):
             if key == "seed":
                 continue
             if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
-                raise SweepError(f"{_called(self.function)}: parameters need names, not {given}")
+                raise SweepError(
+                    f"{_called(self.function)}: parameters must have names, got {given}"
+                )
             kind: Kind = scalar
             if isinstance(given.default, bool):
                 kind = flag
@@ -240,7 +243,7 @@ def as_scenario(given: Any) -> Scenario:
         return given
     if callable(given) or isinstance(given, str):
         return FunctionScenario(given)
-    raise SweepError(f"a scenario is a function or a Scenario, got {shown_value(given)}")
+    raise SweepError(f"scenario must be a function or a Scenario, got {shown_value(given)}")
 
 
 def _module_called(name: str, module_name: str) -> ModuleType:
@@ -259,7 +262,7 @@ def function_called(name: str) -> Callable[..., Any]:
     """Import "module:function" or "path/to/file.py:function". Raises SweepError if missing."""
     module_name, separator, attribute = name.rpartition(":")
     if not (separator and module_name and attribute):
-        raise SweepError(f"{name!r}: expected 'module:function' or 'path/to/file.py:function'")
+        raise SweepError(f"{name!r}: must be 'module:function' or 'path/to/file.py:function'")
     module = _module_called(name, module_name)
     found = getattr(module, attribute, None)
     if not callable(found):

@@ -99,7 +99,9 @@ class WorldScenario(Scenario):
         if controller is not None:
             if robot is None:
                 listed = ", ".join(names) or "none"
-                raise SweepError(f"{self.path}: say which robot is controlled: {listed}")
+                raise SweepError(
+                    f"{self.path}: has several robots. Name the controlled one: {listed}"
+                )
             controller_class(controller)
         return robot
 
@@ -117,11 +119,12 @@ class WorldScenario(Scenario):
         known = [other for other in self._known if other.partition(".")[0] == section]
         if known:
             return unknown_name("setting", path, known, limit=30)
-        return f"{section}: there is no {'ground' if section == 'terrain' else 'controller'} for it"
+        needed = "ground" if section == "terrain" else "controller"
+        return f"{section}: has no effect without a {needed}"
 
     def _push(self, k: int, given: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(given, Mapping):
-            raise SweepError(f"pushes[{k}]: a mapping is needed, got {given!r}")
+            raise SweepError(f"pushes[{k}]: must be a mapping, got {given!r}")
         known = ("entity", "link", *world_run.PUSH)
         require_names("entry", given, known, SweepError, where=f"pushes[{k}]")
         push = {"entity": self.robot, "link": None, **world_run.PUSH_DEFAULTS, **given}
@@ -130,7 +133,7 @@ class WorldScenario(Scenario):
             if mistake:
                 raise SweepError(f"pushes[{k}].{name}: {mistake}")
         if push["entity"] is None:
-            raise SweepError(f"pushes[{k}]: say which entity is pushed")
+            raise SweepError(f"pushes[{k}]: name the entity that is pushed")
         return push
 
     @property

@@ -100,5 +100,7 @@ def place_of(vector: Any, farthest: float) -> np.ndarray:
     """
     place = np.asarray(vector, dtype=np.float64)
     if place.shape != (3,) or not (np.abs(place) <= farthest).all():
-        raise HrpsimError(f"a place has three coordinates of at most {farthest:g} m, got {vector}")
+        raise HrpsimError(
+            f"a position must have three coordinates of at most {farthest:g} m, got {vector}"
+        )
     return place

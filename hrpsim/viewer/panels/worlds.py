@@ -37,7 +37,9 @@ def world_files(folder: Path) -> dict[str, Path]:
         if path.suffix.lower() in suffixes and _is_shown(path, root):
             found[str(path.relative_to(root))] = path.resolve()
         if len(found) > _MOST_FILES:
-            raise HrpsimError(f"{folder}: more than {_MOST_FILES} world files. Name a subfolder")
+            raise HrpsimError(
+                f"{folder}: has more than {_MOST_FILES} world files. Name a subfolder"
+            )
     if not found:
         known = ", ".join(sorted(suffixes))
         raise HrpsimError(f"{folder}: no world file ({known}) is in this folder")

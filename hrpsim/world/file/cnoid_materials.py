@@ -61,7 +61,7 @@ class MaterialTable:
         """Add the materials of a file. WorldError names an invalid entry."""
         content = read_yaml(path, WorldError, "table of materials").data
         if not isinstance(content, dict):
-            raise WorldError(f"{path}: a mapping with `materials` is needed")
+            raise WorldError(f"{path}: must be a mapping with the key `materials`")
 
         def fail(cause: str):
             raise WorldError(f"{path}: {cause}")
@@ -73,7 +73,10 @@ class MaterialTable:
             material.note_unread(_READ_OF_MATERIAL, notes, "a material", name)
             values = material.number("roughness", 0.5), material.number("viscosity", 0.0)
             if values[0] < 0.0 or not 0.0 <= values[1] <= 1.0:
-                fail(f"material {shown_value(name)}: roughness >= 0, viscosity 0 to 1 are needed")
+                fail(
+                    f"material {shown_value(name)}: roughness must be >= 0, and viscosity from 0 "
+                    "to 1"
+                )
             self._roughness[name] = values
         for entry in top.items("contact_materials"):
             self._add_pair(_mapping(entry, fail), notes)
@@ -81,7 +84,7 @@ class MaterialTable:
     def _add_pair(self, pair: Values, notes: Notes) -> None:
         names = [_named(str(name)) for name in pair.items("materials")]
         if len(names) != 2:
-            pair.fail(f"materials: two names are needed, {len(names)} given")
+            pair.fail(f"materials: must be two names, got {len(names)}")
         label = " - ".join(names)
         pair.note_unread(_READ_OF_PAIR, notes, "a pair of materials", label)
         friction = pair.number("friction", 0.5)
@@ -89,7 +92,7 @@ class MaterialTable:
         kinetic = pair.number("dynamic_friction", friction)
         restitution = pair.number("restitution", 0.0)
         if min(static, kinetic) < 0.0 or not 0.0 <= restitution <= 1.0:
-            pair.fail(f"{label}: friction >= 0 and restitution 0 to 1 are needed")
+            pair.fail(f"{label}: friction must be >= 0, and restitution from 0 to 1")
         self._pairs[frozenset(names)] = PairFriction(static, kinetic, restitution)
 
 
@@ -99,5 +102,5 @@ def _named(name: str) -> str:
 
 def _mapping(entry: object, fail) -> Values:
     if not isinstance(entry, dict):
-        fail(f"{shown_value(entry)}: a mapping is needed")
+        fail(f"must be a mapping, got {shown_value(entry)}")
     return Values(entry, fail)  # type: ignore[arg-type]

@@ -64,7 +64,9 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
     """
     content = read_yaml(path, WorldError, "project").data
     if not isinstance(content, dict) or not isinstance(content.get("items"), dict):
-        raise WorldError(f"{path}: not a project of Choreonoid: it has no mapping `items`")
+        raise WorldError(
+            f"{path}: is not a project of Choreonoid, because it has no mapping `items`"
+        )
     notes = Notes()
     items = [item for item in _items(path, content["items"], (), "") if item.kind]
     bodies, simulator, tables = _sorted(items, notes)
@@ -89,11 +91,11 @@ def _items(path: Path, entry: dict, above: tuple[str, ...], owner: str) -> Itera
         raise WorldError(f"{path}: item {shown_value(name)}: {cause}")
 
     if data is not None and not isinstance(data, dict):
-        fail("data: a mapping is needed")
+        fail("data: must be a mapping")
     yield _Item(name, kind, Values(data or {}, fail), above, owner)
     children = entry.get("children") or []
     if not isinstance(children, list):
-        fail("children: a list is needed")
+        fail("children: must be a list")
     for child in children:
         if not isinstance(child, dict):
             fail(f"{shown_value(child)}: an item must be a mapping")
@@ -126,7 +128,7 @@ def _sorted(items: list[_Item], notes: Notes) -> tuple[list[_Item], _Item | None
 
 def _note_left_out(item: _Item, notes: Notes) -> None:
     if item.kind == "BodyItem":
-        notes.add("BodyItem", "left out: it is in no world", item.name)
+        notes.add("BodyItem", "left out: the item is in no world", item.name)
     elif "Controller" in item.kind or "Script" in item.kind:
         name = item.data.text("controller", default="") or item.name
         notes.add(f"{item.kind} of {item.owner}", "not run", name)
@@ -186,7 +188,7 @@ def _add_body(world: World, path: Path, item: _Item, notes: Notes) -> set[str]:
     data = item.data
     file = data.text("file", default="") or data.text("model_file", default="")
     if not file:
-        notes.add("BodyItem", "left out: it names no file", item.name)
+        notes.add("BodyItem", "left out: the item names no file", item.name)
         return set()
     data.note_unread(_READ_OF_BODY | _OF_THE_PAGE, notes, "a BodyItem", item.name)
     is_fixed = data.get("fix_root") is True or data.get("static_model") is True

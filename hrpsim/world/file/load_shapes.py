@@ -73,7 +73,7 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
 
     given = dict(given)
     if ("heights" in given) == ("file" in given):
-        raise WorldError("a height field needs either heights or a file (.npy, .csv, an image)")
+        raise WorldError("a height field needs either heights, or a file (.npy, .csv or an image)")
     span = given.pop("range", None)
     if "file" in given:
         path = locate(reader, given.pop("file"))
@@ -82,10 +82,10 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
     else:
         is_image = False
     if span is not None and not is_image:
-        raise WorldError(f"range is of images only: {', '.join(_IMAGES)}")
+        raise WorldError(f"range is for images only ({', '.join(_IMAGES)}). Leave it out")
     lengths = {len(row) for row in given["heights"]}
     if len(lengths) != 1:
-        raise WorldError(f"rows of heights must be of one length, got {sorted(lengths)[:6]}")
+        raise WorldError(f"rows of heights must have equal lengths, got {sorted(lengths)[:6]}")
     return HeightField(**given)
 
 
@@ -106,7 +106,7 @@ def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
         with Image.open(BytesIO(read_bytes(path, ModelError, "TABLE_SIZE"))) as image:
             check_size(str(path), image.width, image.height)
             if image.mode == "F":
-                raise ModelError(f"{path}: it has numbers and no greys: store them as .npy")
+                raise ModelError(f"{path}: has numbers, not grey values. Store them as .npy")
             deep = image.mode.startswith("I")
             pixels = np.asarray(image if deep else image.convert("L"), dtype=np.float64)
     except ModelError:
@@ -131,9 +131,9 @@ def read_table(path: Path) -> np.ndarray:
         lines = read_text(path, ModelError, "TABLE_SIZE").splitlines()
         table = number_table(lines, path, ModelError)
     if table.ndim != 2 or not table.size:
-        raise ModelError(f"{path}: a table is needed, with rows and columns, not {table.shape}")
+        raise ModelError(f"{path}: must be a table of rows and columns, got shape {table.shape}")
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         i, j = bad[0]
-        raise ModelError(f"{path}: row {i}, column {j} is {table[i, j]}: it must be finite")
+        raise ModelError(f"{path}: row {i}, column {j} must be finite, got {table[i, j]}")
     return table

@@ -61,7 +61,7 @@ def load_world(
     if file_format is YAML:
         settings["xacro_arguments"] = xacro_arguments
     elif xacro_arguments:
-        raise WorldError(f"{path}: {file_format.title} takes no xacro arguments")
+        raise WorldError(f"{path}: {file_format.title} has no xacro arguments. Leave them out")
     return file_format.load(path, **settings)
 
 
@@ -128,7 +128,7 @@ def open_world(path: str | Path) -> FileReader:
             shipped = path
         if os.path.exists(path) or shipped == path:
             raise
-        raise WorldError(f"{error}. hrpsim ships one of this name, {shipped}") from error
+        raise WorldError(f"{error}. hrpsim ships a file of this name: {shipped}") from error
 
 
 def open_world_text(text: str, label: str) -> FileReader:
@@ -258,14 +258,17 @@ def _copies(entry: dict[str, Any]) -> list[tuple[str | None, np.ndarray]]:
     if given is None:
         return [(name, np.zeros(3))]
     if ("grid" in given) == ("offsets" in given) or ("grid" in given) != ("spacing" in given):
-        raise WorldError("copies: either grid and spacing, or offsets are needed")
+        raise WorldError("copies: give either grid and spacing, or offsets")
     if "grid" in given:
         (nx, ny), (dx, dy) = given["grid"], given["spacing"]
         offsets = [(i * dx, j * dy, 0.0) for i in range(nx) for j in range(ny)]
     else:
         offsets = given["offsets"]
     if len(offsets) > MOST_COPIES:
-        raise WorldError(f"copies: {len(offsets)} copies are more than the limit of {MOST_COPIES}")
+        raise WorldError(
+            f"copies: {len(offsets)} copies are more than the limit of {MOST_COPIES}. Use several "
+            "entries"
+        )
     names = [None if name is None else f"{name}_{k}" for k in range(1, len(offsets) + 1)]
     return list(zip(names, np.array(offsets, dtype=np.float64)))
 
@@ -323,7 +326,7 @@ def _place_robot(
         for name, position in entry.get("joints", {}).items():
             joint = model.joint(name)
             if joint.joint_type == FREE:
-                raise WorldError(f"joint {name!r} is a free base: give position, orientation")
+                raise WorldError(f"joint {name!r} is a free base. Give position and orientation")
             q[joint.q_index] = position
         robot = world.add_robot(
             model,
@@ -371,7 +374,7 @@ def _with_sensors(reader: FileReader, model: Model, where: str, entries) -> Mode
         with reader.at(f"{where}.sensors[{k}]"):
             label, kind = str(entry.pop("name")), entry.pop("type")
             if label in {s.name for s in model.sensors} | {s.name for s in sensors}:
-                raise WorldError(f"there is a sensor called {label!r} already")
+                raise WorldError(f"a sensor with the name {label!r} exists already. Rename one")
             frame = model.frame(entry.pop("link"))
             R = rotation_of("orientation", entry.pop("orientation", (0.0, 0.0, 0.0, 1.0)))
             at = Placement(R, np.array(entry.pop("position", (0.0, 0.0, 0.0))))

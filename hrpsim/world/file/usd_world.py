@@ -42,7 +42,7 @@ def load_usd_world(path: Path, time_step: float | None, integrator: str | None) 
     for note in [*stage.notes, *missing_notes(stage)]:
         notes.add(*note)
     if not parts.robots and not parts.scenery:
-        raise WorldError(f"{path}: the stage has neither a body nor a shape that collides")
+        raise WorldError(f"{path}: the stage has neither a rigid body nor a shape that collides")
     step = time_step or stage.time_step or _TIME_STEP
     try:
         world = World(step, gravity=stage.gravity, integrator=integrator or "semi_implicit")

@@ -61,7 +61,9 @@ def read_notes(reader: FileReader) -> WorldNotes:
     names = [pose.name for pose in poses]
     for k, name in enumerate(names):
         if name in names[:k]:
-            raise reader.fail(f"about.poses[{k}].name", f"there is a pose {name!r} already")
+            raise reader.fail(
+                f"about.poses[{k}].name", f"a pose with the name {name!r} exists already"
+            )
     return WorldNotes(
         given.get("name", reader.path.stem),
         given.get("description", ""),
@@ -77,14 +79,14 @@ def read_notes(reader: FileReader) -> WorldNotes:
 def _pose(reader: FileReader, where: str, entry: dict[str, Any]) -> NamedPose:
     length = math.hypot(*entry.get("orientation", (1.0,)))
     if length == 0.0:
-        raise reader.fail(f"{where}.orientation", "a quaternion of length 0 is not an orientation")
+        raise reader.fail(f"{where}.orientation", "the quaternion must not be zero")
     bounds, size = None, entry.get("bounds", {})
     if "sphere" in size:
         bounds = PoseBounds(radius=size["sphere"])
     elif size:
         lower, upper = map(tuple, size["box"])
         if any(a > b for a, b in zip(lower, upper)):
-            raise reader.fail(f"{where}.bounds.box", "its lower corner comes first")
+            raise reader.fail(f"{where}.bounds.box", "the lower corner must come first")
         bounds = PoseBounds(lower, upper)
     return NamedPose(
         entry["name"],

@@ -59,7 +59,7 @@ _SIX = {
     for key, kind in _COMPLIANCE.items()
 }
 _ONE_OR_TWO = either("a name, or a list of two", name, listing(name, 1, 2))
-_BETWEEN = listing(null_or(name), 2, 2, "a list of two names, between which it is,")
+_BETWEEN = listing(null_or(name), 2, 2, "a list of two names")
 _MOTOR = mapping({}, required={"velocity": numeric(), "force_limit": numeric(LIMIT)})
 _SCALE = either("a number, or a list of three", numeric(), vector(3))
 _STEP = either("a number, or a list of two", numeric(POSITIVE), vector(2, POSITIVE))
@@ -74,7 +74,7 @@ _RULE = mapping(
     required={"solver": one_of("solver", NAMES)},
 )
 _SOLVER_NAME = one_of("solver", NAMES)
-_NAME_OR_RULES = either("a solver's name, or a list of rules,", _SOLVER_NAME, listing(_RULE))
+_NAME_OR_RULES = either("a solver's name, or a list of rules", _SOLVER_NAME, listing(_RULE))
 
 
 def _solver(value):
@@ -121,14 +121,14 @@ _PENALTY = mapping(
 )
 _CONSTRAINT = mapping(
     {
-        "joints": null_or(either("a joint's name, or a list of names,", name, listing(name))),
+        "joints": null_or(either("a joint's name, or a list of names", name, listing(name))),
         **_COMPLIANCE,
         "solver": one_of("solver", NAMES),
     },
     required={"kind": one_of("kind of joint constraint", JOINT_KINDS)},
 )
 _SETTING = either(
-    "a number, a list of numbers, true or false, or a word,",
+    "a number, a list of numbers, true or false, or a word",
     flag,
     numeric(),
     name,
@@ -140,7 +140,7 @@ _SENSOR = mapping(
 )
 _COPIES = mapping(
     {
-        "grid": listing(integer(1, MOST_COPIES), 2, 2, "a list of two numbers, along x and y,"),
+        "grid": listing(integer(1, MOST_COPIES), 2, 2, "a list of two numbers, along x and y"),
         "spacing": vector(2),
         "offsets": listing(vector(3), 1, MOST_COPIES),
     }
@@ -159,11 +159,11 @@ _ROBOT = mapping(
             "from joints to properties",
         ),
         "gains": table(
-            listing(numeric(NOT_NEGATIVE), 2, 2, "a list of two numbers, kp and kd,"),
+            listing(numeric(NOT_NEGATIVE), 2, 2, "a list of two numbers, kp and kd"),
             "from joints to [kp, kd]",
         ),
         "actuators": table(
-            either("a preset's name, or a mapping,", name, table(scalar_or_list, "of properties")),
+            either("a preset's name, or a mapping", name, table(scalar_or_list, "of properties")),
             "from joints to properties of their actuators",
         ),
         "locks": table(null_or(numeric()), "from joints to positions"),
@@ -183,7 +183,7 @@ _CONNECTION = mapping(
         "kind": null_or(one_of("kind of connection", CONNECTION_KINDS)),
         "axes": listing(one_of("axis", AXES), 1, 6),
         "point": either(
-            "a list of three numbers, or two of them,", vector(3), listing(vector(3), 2, 2)
+            "a list of three numbers, or two such lists", vector(3), listing(vector(3), 2, 2)
         ),
         "axis": vector(3),
         "x_axis": vector(3),
@@ -207,15 +207,15 @@ def shape(value: Any) -> dict[str, Any]:
 
 def _shape(value: Any, count: list[int], depth: int) -> dict[str, Any]:
     if not isinstance(value, dict) or len(value) != 1:
-        raise needed(f"a shape, a mapping of one of {', '.join(SHAPES)},", value)
+        raise needed(f"a shape, a mapping with one key from {', '.join(SHAPES)}", value)
     kind = next(iter(value))
     if kind not in SHAPES:
         raise vol.Invalid(unknown_name("shape", kind, SHAPES), [kind])
     count[0] += 1
     if count[0] > limits.COMPOUND_PARTS:
-        raise vol.Invalid(f"more than {limits.COMPOUND_PARTS} parts (COMPOUND_PARTS)")
+        raise vol.Invalid(limits.excess("COMPOUND_PARTS", "parts"))
     if depth > limits.COMPOUND_DEPTH:
-        raise vol.Invalid(f"compounds over {limits.COMPOUND_DEPTH} deep (COMPOUND_DEPTH)")
+        raise vol.Invalid(limits.excess("COMPOUND_DEPTH", "nested compounds"))
     check = _SIZES.get(kind)
     if kind == "compound":
         part = mapping(_POSE, required={"shape": lambda inner: _shape(inner, count, depth + 1)})
@@ -231,7 +231,7 @@ _SIZES = {
     "mesh": mapping({"scale": _SCALE, "hull": flag}, required={"file": name}),
     "height_field": mapping(
         {
-            "heights": listing(listing(numeric(), 2), 2, what="two rows of numbers, or more,"),
+            "heights": listing(listing(numeric(), 2), 2, what="two or more rows of numbers"),
             "file": name,
             "range": vector(2),
             "spacing": _STEP,
@@ -297,7 +297,7 @@ def _bounds(value: Any) -> dict[str, Any]:
     """Return {kind: size} of one region."""
     value = _REGION(value)
     if len(value) != 1:
-        raise needed("a box or a sphere", value)
+        raise needed("either a box or a sphere", value)
     return value
 
 
@@ -318,7 +318,7 @@ WORLD_FILE = mapping(
     {
         "about": null_or(_ABOUT),
         "world": null_or(_WORLD),
-        "ground": either("a mapping, or true or false,", flag, null_or(_GROUND)),
+        "ground": either("a mapping, or true or false", flag, null_or(_GROUND)),
         "friction": listing(_FRICTION),
         "contacts": listing(_CONTACT),
         "penalties": listing(_PENALTY),

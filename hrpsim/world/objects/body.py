@@ -145,7 +145,7 @@ def _checked_color(name: str, color: ArrayLike) -> tuple[int, int, int]:
     parts = finite_vector(f"color of {name!r}", color, 3)
     if parts.min() < 0.0 or parts.max() > 1.0:
         raise WorldError(
-            f"color of {name!r}: red, green and blue are from 0 to 1, got {parts.tolist()}"
+            f"color of {name!r}: red, green and blue must be from 0 to 1, got {parts.tolist()}"
         )
     red, green, blue = np.rint(255.0 * parts).astype(int).tolist()
     return red, green, blue

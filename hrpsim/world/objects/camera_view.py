@@ -85,8 +85,8 @@ class CameraView(MeasuredView):
     def _image(self, name: str):
         if name not in self.pattern.wanted:
             raise OtherKindError(
-                f"camera {self.description.name!r} makes {self.pattern.images!r}, no {name!r}. "
-                f'Say images="{self.pattern.images} {name}" in its description'
+                f"camera {self.description.name!r} makes {self.pattern.images!r}, not {name!r}. "
+                f'Write images="{self.pattern.images} {name}" in its description'
             )
         values = self.values
         return None if values is None else _frozen(getattr(values.picture, name))

@@ -89,8 +89,8 @@ def find_end(world: WorldState, given: EndLike) -> End:
     entity, link = _entity_of(world, given)
     if not isinstance(entity, Entity):
         raise WorldError(
-            'a connection takes a body, (robot, "link"), "entity/link" or None for the world,'
-            f" got {given!r}"
+            'an end of a connection must be a body, (robot, "link"), "entity/link", or None for the'
+            f" world, got {given!r}"
         )
     if entity.world is not world:
         raise WorldError(f"{entity.name!r} is in another world")
@@ -100,7 +100,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
 def _end_of(entity: Entity, link: str | None) -> End:
     if isinstance(entity, Body):
         if link not in (None, entity.name):
-            raise WorldError(f"{entity.name!r} is a body: its only link has the same name")
+            raise WorldError(f"{entity.name!r} is a body. Its only link has the same name")
         return End(entity, entity.name, 0, IDENTITY)
     if link is None:
         link = _only_link(entity)
@@ -116,8 +116,8 @@ def _only_link(robot: Robot) -> str:
     moving = [frame.name for frame in robot.model.frames.values() if frame.body >= 0]
     if len(moving) != 1:
         raise WorldError(
-            f'{robot.name!r} has {len(moving)} moving links: say which, as "{robot.name}/link". '
-            f"available: {', '.join(moving[:12])}"
+            f'{robot.name!r} has {len(moving)} moving links. Name one, as "{robot.name}/link". '
+            f"Available: {', '.join(moving[:12])}"
         )
     return moving[0]
 
@@ -186,7 +186,7 @@ class Connection(Closed):
 
     def _record(self) -> np.void:
         if self.index < 0:
-            raise WorldError(f"connection {self.name!r} was taken out of the world")
+            raise WorldError(f"connection {self.name!r} was removed from the world")
         return self.world.connection_records[self.index]
 
     def initialise(self) -> None:
@@ -301,7 +301,8 @@ class Connection(Closed):
         k = self._free_axis(axis)
         if self.kind == "distance" and k < 3:
             raise WorldError(
-                f"connection {self.name!r} holds a distance: change its length, not axis {axis!r}"
+                f"connection {self.name!r} keeps a distance and has no axis {axis!r}. Set its "
+                "length"
             )
         velocity = number("velocity", velocity, Range(-LARGEST_COMMAND, LARGEST_COMMAND))
         force_limit = not_negative("force_limit", force_limit, 1, finite=False)[0]
@@ -322,7 +323,8 @@ class Connection(Closed):
         if self._record()["axes"][k] == LOCKED:
             free = [name for name in AXES if name not in self.axes]
             raise WorldError(
-                f"connection {self.name!r} holds axis {axis!r}. Free: {', '.join(free) or 'none'}"
+                f"connection {self.name!r} constrains axis {axis!r}. Free axes: "
+                f"{', '.join(free) or 'none'}"
             )
         return k
 

@@ -40,7 +40,7 @@ def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
     vector = finite_vector(name, values, length)
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:
-        raise StateError(f"{name}[{k}] is {vector[k]:g}: no step can follow more than {limit:g}")
+        raise StateError(f"{name}[{k}] must be at most {limit:g} in size, got {vector[k]:g}")
     return vector
 
 
@@ -163,7 +163,7 @@ class Entity(Closed):
     def world(self) -> WorldState:
         """The world of the entity. WorldError after the entity was removed from the world."""
         if self._world is None:
-            raise WorldError(f"{self.name!r} was taken out of its world")
+            raise WorldError(f"{self.name!r} was removed from its world")
         return self._world
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -257,8 +257,8 @@ class Entity(Closed):
         """
         if not len(self.system.joint_type) or self.system.joint_type[0] != FREE:
             raise WorldError(
-                f"{self.name!r} has a fixed base, which does not move: give `position` when it is "
-                "added"
+                f"{self.name!r} has a fixed base, which does not move. Give `position` to "
+                "`add_robot`"
             )
         q = self._q().copy()
         q[2] += self.world.lift_to_floor(self)
@@ -289,8 +289,8 @@ class Entity(Closed):
             length = np.linalg.norm(q[j + 3 : j + 7])
             if not 1e-6 < length < 1e6:
                 raise StateError(
-                    f"q of {self.name!r}: the quaternion q[{j + 3}:{j + 7}] has length "
-                    f"{length:g}. It should be 1"
+                    f"q of {self.name!r}: the quaternion q[{j + 3}:{j + 7}] must have length 1, "
+                    f"got {length:g}"
                 )
             q[j + 3 : j + 7] /= length
         return q

@@ -219,7 +219,7 @@ def _for_each(values, indices: np.ndarray) -> np.ndarray:
     try:
         return np.broadcast_to(as_numbers("values", values), len(indices))
     except ValueError as error:  # StateError is one
-        raise StateError(f"{len(indices)} numbers are needed, or one, got {values!r}") from error
+        raise StateError(f"must be one number or {len(indices)} numbers, got {values!r}") from error
 
 
 @kernel

@@ -107,7 +107,7 @@ class JointIndex:
         vector = np.asarray(as_numbers(f"{what} for {self.robot!r}", values), order="C")
         if vector.shape != (len(indices),):
             raise StateError(
-                f"{what} for {self.robot!r} must be {len(indices)} numbers, one a joint, "
+                f"{what} for {self.robot!r} must be {len(indices)} numbers, one for each joint, "
                 f"got shape {vector.shape}"
             )
         return vector
@@ -121,8 +121,8 @@ class JointIndex:
         if bad.size:
             joint = self.names[indices[bad[0]]]
             raise StateError(
-                f"{what} for joint {joint!r} of {self.robot!r} is {vector[bad[0]]}. Values must be "
-                f"finite and at most {largest:g}"
+                f"{what} for joint {joint!r} of {self.robot!r} must be finite and at most "
+                f"{largest:g}, got {vector[bad[0]]}"
             )
         return vector
 
@@ -143,7 +143,7 @@ class JointIndex:
         if (vector < 0.0).any():
             k = int(np.argmax(vector < 0.0))
             raise StateError(
-                f"{what} for joint {self.names[indices[k]]!r} of {self.robot!r} is {vector[k]:g}. "
-                "Gains must not be negative"
+                f"{what} for joint {self.names[indices[k]]!r} of {self.robot!r} must not be "
+                f"negative, got {vector[k]:g}"
             )
         return vector

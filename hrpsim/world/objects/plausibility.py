@@ -117,7 +117,7 @@ def long_period(
         return ""
     rate = f", if {period:g} Hz {1.0 / period:g}" if period > 10.0 else ""
     return (
-        f"{what} is {period:g} s, too long for {why}: if {period:g} ms are meant, "
+        f"{what} is {period:g} s, too long for {why}. If {period:g} ms are meant, "
         f"write {period / 1000.0:g}{rate}"
     )
 
@@ -126,9 +126,9 @@ def odd_gravity(gravity: np.ndarray) -> str:
     """Return a text if gravity (3,) [m/s^2] points upward or is a star's, or else ""."""
     parts = ", ".join(f"{part:g}" for part in gravity)
     if gravity[2] > 0.0:
-        return f"gravity ({parts}) points upward, as z is up: things fall with a negative z"
+        return f"gravity ({parts}) points upward, because z is up. Give a negative z"
     if np.linalg.norm(gravity) > _STRONGEST:
-        return f"gravity ({parts}) is in m/s^2: the earth's is (0, 0, -9.81)"
+        return f"gravity ({parts}) is unusually strong. The unit is m/s^2: on earth (0, 0, -9.81)"
     return ""
 
 
@@ -136,7 +136,7 @@ def too_rough(what: str, friction: float) -> str:
     """Return a text if a coefficient of friction is larger than of any material, or else ""."""
     if friction <= _ROUGHEST:
         return ""
-    return f"{what} is {friction:g}: coefficients of materials are from 0 to about 1.5"
+    return f"{what} is {friction:g}. Coefficients of materials are usually from 0 to 1.5"
 
 
 def wrong_scale(entity: Entity, is_body: bool) -> str:
@@ -152,21 +152,23 @@ def wrong_scale(entity: Entity, is_body: bool) -> str:
         if low <= density <= high:
             return ""
         kind = "lighter than gas" if density < low else "denser than any metal"
-        return f"with {mass:g} kg and {density:.3g} kg/m^3, {kind}: sizes are in m, masses in kg"
+        return f"with {mass:g} kg and {density:.3g} kg/m^3, {kind}. Sizes are in m, masses in kg"
     system = entity.system
     moments = np.abs(system.inertia).max(axis=(1, 2))
     radii = np.sqrt(moments / np.where(system.mass > 0.0, system.mass, np.inf))
     if radii.max(initial=0.0) > _GYRATION:
         return (
             f"with a moment of inertia of {moments[radii.argmax()]:.3g} kg m^2 for"
-            f" {system.mass[radii.argmax()]:.3g} kg: moments are in kg m^2"
+            f" {system.mass[radii.argmax()]:.3g} kg. Moments are in kg m^2"
         )
     if mass > _HEAVIEST:
-        return f"with a mass of {mass:.3g} kg: masses are in kg"
+        return f"with a mass of {mass:.3g} kg. Masses are in kg, not in g"
     largest = max(extents, default=0.0)
     if largest > _LARGEST:
         name = entity.shapes[extents.index(largest)].link
-        return f"with {name!r} {largest:.3g} m long: sizes are in m (a mesh in mm has scale 0.001)"
+        return (
+            f"with {name!r} {largest:.3g} m long. Sizes are in m (a mesh in mm needs scale 0.001)"
+        )
     return ""
 
 
@@ -179,7 +181,7 @@ def odd_motion(entity: Entity) -> str:
         return ""
     speed = float(np.linalg.norm(entity.v[:3]))
     if speed > _FASTEST:
-        return f"with {speed:g} m/s: velocities are in m/s"
+        return f"with a velocity of {speed:g} m/s. Velocities are in m/s"
     return half_turn(entity.q[3:7])
 
 
@@ -188,8 +190,8 @@ def half_turn(quaternion: np.ndarray) -> str:
     if quaternion.tolist() != [1.0, 0.0, 0.0, 0.0]:
         return ""
     return (
-        "upside down, with the quaternion 1 0 0 0: the order is x y z w, so no turn is 0 0 0 1. If"
-        " a half turn about x is meant, write -1 0 0 0"
+        "upside down, with the quaternion 1 0 0 0. The order is x y z w, so the identity is"
+        " 0 0 0 1. If a half turn about x is meant, write -1 0 0 0"
     )
 
 
@@ -199,7 +201,8 @@ def slow_servo(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
     found = [f"kp {kp[k]:g} and kd {kd[k]:g} of {joints[k]!r}" for k in slow]
     if not found:
         return ""
-    return f"{listed(found)}: a target is reached in kd / kp = {kd[slow[0]] / kp[slow[0]]:g} s"
+    slowest = f"{kd[slow[0]] / kp[slow[0]]:g} s"
+    return f"{listed(found)} seem swapped: the servo needs kd / kp = {slowest} to reach a target"
 
 
 def _extent(geometry: Geometry) -> float:
@@ -243,9 +246,9 @@ def unreached(entity: Entity, joint: Joint, velocity: float, kd: float, gravity:
     if reached >= (1.0 - _SLOWER) * speed:
         return ""
     return (
-        f"velocity {velocity:.6g} of {joint.name!r}: its gain kd, {kd:.4g}, may yield by"
-        f" {speed - reached:.3g} to weight ({load:.3g}), friction and damping. `drive` keeps a"
-        " velocity"
+        f"velocity {velocity:.6g} of {joint.name!r}: with the gain kd {kd:.4g}, the joint may be"
+        f" slower by {speed - reached:.3g}, because of weight ({load:.3g}), friction and damping."
+        " `drive` keeps a velocity"
     )
 
 
@@ -264,8 +267,8 @@ def contradiction(time: np.ndarray, positions: np.ndarray, velocities: np.ndarra
         return ""
     sign = "-" if alike < 0.0 else ""
     return (
-        f"velocities contradict positions, which change {sign}{ratio:.3g} times as fast: both are "
-        "in rad and s, or m and s"
+        f"velocities contradict positions, which change {sign}{ratio:.3g} times as fast. The units "
+        "are rad and rad/s, or m and m/s"
     )
 
 
@@ -305,6 +308,7 @@ def depth_in_ground(
     if height >= -_DEEP:
         return ""
     return (
-        f"{-height:.3g} m inside 'world/{plane.link}', with {shape.link!r}: set its position "
-        f"{-height:.3g} m higher, or it is pushed out and may fall. `place_on_floor` does so"
+        f"{-height:.3g} m inside 'world/{plane.link}', with {shape.link!r}. Set the position "
+        f"{-height:.3g} m higher (`place_on_floor` does so). Otherwise contacts push it out, and "
+        "it may fall"
     )

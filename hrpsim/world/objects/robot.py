@@ -274,7 +274,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
                     self._reported[k] |= bit if text else 0
                     found += text
         if found:
-            said = f"robot {self.name!r}: the limits hold: {listed(found)}"
+            said = f"robot {self.name!r}: commands exceed limits of joints: {listed(found)}"
             warnings.warn(said, ModelWarning, stacklevel=stacklevel)
 
     def report_no_limits(self) -> None:

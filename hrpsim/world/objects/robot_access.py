@@ -35,8 +35,8 @@ NAN_HOLDS = 16  # in addition to the bits of CONTROL's `given`: NaN means a valu
 # Results of a command. BEYOND: written, and a target beyond a limit was not reported before.
 WRITTEN, BEYOND, BAD_POSITION, BAD_VELOCITY, BAD_EFFORT, NO_GAINS = range(6)
 _NOT_FINITE = (
-    "for joint {joint!r} of {robot!r} is {value}. A command must be finite "
-    f"and at most {LARGEST_COMMAND:g}"
+    "for joint {joint!r} of {robot!r} must be finite and at most "
+    f"{LARGEST_COMMAND:g}, got {{value}}"
 )
 REFUSALS = {
     BAD_POSITION: f"positions {_NOT_FINITE}",

@@ -84,7 +84,7 @@ class ActuatorView(Closed):
         """Current in the last step [A]. WorldError without an electrical model."""
         actuator = self.properties
         if actuator.resistance == 0.0:
-            raise WorldError(f"{self!r} has no resistance, and so no current")
+            raise WorldError(f"{self!r} has no current. Give its motor a resistance")
         rise = self._value("housing_temperature") - actuator.reference_temperature
         constant = actuator.torque_constant * actuator.gear_ratio
         warmed = constant * (1.0 + actuator.torque_constant_coefficient * rise)
@@ -110,7 +110,7 @@ class ActuatorView(Closed):
 
     def _set_temperature(self, field: str, value: float) -> None:
         if self.properties.resistance == 0.0:
-            raise WorldError(f"{self!r} has no resistance, and so nothing that warms")
+            raise WorldError(f"{self!r} has no temperature. Give its motor a resistance")
         self._state()[field] = number(field, value, TEMPERATURE)
 
 
@@ -179,7 +179,7 @@ class RobotActuators(RobotProperties, Entity):
             actuator, inertia, _ = ACTUATOR_PRESETS[actuator]
         if not isinstance(actuator, Actuator | None):
             raise WorldError(
-                f"an actuator is an hrpsim.Actuator, a preset's name or None, got"
+                f"actuator must be an hrpsim.Actuator, a preset's name or None, got"
                 f" {shown_value(actuator)}"
             )
         joints = [self.joint_index.names[k] for k in self.joint_index.indices(names)]

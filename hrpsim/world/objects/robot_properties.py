@@ -106,7 +106,7 @@ class RobotProperties:
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
         A, moved = np.array(deformation, dtype=np.float64), np.array(shift, dtype=np.float64)
         if A.shape != (3, 3) or moved.shape != (3,):
-            raise WorldError(f"link {link!r}: a shift (3,) and a deformation (3, 3) are needed")
+            raise WorldError(f"link {link!r}: must have a shift (3,) and a deformation (3, 3)")
         A, moment = R @ A @ R.T, described.inertia[body]
         second = mass_factor * A @ (0.5 * np.trace(moment) * np.eye(3) - moment) @ A.T
         mass, com, inertia = system.mass.copy(), system.com.copy(), system.inertia.copy()
@@ -115,7 +115,10 @@ class RobotProperties:
         inertia[body] = np.trace(second) * np.eye(3) - second
         sound = np.isfinite(com[body]).all() and 0.0 < mass[body] <= LARGEST
         if not (sound and np.isfinite(inertia[body]).all() and np.linalg.det(A) != 0.0):
-            raise WorldError(f"link {link!r}: mass factor, shift and deformation leave no solid")
+            raise WorldError(
+                f"link {link!r}: no solid has the inertia that mass factor, shift and deformation "
+                "give"
+            )
         self._use_system(system._replace(mass=mass, com=com, inertia=inertia))
 
     def set_joint_properties(
@@ -171,7 +174,9 @@ class RobotProperties:
         new = model.system
         joints, others = ([joint.name for joint in one.joints] for one in (self.model, model))
         if joints != others or len(new.mass) != len(self.system.mass):
-            raise WorldError(f"{model.name!r} has other joints or bodies than {self.name!r}")
+            raise WorldError(
+                f"{model.name!r} must have the same joints and bodies as {self.name!r}"
+            )
         fields = ("mass", "com", "inertia", "friction", "damping", "stiffness", "rotor_inertia")
         fields += _LIMITS
         self._use_system(self.system._replace(**{name: getattr(new, name) for name in fields}))

@@ -187,7 +187,7 @@ class ScansSideBySide:
 
     def __init__(self, views: Sequence[ScanView]) -> None:
         if len({view._shape for view in views}) > 1:
-            raise StateError("the scans of a batch's worlds have several numbers of rays")
+            raise StateError("the scans of the batch's worlds have different numbers of rays")
         self.views, count = tuple(views), len(views)
         self._scenes = np.zeros(count, dtype=np.int64)
         self._scanners = np.concatenate([view._scanner for view in views])

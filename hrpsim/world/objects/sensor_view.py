@@ -143,8 +143,8 @@ class SampledView(Closed):
         if description.rate * time_step > 1.0 + 1e-9:
             raise StateError(
                 f"sensor {description.name!r} of {robot.name!r}: the rate of {description.rate:g}"
-                f" Hz is above the step rate of {1.0 / time_step:g} Hz. Lower the rate or the"
-                " time step"
+                f" Hz is above the step rate of {1.0 / time_step:g} Hz. Lower the rate or the "
+                "time step"
             )
         self._period = 1.0 / (description.rate * time_step) if description.rate > 0.0 else 1.0
         self._latency = math.ceil(description.latency / time_step - _NEAR)

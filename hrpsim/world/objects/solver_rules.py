@@ -35,7 +35,7 @@ def solver_code(name, kind: str | None = None) -> int:
         return SOLVERS[name].code
     if name not in solvers_of(kind):
         raise WorldError(
-            f"solver {name!r} is for contacts only. For a {kind} there are "
+            f"solver {name!r} is for contacts only. Solvers for a {kind}: "
             f"{', '.join(solvers_of(kind))}"
         )
     return _for_kind(name, kind)
@@ -94,7 +94,8 @@ class SolverRules:
         for k, entry in enumerate(given or ()):
             if not isinstance(entry, Mapping) or "solver" not in entry:
                 raise WorldError(
-                    f"solver rule {k} must be a mapping of {', '.join(_RULE_KEYS)}, got {entry!r}"
+                    f"solver rule {k} must be a mapping with keys from {', '.join(_RULE_KEYS)}, "
+                    f"got {entry!r}"
                 )
             require_names(f"in solver rule {k}, entry", entry, _RULE_KEYS)
             self.add(**entry)
@@ -106,7 +107,7 @@ class SolverRules:
         solver_code(solver, kind)
         materials = _one_or_two("materials", materials)
         if materials and kind not in (None, "contact"):
-            raise WorldError(f"a rule with materials is about contacts, not about a {kind}")
+            raise WorldError(f"a rule with materials is for contacts, not for a {kind}")
         kinds = (kind,) if kind else (CONTACTS,) if materials else _kinds_of(solver)
         bodies = _one_or_two("bodies", bodies)
         if CONTACTS in kinds:
@@ -117,16 +118,16 @@ class SolverRules:
         """Raise WorldError if a solver does not accept contacts in the world of these rules."""
         if SOLVERS[name].explicit and not INTEGRATORS[self._integrator].is_implicit:
             raise WorldError(
-                f"{name} contacts need the integrator 'semi_implicit': their explicit springs gain "
-                f"energy with {self._integrator!r}"
+                f"{name} contacts need the integrator 'semi_implicit'. Their explicit springs "
+                f"gain energy with {self._integrator!r}"
             )
         law = self._friction_model
         if law not in SOLVERS[name].laws:
             model = next(key for key, value in LAWS.items() if value == law)
             others = [other for other in solvers_of(CONTACTS) if law in SOLVERS[other].laws]
             raise WorldError(
-                f"solver {name!r} does not solve contacts with friction_model {model!r}. "
-                f"{', '.join(others)} do"
+                f"solver {name!r} does not solve contacts with friction_model {model!r}. Use "
+                f"{' or '.join(others)}"
             )
 
     @property

@@ -208,9 +208,9 @@ class TendonView(Closed):
         given = {"position": position, "velocity": velocity, "effort": effort}
         for what, value in given.items():
             if value is not None and not (is_number(value) and np.isfinite(value)):
-                raise StateError(f"{what} of {self!r} is {value!r}, no finite number")
+                raise StateError(f"{what} of {self!r} must be a finite number, got {value!r}")
         if all(value is None for value in given.values()):
-            raise StateError(f"a command of {self!r} needs a position, velocity or effort")
+            raise StateError(f"a command of {self!r} needs a position, a velocity or an effort")
         if effort is None and not has_gains:
             raise StateError(
                 f"{self!r} has no gains, so it can be commanded by effort only. Give kp and kd"

@@ -67,7 +67,7 @@ class Connections(Exclusions):
         if name != "":
             name_of("name of a frame", name)
         if name in ("", "world") or name in self._contents.frames or name in self._contents.by_name:
-            raise WorldError(f"the world already has something called {name!r}")
+            raise WorldError(f"the world already has an entity or a frame with the name {name!r}")
         placement = Placement(
             rotation_of("orientation of a frame", orientation),
             finite_vector("position", position, 3),
@@ -249,7 +249,9 @@ def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Pl
 def _refuse_both(given: dict, frame_a, frame_b) -> None:
     in_world = [name for name, value in given.items() if value is not None]
     if in_world and (frame_a is not None or frame_b is not None):
-        raise WorldError(f"give {', '.join(in_world)} in the world, or frames in links, not both")
+        raise WorldError(
+            f"give either {', '.join(in_world)} in the world, or frames in links, not both"
+        )
 
 
 def _frame_in_world(base: Placement, point, axis, x_axis) -> Placement:
@@ -291,7 +293,7 @@ def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Pl
     """Return the frames of a distance. The origins are the points of the distance."""
     _refuse_both(given, frame_a, frame_b)
     if given["axis"] is not None or given["x_axis"] is not None:
-        raise WorldError("a connection of kind distance has no axis and no x_axis")
+        raise WorldError("a connection of kind distance has no axis and no x_axis. Leave them out")
     local = [_local("frame_a", frame_a), _local("frame_b", frame_b)]
     points = given["point"]
     if points is not None:
@@ -312,7 +314,5 @@ def distance_between(kind: str, length, poses, frames) -> float:
         return 0.0
     now = float(np.linalg.norm(poses[0].then(frames[0]).p - poses[1].then(frames[1]).p))
     if length is None and now == 0.0:
-        raise WorldError(
-            "the points of the distance coincide: give points that do not, or a length"
-        )
+        raise WorldError("the points of the distance coincide. Give different points, or a length")
     return positive("length", now if length is None else length)

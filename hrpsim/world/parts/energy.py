@@ -136,4 +136,4 @@ def _remedy(integrator: str, time_step: float) -> str:
     if INTEGRATORS[integrator].order == 1:
         return f"integrator 'semi_implicit' or 'rk4' keeps energy, {smaller} lowers the gain"
     other = "" if INTEGRATORS[integrator].is_staged else " or integrator 'rk4'"
-    return f"take {smaller}{other}, or more damping where something vibrates"
+    return f"use {smaller}{other}, or more damping if something vibrates"

@@ -53,7 +53,7 @@ class Exclusions(Part):
         self._scenes.scene  # noqa: B018  builds the list of owners
         for pattern in (a, b):
             if not isinstance(pattern, str):
-                raise WorldError(f'expected "entity" or "entity/link", got {pattern!r}')
+                raise WorldError(f'must be "entity" or "entity/link", got {pattern!r}')
             if not any(is_named(owner, pattern) for owner in self._scenes.owners):
                 names = ["/".join(owner) for owner in self._scenes.owners]
                 if "/" not in pattern:

@@ -73,10 +73,10 @@ def too_stiff_for_rk4(robot: Robot, time_step: float) -> str | None:
     if limit is None or limit.time_step >= time_step:
         return None
     return (
-        f"rk4 takes springs, dampers and gains explicitly, and joint {limit.joint!r} of "
-        f"{robot.name!r} with {limit.stiffness:.4g} (Nm/rad or N/m) and "
-        f"{limit.damping:.4g} (Nms/rad or Ns/m) allows steps of {limit.time_step:.3g} s "
-        f"at most, not {time_step:g} s; integrator 'semi_implicit' allows any"
+        "rk4 integrates springs, dampers and gains explicitly. Joint "
+        f"{limit.joint!r} of {robot.name!r} has {limit.stiffness:.4g} (Nm/rad or N/m) and "
+        f"{limit.damping:.4g} (Nms/rad or Ns/m), so steps must be at most {limit.time_step:.3g} s, "
+        f"not {time_step:g} s. The integrator 'semi_implicit' allows any"
     )
 
 
@@ -108,38 +108,38 @@ def why_step_failed(
         time_step = float(scene.settings["time_step"][0])
         found, stiffness = (float(scene.failure[n][0]) for n in ("stiffness", "contact_stiffness"))
         return (
-            f"penalty {fault} with {stiffness:.4g} N/m a point is too "
-            f"stiff for steps of {time_step:g} s: (k dt^2 + 2 c dt) / m is {found:.3g} and must "
-            f"be below {STABLE_BELOW:g}. set_penalty gives a softer spring, or take a smaller "
-            "time_step"
+            f"penalty {fault} with {stiffness:.4g} N/m at each point is too "
+            f"stiff for steps of {time_step:g} s: (k dt^2 + 2 c dt) / m must be below "
+            f"{STABLE_BELOW:g}, but is {found:.3g}. Set a softer spring (set_penalty), or a "
+            "smaller time_step"
         )
     k = int(np.argmax(np.abs(scene.velocity)))
     owner = next(e for e in entities if e.first_v <= k < e.first_v + e.nv)
     return (
         f"the step from t = {time:g} s would give numbers that are not finite, or beyond "
-        f"{LARGEST_SPEED:g} m/s or rad/s or {LARGEST_POSITION:g} m; the state "
-        f"before it is kept. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
-        f"(rad/s or m/s); {_cure(scene, entities, fault)}"
+        f"{LARGEST_SPEED:g} m/s or rad/s or {LARGEST_POSITION:g} m. The state "
+        f"before the step remains. Fastest is {owner.name!r} with {scene.velocity[k]:.3g} "
+        f"(rad/s or m/s). {_cure(scene, entities, fault)}"
     )
 
 
 def _cure(scene: Scene, entities: list[Entity], fault: str) -> str:
-    """Return a remedy for a divergence, preceded by the probable cause if known."""
-    cure = "look at its forces and gains, or take a smaller time_step"
+    """Return a remedy for a divergence, after the probable cause if one is known."""
+    cure = "Check its forces and gains, or use a smaller time_step"
     if _pulls_on_bodies(scene):
         cure = (
-            "connections that pull hard on light bodies, as in a taut chain, are stable in the "
-            f"integrator 'semi_implicit' alone: take that; or {cure}"
+            "Connections that pull hard on light bodies, as in a taut chain, are stable only with "
+            f"the integrator 'semi_implicit'. Use this integrator. {cure}"
         )
     elif _closes_a_rigid_loop(scene):
         cure = (
-            "rigid connections that close loops of joints are unstable where the loop is stretched "
-            f"straight: give them a compliance, as 1e-7 m/N; or {cure}"
+            "Rigid connections that close loops of joints are unstable in a stretched loop. Give "
+            f"the connections a compliance, such as 1e-7 m/N. {cure}"
         )
     if demanded := _demanded(scene, entities):
-        cure = f"{demanded}, which is the probable cause: {cure}"
+        cure = f"The probable cause: {demanded}. {cure}"
     elif fault:
-        cure = f"{fault} could not be satisfied, which may be the cause: {cure}"
+        cure = f"A possible cause: {fault} could not be satisfied. {cure}"
     return cure
 
 
@@ -216,7 +216,7 @@ def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
             "demand too much. Set compliance or force_limit, or use a smaller time_step"
         )
     return (
-        f"{lost}: it is less than 1e-14 of the inertia of the joined bodies, about the root of the "
+        f"{lost}. It is less than 1e-14 of the inertia of the joined bodies about the root of the "
         "tree. Use masses and lengths that differ less"
     )
 

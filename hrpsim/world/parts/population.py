@@ -62,8 +62,8 @@ class Population(Connections):
         """
         if not isinstance(model, Model):
             raise WorldError(
-                f"add_robot needs a model, got {shown_value(model)}: `load_model` reads a file or a"
-                " text"
+                f"add_robot needs a Model, got {shown_value(model)}. `load_model` reads a file or "
+                "a text"
             )
         flag("self_collision", self_collision)
         model, q = put_at(model, q, position, orientation)
@@ -83,7 +83,9 @@ class Population(Connections):
         start = {"positions": robot.joint_positions}
         if q is None and (found := robot.limits.beyond(robot.joint_names, start, STATE_SLACK)):
             where = f"{robot.name!r} starts beyond the limits of its joints: {listed(found)}"
-            warnings.warn(f"{where} [rad or m]: give a q", ModelWarning, stacklevel=2)
+            warnings.warn(
+                f"{where} [rad or m]. Give a q within the limits", ModelWarning, stacklevel=2
+            )
         return robot
 
     def add_body(  # many parameters: keyword arguments
@@ -131,11 +133,11 @@ class Population(Connections):
         taken = {"world": None, **self._contents.named, **self._contents.frames}
         if insist and (name == "world" or name.startswith("world/")):
             raise WorldError(
-                f"an entity cannot be called {name!r}: 'world' is the fixed frame, and its shapes "
-                "are called world/NAME. Give another name"
+                f"an entity cannot have the name {name!r}: 'world' is the fixed frame, and its "
+                "shapes have names world/NAME. Give another name"
             )
         if insist and name in taken:
-            raise WorldError(f"the world already has an entity called {name!r}")
+            raise WorldError(f"the world already has an entity with the name {name!r}")
         return free_name(name, taken)
 
     def _add(self, entity):

@@ -92,7 +92,7 @@ class RayCaster:
         """Return which targets (n,) fit a pattern. Raises WorldError if nothing fits a pattern."""
         for pattern in patterns:
             if not isinstance(pattern, str):
-                raise WorldError(f'exclude: expected "entity" or "entity/link", got {pattern!r}')
+                raise WorldError(f'exclude: must be "entity" or "entity/link", got {pattern!r}')
         if patterns not in self._skips:
             chosen = np.zeros(len(self._targets), dtype=np.uint8)
             for pattern in patterns:
@@ -151,15 +151,17 @@ class Rays(Readings):
                 raise WorldError(f"{name} of rays must have shape (n, 3), got {array.shape}")
             rays.append(np.atleast_2d(array))
             for k in np.flatnonzero(~np.isfinite(rays[-1]).all(axis=1))[:1]:
-                raise WorldError(f"{name}[{k}] of rays is {rays[-1][k]}, which is not finite")
+                raise WorldError(f"{name}[{k}] of rays must be finite, got {rays[-1][k]}")
         try:
             starts, ways = (np.ascontiguousarray(a) for a in np.broadcast_arrays(*rays))
         except ValueError:
             shapes = " and ".join(str(a.shape) for a in rays)
-            raise WorldError(f"origins and directions of rays differ in number: {shapes}") from None
+            raise WorldError(
+                f"origins and directions of rays must have equal numbers, got {shapes}"
+            ) from None
         still = np.flatnonzero(~ways.any(axis=1))
         if still.size:
-            raise WorldError(f"directions[{still[0]}] of rays is zero: it has no direction")
+            raise WorldError(f"directions[{still[0]}] of rays must not be zero")
         if not (is_number(max_range) and max_range > 0.0):
             raise WorldError(f"max_range of rays must be positive, got {shown_value(max_range)}")
         caster, n = self.ray_caster(geometry), len(starts)
@@ -202,8 +204,8 @@ def _as_it_is_drawn(robot: Robot, table: LinkTable) -> list[Target]:
             geometry = visual_geometry(robot.model, visual)
         except HrpsimError as error:
             raise WorldError(
-                f"{robot.name!r}: rays cannot meet the visual of link {visual.link!r}:"
-                f" {error}. Cast them with geometry='collision'"
+                f"{robot.name!r}: rays cannot be cast against the visual of link {visual.link!r}: "
+                f"{error}. Use geometry='collision'"
             ) from error
         R, p = Placement(frame.R, frame.p).then(visual.placement)
         targets.append(Target(geometry, frame.body, R, p, table.range_of(robot, visual.link)[0]))

@@ -171,14 +171,16 @@ class Snapshots(Exclusions):
     def _refuse_other(self, snapshot: Any) -> None:
         """Raise WorldError unless the argument is an unchanged snapshot of this world."""
         if not isinstance(snapshot, Mapping) or "world" not in snapshot:
-            raise WorldError(f"not a snapshot of a world: {shown_value(snapshot)}")
+            raise WorldError(
+                f"snapshot must be from `snapshot()` of a world, got {shown_value(snapshot)}"
+            )
         refuse_other_format("snapshot", snapshot.get("format"))
         if not (isinstance(snapshot, Snapshot) and snapshot.is_whole()):
             raise WorldError(
-                "the snapshot is not as `snapshot()` returned it: restore an unchanged one"
+                "the snapshot was changed after `snapshot()` returned it. Restore an unchanged one"
             )
         if snapshot["world"] != self._identity:
-            raise WorldError("the snapshot is another world's")
+            raise WorldError("the snapshot belongs to another world")
         if snapshot["parts"] != self._parts():
             raise WorldError(
                 "the snapshot was taken with other robots, bodies or connections in the world"

@@ -241,6 +241,6 @@ class Contents:
         """Raise WorldError while `step` runs, when data can be neither changed nor read."""
         if self.is_stepping:
             raise WorldError(
-                "the world is being stepped, by another thread: a world has one thread at a time "
-                "(hrpsim.Batch steps copies side by side)"
+                "another thread is using the world. Use a world from one thread at a time, or "
+                "step copies in parallel by hrpsim.Batch"
             )

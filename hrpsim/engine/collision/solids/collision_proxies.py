@@ -51,7 +51,7 @@ def proxy(geometry: Geometry) -> Polyhedra:
         prism.solids["cylinder_radius"] = geometry.radius
         prism.solids["cylinder_half"] = 0.5 * geometry.length
         return prism
-    raise TypeError(f"a {type(geometry).__name__} has no proxy")
+    raise TypeError(f"a {type(geometry).__name__} has no collision proxy")
 
 
 def mesh_thickness(mesh: Mesh) -> float:

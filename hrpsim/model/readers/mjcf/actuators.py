@@ -110,7 +110,7 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
         notes.add(what, f"the {name} is the {how}", b.name)
     effort = a.effort + b.effort
     if min(a.effort, b.effort) < math.inf and not a.inputs == b.inputs == ("effort",):
-        notes.add(what, "the sum of their bounds holds for their sum", b.name)
+        notes.add(what, "the sum of their bounds limits their sum", b.name)
     inertia = a.rotor_inertia + b.rotor_inertia
     return Drive(b.name, inputs, gains, effort, damping, inertia, a.actuator)
 
@@ -186,7 +186,7 @@ def _why_not_affine(m: MjcfModel, k: int) -> str:
         return why_not_servo(m, k)
     dynamics = m.kind("mjtDyn", m.actuator_dyntype[k])
     if dynamics not in ("NONE", "INTEGRATOR", *_FILTERS):
-        return "with a state of its own"
+        return "with an internal state"
     gain, bias = (m.actuator_gaintype[k], m.actuator_biastype[k])
     if m.kind("mjtGain", gain) != "FIXED" or m.kind("mjtBias", bias) not in ("NONE", "AFFINE"):
         return "not affine"

@@ -142,7 +142,7 @@ def _material(m: MjcfModel, link_name: str, geoms: list[int], notes: Notes) -> s
     """Return the material of a link with these geoms, and note what the material leaves out."""
     surfaces = {surface_of(m, geom) for geom in geoms}
     if len(surfaces) > 1:
-        why = "the largest, of the highest priority, holds for all"
+        why = "the largest friction of the highest priority applies to all"
         notes.add("geom friction, several on a body", why, link_name)
     for geom in geoms:
         if m.geom_condim[geom] > 3:

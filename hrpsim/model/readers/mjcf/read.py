@@ -300,7 +300,8 @@ def _compile(source: Path, output: Path, label: str) -> None:
         )
     except subprocess.TimeoutExpired:
         raise ModelError(
-            f"{label}: MuJoCo did not compile it within {limits.MJCF_WAIT:g} s (MJCF_WAIT)"
+            f"{label}: MuJoCo did not compile the file within {limits.MJCF_WAIT:g} s (limit "
+            "MJCF_WAIT in hrpsim.common.limits)"
         ) from None
     except (OSError, ValueError) as cause:
         raise ModelError(f"{label}: no process could be started for MuJoCo: {cause}") from cause
@@ -316,11 +317,12 @@ def _compile(source: Path, output: Path, label: str) -> None:
         raise ModelError(f"{label}: {ends[child.returncode]}")
     if child.returncode == REFUSED:
         reason = _why_refused(source, output)
-        raise ModelError(f"{label}: MuJoCo refuses it: {_one_line(reason)}")
+        raise ModelError(f"{label}: MuJoCo rejects the file: {_one_line(reason)}")
     last = child.stderr.decode(errors="replace").strip().rpartition("\n")[2][:300]
     raise ModelError(
-        f"{label}: MuJoCo's parser ended with status {child.returncode} ({last or 'no message'}):"
-        " the file is damaged, or needs more memory than MJCF_MEMORY allows"
+        f"{label}: MuJoCo's parser ended with status {child.returncode} ({last or 'no message'}). "
+        "The file is damaged, or needs more memory than the limit MJCF_MEMORY in "
+        "hrpsim.common.limits"
     )
 
 

@@ -311,7 +311,7 @@ def _add_links(
     at_zero: dict[str, Placement] = {}  # links in the world, all joints at zero
     for part in parts:
         if part.name in robot.links:
-            fail(f"two links are called {part.name!r}: rename one")
+            fail(f"two links have the name {part.name!r}. Rename one")
         link = robot.add_link(part.name)
         link.inertial = _total(part.masses)
         link.visuals = part.shapes + part.visuals

@@ -73,7 +73,7 @@ class YamlFiles:
         """Raise ModelError after too many elements, because files can include each other."""
         self._elements += 1
         if self._elements > limits.YAML_EXPANDED:
-            element.fail(f"over {limits.YAML_EXPANDED} elements in all files (YAML_EXPANDED)")
+            element.fail(f"{limits.excess('YAML_EXPANDED', 'elements')} in all files")
 
     def _note_repeats(self, text: YamlText) -> None:
         for line in text.repeats:
@@ -95,7 +95,7 @@ class Elements:
 
     def _all(self, owner: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
         if depth > limits.YAML_DEPTH:
-            owner.fail(f"elements are more than {limits.YAML_DEPTH} deep (YAML_DEPTH)")
+            owner.fail(limits.excess("YAML_DEPTH", "nested elements"))
         for kind, entry in _entries(owner):
             if not isinstance(entry, dict):
                 owner.fail(f"elements: {kind} must be a mapping")
@@ -163,14 +163,14 @@ class Elements:
         R = element.rotation("rotation", self.to_radian)
         if scale is not None:
             if len(scale) not in (1, 3) or not scale.all():
-                element.fail("scale: one number or three are needed, none of them zero")
+                element.fail("scale: must be one number or 3 numbers, none of them zero")
             R = R * np.broadcast_to(scale, 3)
         return affine(R, p)
 
     def _shape(self, element: Values, T: np.ndarray, use: str) -> list[ShapeData]:
         content = element.get("geometry")
         if not isinstance(content, dict):
-            element.fail("a Shape needs a geometry, a mapping with its type")
+            element.fail("geometry of a Shape must be a mapping with its type")
         geometry = Values(content, element.fail)
         kind, color = geometry.text("type", default=""), _color(element)
         if kind == "Box" or kind in _SIZES:
@@ -207,7 +207,9 @@ class Elements:
         vertices = points.reshape(-1, 3)
         triangles = triangles_of(faces, len(vertices))
         if triangles is None:
-            geometry.fail(f"faces name a vertex that is not there: there are {len(vertices)}")
+            geometry.fail(
+                f"faces name a vertex that does not exist. There are {len(vertices)} vertices"
+            )
         return [mesh_shape("faces", vertices, triangles, T, color)] if len(triangles) else []
 
     def _extrusion(self, geometry: Values, T: np.ndarray, color: Color | None) -> list[ShapeData]:
@@ -232,8 +234,8 @@ class Elements:
         rows = rows[: len(rows) - len(rows) % size].reshape(-1, size)
         if len(rows) != 1 and len(rows) < count:
             geometry.fail(
-                f"{key}: {size} numbers are needed, or {size} for each of the {count} points of"
-                f" the spine, {len(rows) * size} given"
+                f"{key}: must be {size} numbers, or {size} for each of the {count} points of the "
+                f"spine, got {len(rows) * size}"
             )
         return np.broadcast_to(rows[:count], (count, size)).copy()
 
@@ -259,7 +261,7 @@ class Elements:
             self.notes.add(f"resource {path.suffix}", "left out")
             return []
         if node:
-            self.notes.add(f"resource {path.suffix}, a node of it", "all of the file is taken")
+            self.notes.add(f"resource {path.suffix}, a node of it", "the whole file is used")
         shape = mesh_file_shape(path, T, color)
         if shape is None:
             element.fail("uri: a mesh file cannot be sheared: scale it within, not around, turns")
@@ -282,7 +284,7 @@ class Elements:
             if element.given(key):
                 self.notes.add(f"{key} outside of metadata", "not read, as in Choreonoid")
         if unit not in _UNITS:
-            self.notes.add(f"length_unit {unit}", "taken as meter, as in Choreonoid")
+            self.notes.add(f"length_unit {unit}", "read as metres, as in Choreonoid")
         return affine((_Y_IS_UP if axis == "Y" else np.eye(3)) * _UNITS.get(unit, 1.0), np.zeros(3))
 
 

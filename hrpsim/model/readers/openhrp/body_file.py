@@ -61,7 +61,8 @@ class _Reader:
         content = yaml.data
         if not isinstance(content, dict) or not isinstance(content.get("links"), list):
             raise ModelError(
-                f"{path}: a .body file needs `links`, a list. Is it another YAML file?"
+                f"{path}: is not a .body file, because it has no list `links`. Is it another YAML "
+                "file?"
             )
         self.path, self.resources, self.shared = path, resources, shared
         self.notes = shared.notes
@@ -108,7 +109,7 @@ class _Reader:
             require_name("root_link", root, self.links, self.top.fail)
         if len(order) != 1 or root not in ("", order[0]):
             listed = ", ".join(map(repr, order[:6])) or "none"
-            self.top.fail(f"one link without a parent is needed, the root_link; there is {listed}")
+            self.top.fail(f"must have one link without a parent (the root_link), got {listed}")
         for name in order:
             order += children.get(name, [])
         if len(order) < len(self.links):
@@ -151,9 +152,9 @@ class _Reader:
 
     def _add(self, part: Part) -> None:
         if part.name in self.links:
-            self.top.fail(f"two links are called {shown_value(part.name)}: rename one")
+            self.top.fail(f"two links have the name {shown_value(part.name)}. Rename one")
         if len(self.links) >= limits.LINKS:
-            self.top.fail(f"over {limits.LINKS} links (LINKS)")
+            self.top.fail(f"{limits.excess('LINKS', 'links')}")
         self.links[part.name] = part
 
     def _take(self, node: Values) -> None:
@@ -167,7 +168,7 @@ class _Reader:
             node.fail(f"uri: {cause}")
         known, where = self.shared.bodies, resolved(path)
         if where in self.shared.open:
-            node.fail(f"uri: {path.name} is being read: files cannot be parts of each other")
+            node.fail(f"uri: {path.name} is being read: files cannot include each other")
         if where not in known:
             text = read_text(path, ModelError, "YAML_SIZE")
             yaml = parse_yaml(text, str(path), ModelError, repeated=True)
@@ -189,7 +190,7 @@ class _Reader:
         masses = list(parts[0].masses)
         self._describe(node, parts[0])
         if node.given(*_MASS) or len(parts[0].masses) > len(masses):
-            self.notes.add("mass of a SubBody", "that of its own file counts")
+            self.notes.add("mass of a SubBody", "the mass of the included file counts")
             parts[0].masses = masses
 
     def _describe(self, link: Values, part: Part) -> None:
@@ -212,7 +213,7 @@ class _Reader:
         if part.type in MOVING_TYPES:
             self._limit(link, part)
         if link.given("joint_name"):
-            self.notes.add("joint_name", "joints are called after their links")
+            self.notes.add("joint_name", "joints have the names of their links")
         self.elements.read(link, part)
 
     def _placement(self, link: Values, default: Placement) -> Placement:

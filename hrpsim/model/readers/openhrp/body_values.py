@@ -43,7 +43,7 @@ class Values:
         """Return a text. A number counts as a text."""
         value = self._entry.get(key, default)
         if isinstance(value, (dict, list)) or value is None:
-            self.fail(f"{key}: a text is needed, not {shown_value(value)}")
+            self.fail(f"{key}: must be a text, got {shown_value(value)}")
         return str(value)
 
     def items(self, key: str) -> list:
@@ -59,13 +59,13 @@ class Values:
         if value is None:
             return None
         if isinstance(value, (bool, dict)):
-            self.fail(f"{key}: numbers are needed, not {shown_value(value)}")
+            self.fail(f"{key}: must be numbers, got {shown_value(value)}")
         try:
             found = np.array(value, dtype=np.float64).reshape(-1)
         except (TypeError, ValueError, OverflowError):
-            self.fail(f"{key}: numbers are needed, not {shown_value(value)}")
+            self.fail(f"{key}: must be numbers, got {shown_value(value)}")
         if count is not None and len(found) != count:
-            self.fail(f"{key}: {count} numbers are needed, {len(found)} given")
+            self.fail(f"{key}: must be {_numbers(count)}, got {len(found)}")
         if not (np.abs(found) <= _LARGE).all():
             self.fail(f"{key}: each number must be finite and at most {_LARGE:g}")
         return found
@@ -86,7 +86,7 @@ class Values:
             return -math.inf, math.inf
         if isinstance(value, list):
             if len(value) != 2:
-                self.fail(f"{key}: two numbers are needed, {len(value)} given")
+                self.fail(f"{key}: must be 2 numbers, got {len(value)}")
             return self._bound(key, value[0], -1.0), self._bound(key, value[1], 1.0)
         return -self._bound(key, value, 1.0), self._bound(key, value, 1.0)
 
@@ -100,9 +100,9 @@ class Values:
         for part in parts if parts is not None else [value]:
             numbers = Values({key: part}, self.fail).numbers(key, 4)
             if numbers is None:
-                self.fail(f"{key}: an axis and an angle are needed")
+                self.fail(f"{key}: must be an axis and an angle")
             if numbers[3] and not numbers[:3].any():
-                self.fail(f"{key}: an axis of zero, with an angle of {numbers[3]:g}")
+                self.fail(f"{key}: the axis of a rotation by {numbers[3]:g} must not be zero")
             R = R @ axis_angle((*numbers[:3], numbers[3] * to_radian))
         return R
 
@@ -124,7 +124,7 @@ class Values:
         """
         mass = self.number("mass", 1.0 if of_all else 0.0)
         if mass < 0.0:
-            self.fail(f"the mass {mass:g} kg is negative")
+            self.fail(f"mass must not be negative, got {mass:g} kg")
         com, moments = self.numbers("center_of_mass", 3), self.numbers("inertia")
         if moments is None:
             inertia = np.eye(3) if of_all and mass else np.zeros((3, 3))
@@ -134,7 +134,7 @@ class Values:
             xx, xy, xz, yy, yz, zz = moments
             inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         else:
-            self.fail(f"inertia: six or nine numbers are needed, {len(moments)} given")
+            self.fail(f"inertia: must be 6 or 9 numbers, got {len(moments)}")
         return mass, np.zeros(3) if com is None else com, 0.5 * (inertia + inertia.T)
 
     def _bound(self, key: str, value: Any, sign: float) -> float:
@@ -151,8 +151,12 @@ class Values:
     def _one(self, key: str, value: Any) -> float:
         found = Values({key: value}, self.fail).numbers(key, 1)
         if found is None:
-            self.fail(f"{key}: a number is needed")
+            self.fail(f"{key}: must be a number")
         return float(found[0])
+
+
+def _numbers(count: int) -> str:
+    return "one number" if count == 1 else f"{count} numbers"
 
 
 def _snake(key: str) -> str:

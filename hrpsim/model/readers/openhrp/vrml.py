@@ -67,7 +67,7 @@ class Vrml:
         self._defaults: dict[str, dict[str, Any]] = {}
         self.repeated: dict[tuple[str, str], list[str]] = {}
         if text.startswith("#VRML V1"):
-            raise ModelError(f"{path}:1: VRML 1.0 is not supported: save as VRML 2.0 (VRML97)")
+            raise ModelError(f"{path}:1: VRML 1.0 is not supported. Save as VRML 2.0 (VRML97)")
         self.nodes: list[Node] = []
         while (token := self._next()) is not None:
             kind, word = token
@@ -84,9 +84,9 @@ class Vrml:
         try:
             found = np.array(value, dtype=np.float64).reshape(-1)
         except (TypeError, ValueError):
-            self.fail(node, f"{name}: numbers are needed")
+            self.fail(node, f"{name}: must be numbers")
         if count is not None and len(found) != count:
-            self.fail(node, f"{name}: {count} numbers are needed, {len(found)} given")
+            self.fail(node, f"{name}: must be {count} numbers, got {len(found)}")
         if not (np.abs(found) <= _LARGE).all():
             self.fail(node, f"{name}: every number must be finite and at most {_LARGE:g}")
         return found
@@ -97,7 +97,7 @@ class Vrml:
         if found is None:
             return np.eye(3)
         if found[3] and not found[:3].any():
-            self.fail(node, f"{name}: an axis of zero, with an angle of {found[3]:g}")
+            self.fail(node, f"{name}: the axis of a rotation by {found[3]:g} must not be zero")
         return axis_angle(found)
 
     def number(self, node: Node, name: str, default: float) -> float:
@@ -110,7 +110,7 @@ class Vrml:
         value = node.fields.get(name, default)
         value = value[0] if isinstance(value, list) and value else value
         if not isinstance(value, str):
-            self.fail(node, f"{name}: a text is needed")
+            self.fail(node, f"{name}: must be a text")
         return value
 
     def fail(self, node: Node, cause: str) -> NoReturn:
@@ -137,7 +137,7 @@ class Vrml:
         self._at = match.end()
         self._count += 1
         if self._count > limits.VRML_TOKENS:
-            raise ModelError(f"{self.path}: it has over {limits.VRML_TOKENS} words (VRML_TOKENS)")
+            raise ModelError(f"{self.path}: {limits.excess('VRML_TOKENS', 'words')}")
         kind = str(match.lastgroup)
         return kind, match[kind]
 
@@ -147,7 +147,7 @@ class Vrml:
         if token is None:
             self._fail("the file ends within a node" if wanted is None else f"no {wanted!r}")
         if wanted is not None and token[1] != wanted:
-            self._fail(f"{wanted!r} is needed, not {shown_value(token[1])}")
+            self._fail(f"must be {wanted!r}, got {shown_value(token[1])}")
         return token
 
     def _is_statement(self, word: str) -> bool:
@@ -188,7 +188,7 @@ class Vrml:
     def _node(self, word: str, depth: int) -> Node:
         """Return the node that begins with a word."""
         if depth > limits.VRML_DEPTH:
-            self._fail(f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
+            self._fail(limits.excess("VRML_DEPTH", "nested nodes"))
         if word == "USE":
             return self._used()
         word, name = self._defined() if word == "DEF" else (word, "")
@@ -227,7 +227,7 @@ class Vrml:
         """Return the node that USE names."""
         name = self._expect()[1]
         if name not in self._named:
-            self._fail(f"USE {shown_value(name)}: no node has this name so far")
+            self._fail(f"USE {shown_value(name)}: no node above has this name")
         return self._named[name]
 
     def _defined(self) -> tuple[str, str]:
@@ -281,7 +281,7 @@ class Vrml:
             return None
         words = _COMMENT.sub("", match[1]).replace(",", " ").split()
         if len(words) > limits.MESH_ELEMENTS:
-            self._fail(f"a list of over {limits.MESH_ELEMENTS} numbers (MESH_ELEMENTS)")
+            self._fail(f"a list has {limits.excess('MESH_ELEMENTS', 'numbers')}")
         try:
             found = np.array(words, dtype=np.float64)
         except ValueError:

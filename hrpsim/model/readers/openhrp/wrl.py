@@ -182,11 +182,13 @@ def _faces(file: Vrml, node: Node, T: np.ndarray, color: assembly.Color | None) 
     if points is None or indices is None:
         return []
     if len(points) % 3:
-        file.fail(coordinates[0], f"point: {len(points)} numbers are not triples")
+        file.fail(coordinates[0], f"point: must be triples of numbers, got {len(points)} numbers")
     vertices = points.reshape(-1, 3)
     faces = assembly.triangles_of(indices, len(vertices))
     if faces is None:
-        file.fail(node, f"coordIndex names a point that is not there: there are {len(vertices)}")
+        file.fail(
+            node, f"coordIndex names a point that does not exist. There are {len(vertices)} points"
+        )
     if not len(faces):
         return []
     if node.fields.get("ccw") is False:
@@ -210,14 +212,14 @@ def read_wrl(text: str, path: Path) -> RobotData:
     humanoids = [node for node in file.nodes if node.type == "Humanoid"]
     if len(humanoids) != 1:
         raise ModelError(
-            f"{path}: one Humanoid node is needed, and there are {len(humanoids)}: a .wrl without"
-            " one is a shape, not a robot"
+            f"{path}: a robot needs one Humanoid node, but the file has {len(humanoids)}. A .wrl"
+            " without this node is a shape"
         )
     reader = _Reader(file, notes)
     humanoid = humanoids[0]
     roots = [node for node in humanoid.nodes("humanoidBody") if node.type == "Joint"]
     if len(roots) != 1:
-        file.fail(humanoid, f"humanoidBody must hold one Joint, and holds {len(roots)}")
+        file.fail(humanoid, f"humanoidBody must contain one Joint, got {len(roots)}")
     reader.joint(roots[0], None, 0)
     name = humanoid.name or path.stem
     return assembly.assembled(
@@ -237,9 +239,9 @@ class _Reader:
         """Add the part of a Joint and the parts below."""
         file = self.file
         if len(self.parts) >= limits.LINKS:
-            file.fail(node, f"over {limits.LINKS} links (LINKS)")
+            file.fail(node, f"{limits.excess('LINKS', 'links')}")
         if depth > limits.VRML_DEPTH:
-            file.fail(node, f"joints are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
+            file.fail(node, limits.excess("VRML_DEPTH", "nested joints"))
         kind = file.text(node, "jointType")
         if kind in ("crawler", "pseudoContinuousTrack"):
             self.notes.add(f"Joint of type {kind}", "fixed")
@@ -316,7 +318,9 @@ class _Reader:
 
     def _require_no_transform(self, joint: Node, T: np.ndarray) -> None:
         if not np.array_equal(T, np.eye(4)):
-            self.file.fail(joint, "a Joint must not be within a Transform: move that into it")
+            self.file.fail(
+                joint, "a Joint must not be inside a Transform. Move the Transform into the Joint"
+            )
 
     def _add_sensor(self, node: Node, part: assembly.Part, T: np.ndarray) -> None:
         """Add a sensor to a link. A mouse handle is not a sensor."""
@@ -333,8 +337,8 @@ class _Reader:
         if group.type not in GROUPS:
             self.file.fail(
                 group,
-                f"a {group.type} holds joints, segments or sensors, and what it does to "
-                f"them is not known. Known are {', '.join((*GROUPS, *_HANDLES))}",
+                f"a {group.type} contains joints, segments or sensors, which is not supported. "
+                f"Supported: {', '.join((*GROUPS, *_HANDLES))}",
             )
         return transform_of(self.file, group)
 

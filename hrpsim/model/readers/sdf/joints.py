@@ -92,7 +92,7 @@ def _steps(edge: Edge, notes: Notes) -> list[_Step]:
         return [_Step("revolute", suffix, R @ np.array(axis)) for suffix, axis in _EULER]
     for tag in ("axis", "axis2")[: 1 + (kind in _OF_TWO_AXES)]:
         if edge.frame.element.find(tag) is None:
-            notes.add(f"<{tag}> that is missing", "that of the format, z", edge.name)
+            notes.add(f"<{tag}> that is missing", "the default of SDF, z, is used", edge.name)
     first = axis_of(edge, "axis")
     if kind == "screw":
         return [_Step("revolute", "", first, "axis"), _Step("prismatic", "_slide", first)]

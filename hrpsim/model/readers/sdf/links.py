@@ -66,7 +66,7 @@ def describe_link(
             data.collisions.append(shape)
     data.material = found[0][1].name if found else None
     if len({surface.key for _, surface in found}) > 1:
-        why = "that of its first collision holds for all"
+        why = "the surface of the first collision applies to all"
         notes.add("<surface>, several in a link", why, link.name)
     return found
 

@@ -156,8 +156,8 @@ def only_robot(contents: SdfContents) -> RobotData:
         names = ", ".join(repr(model.name) for model in moving) or "none"
         contents.file.fail(
             contents.file.root,
-            f"one model that moves is needed, and there are {len(moving)} ({names}): give the file"
-            " of a model, or load the world (load_world)",
+            f"must have one model that moves, got {len(moving)} ({names}). Give the file of a "
+            "model, or load the world (load_world)",
         )
     (model,) = moving
     notes = contents.notes

@@ -54,7 +54,9 @@ def read_sdf(text: str, path: Path | None, resources: Resources) -> SdfContents:
     elif len(models) == 1:
         scope = reader.model(file, models[0], None, None)
     else:
-        file.fail(file.root, f"{len(models)} models and no world: one model or a world is needed")
+        file.fail(
+            file.root, f"must have one model or a world, got {len(models)} models and no world"
+        )
     return SdfContents(scope, file, reader.files, reader.notes)
 
 
@@ -130,7 +132,7 @@ class _Reader:
         scope.sources.append(element)
         self._depth += 1
         if self._depth > limits.SDF_DEPTH:
-            file.fail(element, f"over {limits.SDF_DEPTH} models within each other (SDF_DEPTH)")
+            file.fail(element, limits.excess("SDF_DEPTH", "nested models"))
         for child in file.children(element):
             if child.tag in _FRAMES:
                 self._add_frame(scope, file, child, base)
@@ -161,7 +163,7 @@ class _Reader:
     def _add(self, scope: Scope, frame: Frame) -> None:
         self._count += 1
         if self._count > limits.SDF_PARTS:
-            frame.fail(f"over {limits.SDF_PARTS} links, joints, frames and models (SDF_PARTS)")
+            frame.fail(limits.excess("SDF_PARTS", "links, joints, frames and models"))
         other = scope.frames.get(frame.name)
         if other is not None and other.kind != frame.kind and frame.file.version < _OWN_NAMES:
             renamed = f"{frame.name}_{frame.kind}"
@@ -186,7 +188,7 @@ class _Reader:
             self.notes.add(f"<include> of <{other.tag}>", "not simulated", uri)
             return
         if len(models) != 1:
-            file.fail(element, f"<uri> {shown_value(uri)}: has {len(models)} models, one is needed")
+            file.fail(element, f"<uri> {shown_value(uri)}: must have one model, got {len(models)}")
         self._open.append(found)
         if file.flag(element, "merge") or element.get("merge", "").strip() in ("true", "1"):
             self._merge(scope, found, models[0], _Include(file, element), base)

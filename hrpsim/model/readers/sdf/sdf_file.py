@@ -32,7 +32,7 @@ class SdfFile(Document):
         words = self.root.get("version", "").strip().split(".")[:2]
         if len(words) != 2 or not all(word.isascii() and word.isdigit() for word in words):
             shown = shown_value(self.root.get("version", ""))
-            self.fail(self.root, f'version={shown}: a version such as "1.9" is needed')
+            self.fail(self.root, f'version={shown}: must be a version such as "1.9"')
         self.version = tuple(map(int, words))
 
     def content(self, element: Any, path: str, default: str = "") -> str:
@@ -43,7 +43,7 @@ class SdfFile(Document):
         """Return a truth value at a path. Raises ModelError for another text."""
         text = self.content(element, path, _TRUE[0] if default else _FALSE[0]).lower()
         if text not in _TRUE + _FALSE:
-            self.fail(element, f"<{path}> {shown_value(text)}: neither true nor false")
+            self.fail(element, f"<{path}> {shown_value(text)}: must be true or false")
         return text in _TRUE
 
     def values(self, element: Any, path: str, default: tuple[float, ...]) -> tuple[float, ...]:
@@ -75,5 +75,5 @@ class SdfFile(Document):
             numbers = []
         if len(numbers) != count or not bool(np.all(np.abs(numbers) <= LARGEST)):
             needed = "a finite number" if count == 1 else f"{count} finite numbers"
-            self.fail(element, f"<{path}> {shown_value(text)}: {needed} needed")
+            self.fail(element, f"<{path}> {shown_value(text)}: must be {needed}")
         return tuple(numbers)

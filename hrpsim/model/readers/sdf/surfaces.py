@@ -59,9 +59,9 @@ def surface_of(file: SdfFile, collision: Any) -> Surface:
     try:
         mask = int(bits, 0)
     except ValueError:
-        file.fail(surface, f"<collide_bitmask> {bits!r}: a whole number is needed")
+        file.fail(surface, f"<collide_bitmask> {bits!r}: must be a whole number")
     if friction < 0.0 or not 0.0 <= restitution <= 1.0 or stiffness <= 0.0 or damping < 0.0:
-        file.fail(surface, "friction, kd >= 0, kp > 0 and a restitution from 0 to 1 are needed")
+        file.fail(surface, "friction and kd must be >= 0, kp > 0, and restitution from 0 to 1")
     if stiffness >= _RIGID:
         return Surface(friction, restitution, bits=mask)
     return Surface(friction, restitution, stiffness, damping, mask)

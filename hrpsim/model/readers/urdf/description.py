@@ -64,11 +64,11 @@ def read_description(document: Document) -> Description:
     if not link_elements:
         there = ", ".join({f"<{described(e)}>": None for e in document.children(document.root)})
         document.fail(
-            document.root, f"a robot needs at least one <link>; there is {there[:200] or 'nothing'}"
+            document.root, f"a robot needs at least one <link>, got {there[:200] or 'nothing'}"
         )
     if len(link_elements) > limits.LINKS:
         count = len(link_elements)
-        document.fail(document.root, f"{count} links, {limits.LINKS} are allowed (LINKS)")
+        document.fail(document.root, f"has {count} links, {limits.excess('LINKS', 'links')}")
     _check_colors(document)
     for element in link_elements.values():
         _check_link(document, element)
@@ -139,7 +139,7 @@ def _check_geometry(document: Document, geometry, is_seen: bool) -> None:
     """
     shapes = [shape for shape in document.children(geometry) if not is_foreign(shape)]
     if len(shapes) != 1:
-        document.fail(geometry, f"one shape is needed, {len(shapes)} given")
+        document.fail(geometry, f"must have one shape, got {len(shapes)}")
     shape = shapes[0]
     document.require_name(shape, "geometry", str(shape.tag), GEOMETRIES)
     if shape.tag == "mesh":

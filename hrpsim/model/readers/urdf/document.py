@@ -46,7 +46,9 @@ class Document:
             for key in _NAMES.intersection(element.attrib):
                 element.set(key, element.get(key).strip())
         if self.root.tag != tag:
-            self.fail(self.root, f"the root element is <{self.root.tag}>, {form} needs <{tag}>")
+            self.fail(
+                self.root, f"the root element of {form} must be <{tag}>, got <{self.root.tag}>"
+            )
 
     def children(self, element, tag: str | None = None) -> Iterator:
         """Yield the child elements, all or those called `tag`. Comments and text are skipped."""
@@ -56,7 +58,7 @@ class Document:
         """Return the single child called `tag`, or None. Two such children are an error."""
         found = list(self.children(element, tag))
         if len(found) > 1:
-            self.fail(found[1], f"<{tag}> is given {len(found)} times, one is allowed")
+            self.fail(found[1], f"<{tag}> is given {len(found)} times. Keep one")
         if required and not found:
             self.fail(element, f"<{tag}> is missing")
         return found[0] if found else None
@@ -77,7 +79,7 @@ class Document:
         if len(words) != count:
             needed = "one number" if count == 1 else f"{count} numbers"
             shown = shown_value(raw)
-            self.fail(element, f"{attribute}={shown}: {needed} needed, {len(words)} given")
+            self.fail(element, f"{attribute}={shown}: must be {needed}, got {len(words)}")
         return [self._number(element, attribute, word, largest) for word in words]
 
     def number(

@@ -112,14 +112,14 @@ def _exists(check: Callable[[], bool]) -> bool:
 
 
 def _other_case(paths: Iterable[Path]) -> str:
-    """Return what else has the name: "; there is 'A.stl': ...", or no regular file."""
+    """Return what else has the name: ". Did you mean 'A.stl'? ...", or no regular file."""
     for path in paths:
         with contextlib.suppress(OSError, ValueError):
             for other in path.parent.iterdir():
                 if other.name == path.name:
-                    return f"; {path.name!r} is not a regular file"
+                    return f". {path.name!r} is not a regular file"
                 if other.name.lower() == path.name.lower():
-                    return f"; there is {other.name!r}: the case of letters counts"
+                    return f". Did you mean {other.name!r}? Upper and lower case differ"
     return ""
 
 

@@ -257,10 +257,12 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
     if isinstance(source, str) and source.lstrip("\ufeff \t\r\n").startswith("<"):
         return source.lstrip("\ufeff \t\r\n"), None
     if not isinstance(source, (str, os.PathLike)):
-        raise ModelError(f"a robot description is a path or XML text, not {type(source).__name__}")
+        raise ModelError(
+            f"a robot description must be a path or XML text, got {type(source).__name__}"
+        )
     path = Path(source)
     if not str(source).strip() or "\n" in str(path):
-        raise ModelError("the robot description is neither a path nor XML text that begins with <")
+        raise ModelError("the robot description is must be a path, or XML text that begins with <")
     if path.suffix.lower() in BINARY:
         return "", path  # a reader of its own reads the file
     data = read_bytes(path, ModelError, "XML_SIZE")

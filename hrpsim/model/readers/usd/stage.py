@@ -78,7 +78,7 @@ class _Reader:
         """Return the bodies, joints and shapes of the stage."""
         prims = stage_filters.all_prims(self.stage)
         if len(prims) > limits.XML_ELEMENTS:
-            raise ValueError(f"over {limits.XML_ELEMENTS} prims (XML_ELEMENTS)")
+            raise ValueError(limits.excess("XML_ELEMENTS", "prims"))
         root = self.stage.GetDefaultPrim()
         self.data.name = root.GetName() if root else "stage"
         for prim in prims:
@@ -148,7 +148,7 @@ class _Reader:
                 float(self._value(api.GetRestitutionAttr(), 0.0)),
             )
             if not (all(0.0 <= value < math.inf for value in found) and found.restitution <= 1.0):
-                raise ValueError(f"{path}: friction >= 0 and a restitution from 0 to 1 are needed")
+                raise ValueError(f"{path}: friction must be >= 0, and restitution from 0 to 1")
             self.data.materials[name] = found
         return self.materials[path], self._density(api)
 
@@ -328,11 +328,15 @@ class _Reader:
         counts = _array(mesh.GetFaceVertexCountsAttr(), np.int64)
         indices = _array(mesh.GetFaceVertexIndicesAttr(), np.int64)
         if counts.sum() != len(indices) or (counts < 0).any():
-            raise ValueError(f"{prim.GetPath()}: faces and their vertices differ in number")
+            raise ValueError(
+                f"{prim.GetPath()}: faceVertexCounts and faceVertexIndices do not fit each other"
+            )
         if len(indices) and not 0 <= indices.min() <= indices.max() < len(points):
-            raise ValueError(f"{prim.GetPath()}: faces name vertices that are not there")
+            raise ValueError(f"{prim.GetPath()}: faces name vertices that do not exist")
         if len(points) > limits.MESH_ELEMENTS or len(indices) > 4 * limits.MESH_ELEMENTS:
-            raise ValueError(f"{prim.GetPath()}: over {limits.MESH_ELEMENTS} (MESH_ELEMENTS)")
+            raise ValueError(
+                f"{prim.GetPath()}: {limits.excess('MESH_ELEMENTS', 'vertices or triangles')}"
+            )
         faces = _fans(counts, indices)
         if str(mesh.GetOrientationAttr().Get()) == "leftHanded":
             faces = faces[:, ::-1]
