@@ -68,7 +68,7 @@ _DRIFT = np.dtype(
         ("way", "f8", (3,)),  # slip of a over b, for constant arms [m]
         ("arm_a", "f8", (3,)),  # the point from the bodies' centres of mass, world's axes [m]
         ("arm_b", "f8", (3,)),
-        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: their part of the slip
+        ("shift_a", "f8", (3, 3)),  # rotations: what changes of the arms add to the slip [rad]
         ("shift_b", "f8", (3, 3)),
     ]
 )

@@ -103,7 +103,7 @@ def integrate_rk4(s: Scene) -> int:
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
             _go_to_stage(s, stage, h)
-        if _solve_stage(s, stage, staged, h / dt) != DONE:
+        if _solve_stage(s, stage, staged, 0.5 * ((stage + 1) // 2)) != DONE:
             return DIVERGED  # where the step began, nothing was singular
         add_stage_efforts(s, _WEIGHTS[stage], stage > 0 or staged)
         add_spin(settings, s.forest.bodies, s.kinematics, s.rk4, stage)

@@ -26,7 +26,11 @@ follow, with the body's rotation:
 
     r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
 
-This rule is exact for a ball, a cylinder and a corner, and of second order for all else.
+This rule is exact for a ball, a cylinder and a corner, and of second order for all else. If the
+change of the arm of a free body goes on (contact_history), the parabola through the last point
+r(-1) takes the place of the rotation. A rim that rolls in a bend turns by less than the body does:
+
+    r(1/2) = r0 + (r1 - r0) / 2 - (r1 - 2 r0 + r(-1)) / 8
 """
 
 import math
@@ -133,7 +137,19 @@ def _renew_arm(
     arm: Vec3,
     way_out: Vec3,
 ) -> None:
-    """Write the present arm of a contact point, and add the effect of its change to the slip."""
+    """Write the present arm of a contact point, and add the effect of its change to the slip.
+
+    Args:
+        s: the scene.
+        body: index of the body. -1 is the world.
+        sign: 1 for the contact's body a, -1 for b.
+        point: the point, from the origin of the body's tree (3,) [m].
+        moved_before: change of the arm in the step before the last (3,) [m].
+        smooth: whether the change of the arm goes on.
+        shift: rotations of the body in the last step, as `_add_slip` wrote them (3, 3) [rad].
+        arm: the arm at the start of the last step (3,), overwritten with the present arm [m].
+        way_out: slip (3,), changed [m].
+    """
     if body < 0:
         return
     change, half, middle, lean = s.work.directions[0], shift[0], shift[1], shift[2]
@@ -329,9 +345,11 @@ def _add_slip(
     way: Vec3,
     shift_out: Mat3,
 ) -> None:
-    """Add `sign` times the displacement of a point with a fixed arm, and write the arm's effect.
+    """Add `sign` times the displacement of a point with a fixed arm, and write the rotations.
 
-    The displacement is the displacement of the body's centre plus the rotation times the arm.
+    The displacement is the displacement of the body's centre plus the rotation times the arm. The
+    rows of shift_out are three rotations [rad]: the rotation that a steady change of the arm
+    multiplies, the rotation by the middle of the step, and the rotation by which r(1/2) leans.
     """
     if body < 0:
         return
