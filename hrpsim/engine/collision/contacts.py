@@ -463,6 +463,7 @@ def recall_impulses(counts: Counts, collision: Collision) -> int:
                 copy_penalty(previous[j].penalty, contact.penalty)
                 copy_drift(previous[j].drift, contact.gap, contact.drift)
                 find_changes(previous[j], contact)
+                contact.partner = j
                 copy_memory(previous[j].memory, contact.memory)
                 contact.slipping = previous[j].slipping
                 contact.late = previous[j].late

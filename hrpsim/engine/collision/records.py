@@ -68,7 +68,7 @@ _DRIFT = np.dtype(
         ("way", "f8", (3,)),  # slip of a over b, for constant arms [m]
         ("arm_a", "f8", (3,)),  # the point from the bodies' centres of mass, world's axes [m]
         ("arm_b", "f8", (3,)),
-        ("shift_a", "f8", (3, 3)),  # times the changes of the arms: their part of the slip
+        ("shift_a", "f8", (3, 3)),  # rotations: what changes of the arms add to the slip [rad]
         ("shift_b", "f8", (3, 3)),
     ]
 )
@@ -95,6 +95,7 @@ CONTACT = np.dtype(
         ("normal", "f8", (3,)),  # from b to a: a force f >= 0 pushes a along +normal
         ("gap", "f8"),  # [m], negative inside
         ("is_new", "i8"),  # whether the last step did not have it
+        ("partner", "i8"),  # its number among the contacts of the last step, if that had it
         ("impulse", "f8", (3,)),  # along the normal and the two tangents [Ns]
         ("warm", "f8", (3,)),  # the part of it that a next step starts from
         ("memory", SOLVER_MEMORY),
@@ -117,6 +118,11 @@ CONTACT = np.dtype(
         ("bend", "f8", (3,)),  # change of its velocity to the end of the step [m/s]
         ("bend_before", "f8", (3,)),  # in the last step
         ("bends", "i8"),  # which of its rows take that into account (contact_bending)
+        ("asked", "f8"),  # velocity that the normal row asks for, without `bend` [m/s]
+        ("missed", "f8", (3,)),  # what the rates of the last step left out of `bend` [m/s]
+        ("added", "f8", (3,)),  # the part of `bend` for this [m/s]
+        ("push", "f8", (3,)),  # force on a in an rk4 step [N]
+        ("rise", "f8", (3,)),  # change of `push` since the last step [N]
         ("closes", "i8"),  # whether its row closes the rest of a gap
     ]
 )

@@ -42,7 +42,16 @@ from hrpsim.engine.compile.kernel_types import (
     Vec3,
     Vector,
 )
+from hrpsim.engine.constraints.contact_history import (
+    ALL,
+    NONE,
+    NORMAL,
+    ROUNDING,
+    add_missed,
+    begins,
+)
 from hrpsim.engine.constraints.impact_rows import CLOSED
+from hrpsim.engine.constraints.round_points import arm_rate
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import PENALTY
 from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
@@ -58,9 +67,6 @@ _TURNS = 1e-4
 _TURNS_FAR = 0.5
 # Largest difference of two changes in successive steps, as a share of the later one.
 _SMOOTH = 0.5
-ROUNDING = 1e-9  # of a change [m/s]
-# Which rows of a contact take the change into account: none, the normal one, those of friction too.
-NONE, NORMAL, ALL = range(3)
 _EXPLAINS = 2.0  # slip that is not sliding, as a multiple of the change of friction's rows
 # Share of a gap which counts as closed that a step closes or opens: the residue of a tilt dies out.
 CLOSES = 0.2
@@ -95,8 +101,9 @@ def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
         contact.closes = 1
         normal.target -= CLOSES * contact.gap / time_step
     if begins(contact):
-        _expect_move(s, contact.body_a, contact.shape_a, contact.point_a, contact.moved_a)
-        _expect_move(s, contact.body_b, contact.shape_b, contact.point_b, contact.moved_b)
+        a, b = contact.shape_a, contact.shape_b
+        _expect_move(s, contact, contact.body_a, a, 1.0, contact.point_a, contact.moved_a)
+        _expect_move(s, contact, contact.body_b, b, -1.0, contact.point_b, contact.moved_b)
         for r in range(3):
             contact.turned[r] = 0.0
     _add_side(s, contact.body_a, contact.point_a, contact.moved_a, 1.0, change)
@@ -104,6 +111,9 @@ def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
     _add_turn_of_normal(s.kinematics, contact, change)
     for r in range(3):
         contact.bend[r] = bend_time / time_step * change[r]
+    contact.asked = normal.target
+    if s.settings[0].staged:
+        add_missed(s, c)
     if _is_smooth(s.settings[0], s.constrained, contact, normal):
         contact.bends = NORMAL
         normal.target -= bend_along(contact, normal)
@@ -114,14 +124,6 @@ def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
             contact.bends = ALL
             for row in (x, y):
                 row.target -= bend_along(contact, row)
-
-
-@inlined_kernel
-def begins(contact: Contact) -> bool:
-    """Return whether a contact is new, or its bodies did not turn in the last step."""
-    before = contact.bend_before
-    size = before[0] * before[0] + before[1] * before[1] + before[2] * before[2]
-    return contact.is_new != 0 or size < ROUNDING * ROUNDING
 
 
 @inlined_kernel
@@ -209,7 +211,9 @@ def _turns(
 
 
 @inlined_kernel
-def _expect_move(s: Scene, body: int, shape: int, arm: Vec3, moved_out: Vec3) -> None:
+def _expect_move(
+    s: Scene, contact: Contact, body: int, shape: int, sign: float, arm: Vec3, moved_out: Vec3
+) -> None:
     """Write by how much the arm (3,) of a new contact will change in a step [m]."""
     for r in range(3):
         moved_out[r] = 0.0
@@ -221,7 +225,10 @@ def _expect_move(s: Scene, body: int, shape: int, arm: Vec3, moved_out: Vec3) ->
     ox, oy, oz = _origin_velocity(s.forest, s.kinematics, body)
     x, y, z = x - ox, y - oy, z - oz
     kind = geometry.kind
-    if kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
+    if s.settings[0].staged:
+        px, py, pz = arm_rate(geometry, link, arm, contact.normal, sign)
+        x, y, z = x + px, y + py, z + pz
+    elif kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
         px, py, pz = placed_point(R, link.p, geometry.placement_p)
         px, py, pz = arm[0] - px, arm[1] - py, arm[2] - pz
         ax, ay, az = w[0], w[1], w[2]

@@ -20,11 +20,11 @@ from hrpsim.engine.step.motion.carry import move
 from hrpsim.engine.step.motion.free_rotation import (
     find_turning,
     start_turning,
-    turn_held_moments,
     turn_over_step,
     turn_to_stage,
 )
 from hrpsim.engine.step.motion.half_turns import turn_to_end
+from hrpsim.engine.step.motion.held_forces import change_held_forces
 from hrpsim.engine.step.motion.rk4_stages import (
     add_stage_efforts,
     begin_stages,
@@ -95,7 +95,7 @@ def integrate_rk4(s: Scene) -> int:
     start_slip(s)
     start_turning(s, staged)
     if settings.stage_turns:
-        turn_held_moments(s)
+        change_held_forces(s)
     copy_vector(s.q, s.rk4.q_start)
     copy_vector(s.velocity, work.velocity_after_impacts)
     work.applied[:] = 0.0
@@ -103,7 +103,7 @@ def integrate_rk4(s: Scene) -> int:
         h = dt if stage == 3 else 0.5 * dt
         if stage > 0:
             _go_to_stage(s, stage, h)
-        if _solve_stage(s, stage, staged, h / dt) != DONE:
+        if _solve_stage(s, stage, staged, 0.5 * ((stage + 1) // 2)) != DONE:
             return DIVERGED  # not SINGULAR, since the start of the step was not singular
         add_stage_efforts(s, _WEIGHTS[stage], stage > 0 or staged)
         add_spin(settings, s.forest.bodies, s.kinematics, s.rk4, stage)
@@ -199,16 +199,15 @@ def stage_acceleration(s: Scene, part: float) -> int:
     for i in range(s.forest.bodies.shape[0]):
         before, now = s.rk4.held[i].p, kinematics[i].p
         x, y, z = now[0] - before[0], now[1] - before[1], now[2] - before[2]
-        f, external, turning = (
-            s.rk4.held[i].wrench,
-            s.articulated[i].external,
-            s.rk4.held[i].turning,
-        )
-        external[0] += f[0] + part * turning[0] + y * f[5] - z * f[4]
-        external[1] += f[1] + part * turning[1] + z * f[3] - x * f[5]
-        external[2] += f[2] + part * turning[2] + x * f[4] - y * f[3]
-        for r in range(3, 6):
-            external[r] += f[r]
+        f, external = s.rk4.held[i].wrench, s.articulated[i].external
+        change = s.rk4.held[i].change[round(2.0 * part)]
+        fx, fy, fz = f[3] + change[3], f[4] + change[4], f[5] + change[5]
+        external[0] += f[0] + change[0] + y * fz - z * fy
+        external[1] += f[1] + change[1] + z * fx - x * fz
+        external[2] += f[2] + change[2] + x * fy - y * fx
+        external[3] += fx
+        external[4] += fy
+        external[5] += fz
     return accelerate(s, 0.0)
 
 

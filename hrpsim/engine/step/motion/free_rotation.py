@@ -16,8 +16,7 @@ the error would grow. A constant moment changes L exactly, for any rotation. The
 final correction of R such that R J u equals L. The correction is as small as the error of the step.
 All bodies here have the origin at the centre of mass, as `Body` ensures.
 
-The moment of a contact force follows the contact point, which moves over the body while the body
-turns.
+The contact forces and their points change over the step (hrpsim.engine.step.motion.held_forces).
 
 A body with contacts may rotate by more than half a radian in a step. Its contact force is computed
 only once per step. If the body nutates by more than a radian, a constant moment acts perpendicular
@@ -37,10 +36,8 @@ from hrpsim.engine.compile.kernel_types import (
     Records,
     Scene,
     Seconds,
-    Vec3,
     Vector,
 )
-from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.dynamics.spin import free_acceleration, solve_rows_of_three, turn_freely_for
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotate_quaternion, rotated, rotation_from_quaternion
@@ -48,7 +45,6 @@ from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 from hrpsim.engine.step.motion.half_turns import is_round, turns_freely, write_free_acceleration
 from hrpsim.engine.step.motion.records import Rk4
 from hrpsim.engine.step.rows.constrain import is_solved_at_stages
-from hrpsim.engine.step.scene.status import DONE
 
 # Largest rotation that aligns R with L [rad], and as a fraction of the rotation of the step. The
 # moments on bodies nearly at rest, as in a stack, cancel, so that rounding gives their direction.
@@ -227,40 +223,6 @@ def _turn_as_predicted(s: Scene, i: Index) -> None:
     x, y, z = turn_freely_for(body.inertia, q, x, y, z, dt, s.work.turning)
     x, y, z = rotated(s.q[j], s.q[j + 1], s.q[j + 2], s.q[j + 3], x, y, z)
     s.velocity[k], s.velocity[k + 1], s.velocity[k + 2] = x, y, z
-
-
-@lazy_kernel(feature="stage_turns")
-def turn_held_moments(s: Scene) -> int:
-    """Find the change over the step of the moments of held contact forces on free bodies [Nm].
-
-    The points of the forces move over the bodies as in the last step. The kernel writes `turning`
-    of s.rk4.held.
-    """
-    rate = 1.0 / s.settings[0].time_step
-    for i in range(s.forest.bodies.shape[0]):
-        for r in range(3):
-            s.rk4.held[i].turning[r] = 0.0
-    for c in range(s.counts[0].contact_count):
-        contact = s.collision.contacts[c]
-        if contact.bend[0] == 0.0 and contact.bend[1] == 0.0 and contact.bend[2] == 0.0:
-            continue
-        fx = fy = fz = 0.0
-        for axis in range(3):
-            row = s.rows.rows[3 * c + axis]
-            J, force = row.J_a, rate * row.impulse if contact.body_a >= 0 else -rate * row.impulse
-            fx, fy, fz = fx + force * J[3], fy + force * J[4], fz + force * J[5]
-        _add_moment(s, contact.body_a, contact.moved_a, fx, fy, fz)
-        _add_moment(s, contact.body_b, contact.moved_b, -fx, -fy, -fz)
-    return DONE
-
-
-@inlined_kernel
-def _add_moment(s: Scene, body: int, arm: Vec3, fx: float, fy: float, fz: float) -> None:
-    if body >= 0 and turns_freely(s.forest, body):
-        turning = s.rk4.held[body].turning
-        turning[0] += arm[1] * fz - arm[2] * fy
-        turning[1] += arm[2] * fx - arm[0] * fz
-        turning[2] += arm[0] * fy - arm[1] * fx
 
 
 @inner_kernel

@@ -25,7 +25,7 @@ HELD_FORCE = np.dtype(
         ("wrench", "f8", (6,)),
         ("p", "f8", (3,)),
         ("origin", "f8", (3,)),
-        ("turning", "f8", (3,)),  # change of its moment over the step, as contact points move [Nm]
+        ("change", "f8", (3, 6)),  # at the start, middle and end of the step [Nm, N]
     ]
 )
 

@@ -25,8 +25,12 @@ middle of the step, the arm is
 
     r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
 
-where []x is the cross-product matrix. This is exact for a ball, a cylinder and a corner, and of
-second order otherwise.
+[]x is the cross-product matrix. The rule is exact for a ball, a cylinder and a corner, and of
+second order otherwise. If the change of a free body's arm is steady (contact_history), the parabola
+through the arm r(-1) of the last step replaces the rotation. The arm of a rim that rolls in a bend
+turns by less than the body:
+
+    r(1/2) = r0 + (r1 - r0) / 2 - (r1 - 2 r0 + r(-1)) / 8
 """
 
 import math
@@ -51,6 +55,7 @@ from hrpsim.engine.compile.kernel_types import (
     Vector,
 )
 from hrpsim.engine.constraints.contact_bending import bend_along
+from hrpsim.engine.constraints.contact_history import goes_on, last_contact
 from hrpsim.engine.constraints.friction_laws import friction_holds
 from hrpsim.engine.constraints.rows import Rows, row_velocity
 from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
@@ -78,8 +83,29 @@ def start_slip(s: Scene) -> None:
         drift.held_gap += s.settings[0].time_step * rate
         if not drift.has_slipped:
             clear_slip(contact)
-        _renew_arm(s, contact.body_a, contact.point_a, drift.shift_a, drift.arm_a, drift.way)
-        _renew_arm(s, contact.body_b, contact.point_b, drift.shift_b, drift.arm_b, drift.way)
+        before, smooth = last_contact(s, c), goes_on(contact)
+        _renew_arm(
+            s,
+            contact.body_a,
+            1.0,
+            contact.point_a,
+            before.moved_a,
+            smooth,
+            drift.shift_a,
+            drift.arm_a,
+            drift.way,
+        )
+        _renew_arm(
+            s,
+            contact.body_b,
+            -1.0,
+            contact.point_b,
+            before.moved_b,
+            smooth,
+            drift.shift_b,
+            drift.arm_b,
+            drift.way,
+        )
     for i in range(s.forest.bodies.shape[0]):
         slip = s.rk4.slips[i]
         spin = slip.spin
@@ -100,16 +126,45 @@ def clear_slip(contact: Contact) -> None:
 
 
 @inner_kernel
-def _renew_arm(s: Scene, body: Index, point: Vec3, shift: Mat3, arm: Vec3, way_out: Vec3) -> None:
-    """Write the present arm of a contact point, and add the effect of its change to the slip."""
+def _renew_arm(
+    s: Scene,
+    body: Index,
+    sign: float,
+    point: Vec3,
+    moved_before: Vec3,
+    smooth: bool,
+    shift: Mat3,
+    arm: Vec3,
+    way_out: Vec3,
+) -> None:
+    """Write the present arm of a contact point, and add the effect of its change to the slip.
+
+    Args:
+        s: the scene.
+        body: index of the body. -1 is the world.
+        sign: 1 for the contact's body a, -1 for b.
+        point: the point, from the origin of the body's tree (3,) [m].
+        moved_before: change of the arm in the step before the last (3,) [m].
+        smooth: whether the change of the arm goes on.
+        shift: rotations of the body in the last step, as `_add_slip` wrote them (3, 3) [rad].
+        arm: the arm at the start of the last step (3,), overwritten with the present arm [m].
+        way_out: slip (3,), changed [m].
+    """
     if body < 0:
         return
-    change = s.work.directions[0]
+    change, half, middle, lean = s.work.directions[0], shift[0], shift[1], shift[2]
     for r in range(3):
         now = point[r] - _center(s.forest.bodies, s.kinematics, body, r)
         change[r], arm[r] = now - arm[r], now
-    for r in range(3):
-        way_out[r] += shift[r, 0] * change[0] + shift[r, 1] * change[1] + shift[r, 2] * change[2]
+    cx, cy, cz = change[0], change[1], change[2]
+    x, y, z = lean[1] * cz - lean[2] * cy, lean[2] * cx - lean[0] * cz, lean[0] * cy - lean[1] * cx
+    if smooth and s.forest.dofs[s.forest.bodies[body].v_index].turns_freely:
+        x = 0.125 * (cx - moved_before[0])
+        y = 0.125 * (cy - moved_before[1])
+        z = 0.125 * (cz - moved_before[2])
+    way_out[0] += sign * (half[1] * cz - half[2] * cy - middle[1] * z + middle[2] * y)
+    way_out[1] += sign * (half[2] * cx - half[0] * cz - middle[2] * x + middle[0] * z)
+    way_out[2] += sign * (half[0] * cy - half[1] * cx - middle[0] * y + middle[1] * x)
 
 
 @inlined_kernel
@@ -293,9 +348,11 @@ def _add_slip(
     way: Vec3,
     shift_out: Mat3,
 ) -> None:
-    """Add `sign` times the displacement of a point with a constant arm, and write the arm's effect.
+    """Add `sign` times the displacement of a point with a fixed arm, and write the rotations.
 
-    The displacement is that of the body's centre of mass, plus the rotation times the arm.
+    The displacement is that of the body's centre of mass, plus the rotation times the arm. The
+    rows of shift_out are three rotations [rad]: the rotation that a steady change of the arm
+    multiplies, the rotation by the middle of the step, and the rotation by which r(1/2) leans.
     """
     if body < 0:
         return
@@ -316,15 +373,6 @@ def _add_slip(
     lean = 0.125
     if angle > 1e-3:
         lean = 0.5 * math.tan(0.25 * angle) / angle if angle < _LARGEST_TURN else 0.0
-    h0, h1, h2 = lean * x, lean * y, lean * z
-    u0, u1, u2 = 0.5 * m0 + e0, 0.5 * m1 + e1, 0.5 * m2 + e2
-    along = m0 * h0 + m1 * h1 + m2 * h2
-    shift_out[0, 0] = sign * (along - h0 * m0)
-    shift_out[0, 1] = sign * (-u2 - h0 * m1)
-    shift_out[0, 2] = sign * (u1 - h0 * m2)
-    shift_out[1, 0] = sign * (u2 - h1 * m0)
-    shift_out[1, 1] = sign * (along - h1 * m1)
-    shift_out[1, 2] = sign * (-u0 - h1 * m2)
-    shift_out[2, 0] = sign * (-u1 - h2 * m0)
-    shift_out[2, 1] = sign * (u0 - h2 * m1)
-    shift_out[2, 2] = sign * (along - h2 * m2)
+    shift_out[0, 0], shift_out[0, 1], shift_out[0, 2] = 0.5 * m0 + e0, 0.5 * m1 + e1, 0.5 * m2 + e2
+    shift_out[1, 0], shift_out[1, 1], shift_out[1, 2] = m0, m1, m2
+    shift_out[2, 0], shift_out[2, 1], shift_out[2, 2] = lean * x, lean * y, lean * z

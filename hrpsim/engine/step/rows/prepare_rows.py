@@ -52,8 +52,8 @@ def prepare_rows(s: Scene) -> int:
     Every world needs this kernel, so that it is compiled beside the step (announcement).
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
-    forest, islands, joint_holds, joint_impulses, joint_parameters, joint_rows, kinematics,
-    materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work.
+    forest, impacts, islands, joint_holds, joint_impulses, joint_parameters, joint_rows,
+    kinematics, materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work.
     Writes: collision, connections, constrained, counts, direct, failure, islands, joint_rows, rows,
     step_stats, tendons, work.
     """

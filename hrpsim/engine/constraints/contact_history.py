@@ -1,0 +1,95 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the last steps show about the velocity of a contact, for the next rk4 step.
+
+`contact_bending` finds the change of a contact's velocity over a step from rates at the start of
+the step. The change then misses a part of second order in the time step. A row that held its
+velocity leaves exactly this part at the end of the step. The part varies slowly. The next step
+therefore adds the part, extrapolated from the last two steps. The velocity that rows leave is then
+of fourth order.
+
+The part is known if the contact pressed, its row took the change into account or the change was
+rounding, and no impact changed the velocity. The part along the surface is known if the contact
+also stuck.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Contact, Scene, Vec3
+from hrpsim.engine.constraints.rows import row_velocity
+
+# Which rows of a contact take the change into account: none, the normal one, those of friction too.
+NONE, NORMAL, ALL = range(3)
+ROUNDING = 1e-9  # of a change [m/s]
+# Largest difference of what two successive steps missed, as a share of the later one. If the
+# difference is larger, the later one goes on without a trend.
+_SMOOTH = 0.5
+
+
+@inlined_kernel
+def begins(contact: Contact) -> bool:
+    """Return whether a contact is new, or its bodies did not turn in the last step."""
+    return contact.is_new != 0 or _is_rounding(contact.bend_before)
+
+
+@inlined_kernel
+def _is_rounding(bend: Vec3) -> bool:
+    """Return whether a change of velocity (3,) [m/s] is rounding."""
+    return bend[0] * bend[0] + bend[1] * bend[1] + bend[2] * bend[2] < ROUNDING * ROUNDING
+
+
+@inlined_kernel
+def goes_on(contact: Contact) -> bool:
+    """Return whether the point and the velocity of a contact change as in the last step."""
+    return contact.bends != NONE and not begins(contact)
+
+
+@inlined_kernel
+def last_contact(s: Scene, c: int) -> Contact:
+    """Return contact c as the last step left the contact. A new contact gets any contact."""
+    contact = s.collision.contacts[c]
+    return s.collision.previous[0 if contact.is_new else contact.partner]
+
+
+@inlined_kernel
+def add_missed(s: Scene, c: int) -> None:
+    """Add to the change of contact c what the changes of the last steps missed.
+
+    Reads: collision, constrained, impacts, rows.
+    Writes: collision.
+    """
+    contact, before, rows = s.collision.contacts[c], last_contact(s, c), s.rows.rows
+    sign, used = 1.0 if contact.body_a >= 0 else -1.0, 1.0 if before.bends != NONE else 0.0
+    difference = size = 0.0
+    for r in range(3):
+        contact.missed[r] = contact.added[r] = 0.0
+    for axis in range(_known_rows(s, c, before)):
+        row, asked = rows[3 * c + axis], before.asked if axis == 0 else 0.0
+        J, last, added = row.J_a, before.missed, before.added
+        left = sign * (row_velocity(row, s.constrained.velocity) - asked)
+        missed = left + used * (J[3] * added[0] + J[4] * added[1] + J[5] * added[2])
+        rise = missed - (J[3] * last[0] + J[4] * last[1] + J[5] * last[2])
+        for r in range(3):
+            contact.missed[r] += missed * J[3 + r]
+            contact.added[r] += (missed + rise) * J[3 + r]
+        difference += rise * rise
+        size += missed * missed
+    smooth = difference <= _SMOOTH * _SMOOTH * size
+    for r in range(3):
+        if not smooth:
+            contact.added[r] = contact.missed[r]
+        contact.bend[r] += contact.added[r]
+
+
+@inlined_kernel
+def _known_rows(s: Scene, c: int, before: Contact) -> int:
+    """Return how many rows of contact c left exactly what their change missed.
+
+    before: the contact in the last step.
+    """
+    contact, plain = s.collision.contacts[c], _is_rounding(before.bend)
+    if contact.is_new or not before.warm[0] > 0.0 or (before.bends == NONE and not plain):
+        return 0
+    if s.impacts.state[0].had_impacts or s.rows.rows[3 * c].compliance > 0.0:
+        return 0
+    return 3 if contact.drift.has_slipped and (plain or before.bends == ALL) else 1

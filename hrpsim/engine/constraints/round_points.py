@@ -1,0 +1,87 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Path of the contact point over a round shape that touches a surface of fixed normal.
+
+The normal n points from the surface into the body. The shape turns with the angular velocity w, and
+its axis a changes by da/dt = w x a. The arm p points from the shape's centre to the contact point.
+
+- Sphere and capsule: the radius to the point stays along n, so dp/dt = w x (p + rho n).
+- Cylinder: the point is the lowest one of a rim, p = s a - rho m / |m|, where m = n - (n . a) a is
+  the part of n across the axis. Then dp/dt = s da/dt - rho (dm/dt - u (u . dm/dt)) / |m| with
+  u = m / |m| and dm/dt = -(n . da/dt) a - (n . a) da/dt.
+"""
+
+import math
+
+from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Kinematics, Shape, Vec3
+from hrpsim.engine.spatial.vector import matrix_times, placed_point
+from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
+
+# Share of the normal across a cylinder's axis below which a cap lies on the surface. Then no point
+# of the rim is the lowest.
+_UPRIGHT = 0.05
+
+
+@inlined_kernel
+def arm_rate(
+    shape: Shape, link: Kinematics, arm: Vec3, normal: Vec3, sign: float
+) -> tuple[float, float, float]:
+    """Return what the roundness of a shape adds to the rate of a contact point's arm [m/s].
+
+    The sum of the result and of the velocity w x arm of the material is the rate of the arm.
+
+    Args:
+        shape: SHAPE record.
+        link: KINEMATICS record of the shape's body. `R`, `p` and `v` are read.
+        arm: the contact point, from the origin of the tree (3,) [m].
+        normal: normal of the contact (3,) [1].
+        sign: 1 if the normal points into the body, -1 if the normal points out of the body.
+    """
+    nx, ny, nz = sign * normal[0], sign * normal[1], sign * normal[2]
+    w, kind = link.v, shape.kind
+    if kind == SPHERE or kind == CAPSULE:
+        radius = shape.size[0]
+        x, y, z = w[1] * nz - w[2] * ny, w[2] * nx - w[0] * nz, w[0] * ny - w[1] * nx
+        return radius * x, radius * y, radius * z
+    if kind != CYLINDER:
+        return 0.0, 0.0, 0.0
+    x, y, z = placed_point(link.R, link.p, shape.placement_p)
+    own = shape.placement_R
+    ax, ay, az = matrix_times(link.R, own[0, 2], own[1, 2], own[2, 2])
+    return _rim_rate(
+        (ax, ay, az), (nx, ny, nz), (w[0], w[1], w[2]), (arm[0] - x, arm[1] - y, arm[2] - z)
+    )
+
+
+@inlined_kernel
+def _rim_rate(
+    a: tuple[float, float, float],
+    n: tuple[float, float, float],
+    w: tuple[float, float, float],
+    p: tuple[float, float, float],
+) -> tuple[float, float, float]:
+    """Return the rate of the lowest point of a rim, less the velocity of the material [m/s].
+
+    Args:
+        a: axis of the cylinder [1].
+        n: normal of the surface, into the body [1].
+        w: angular velocity [rad/s].
+        p: the point, from the centre of the cylinder [m].
+    """
+    c, s = a[0] * n[0] + a[1] * n[1] + a[2] * n[2], a[0] * p[0] + a[1] * p[1] + a[2] * p[2]
+    mx, my, mz = n[0] - c * a[0], n[1] - c * a[1], n[2] - c * a[2]
+    qx, qy, qz = p[0] - s * a[0], p[1] - s * a[1], p[2] - s * a[2]
+    size = math.sqrt(mx * mx + my * my + mz * mz)
+    if size < _UPRIGHT:  # only rotation about the axis keeps the point
+        spin = w[0] * a[0] + w[1] * a[1] + w[2] * a[2]
+        x, y, z = a[1] * qz - a[2] * qy, a[2] * qx - a[0] * qz, a[0] * qy - a[1] * qx
+        return -spin * x, -spin * y, -spin * z
+    mx, my, mz = mx / size, my / size, mz / size
+    bx, by, bz = w[1] * a[2] - w[2] * a[1], w[2] * a[0] - w[0] * a[2], w[0] * a[1] - w[1] * a[0]
+    b = bx * n[0] + by * n[1] + bz * n[2]
+    tx, ty, tz = -b * a[0] - c * bx, -b * a[1] - c * by, -b * a[2] - c * bz
+    t, k = tx * mx + ty * my + tz * mz, -(qx * mx + qy * my + qz * mz) / size
+    x, y, z = w[1] * qz - w[2] * qy, w[2] * qx - w[0] * qz, w[0] * qy - w[1] * qx
+    return -x - k * (tx - t * mx), -y - k * (ty - t * my), -z - k * (tz - t * mz)

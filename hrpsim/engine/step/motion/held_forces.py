@@ -1,0 +1,157 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""How contact forces on free bodies change over an rk4 step.
+
+The force F of a contact is found once, as the mean over the step. The force and the arm r of the
+contact point go on as in the last steps. At the fraction t of the step
+
+    F(t) = F + (t - 1/2) dF,   r(t) = r + t dr + t (1 + t) / 2 ddr,
+
+with the changes dF of the force and dr of the arm in the last step, and the second difference ddr
+of the arm. A force that stays, at a point on a straight path, does work on the body although the
+velocity at the contact is zero at both ends of the step: the velocity is a parabola between the
+ends. This work is of second order in the time step, and has the same sign for as long as the body
+rolls.
+
+dF is used if the last two changes of the force are alike. ddr is used if the contact takes the
+change of its velocity into account (hrpsim.engine.constraints.contact_bending), and the last two
+changes of the arm are alike. After impacts neither is used.
+"""
+
+from hrpsim.engine.compile.compiled import inlined_kernel
+from hrpsim.engine.compile.kernel_types import Contact, Index, Scene, Vec3
+from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.contact_history import goes_on, last_contact
+from hrpsim.engine.dynamics.spin import solve_rows_of_three
+from hrpsim.engine.spatial.vector import matrix_times, transposed_times
+from hrpsim.engine.step.motion.half_turns import turns_freely
+from hrpsim.engine.step.scene.status import DONE
+
+# Largest difference of two successive changes, as a share of the later one.
+_SMOOTH = 0.5
+
+
+@lazy_kernel(feature="stage_turns")
+def change_held_forces(s: Scene) -> int:
+    """Find how the contact forces on free bodies differ at the stages from their means [Nm, N].
+
+    The kernel writes `change` of s.rk4.held, `push` and `rise` of contacts, and adds the effect of
+    the change at the start of the step to work.dv.
+    """
+    held = s.rk4.held
+    for i in range(s.forest.bodies.shape[0]):
+        for part in range(3):
+            for r in range(6):
+                held[i].change[part, r] = 0.0
+    for c in range(s.counts[0].contact_count):
+        contact, before = s.collision.contacts[c], last_contact(s, c)
+        _find_push(s, c)
+        rises, bends = _find_rise(s, contact, before), goes_on(contact)
+        a, b = contact.body_a, contact.body_b
+        _add(s, a, contact.point_a, contact.moved_a, before.moved_a, contact, 1.0, rises, bends)
+        _add(s, b, contact.point_b, contact.moved_b, before.moved_b, contact, -1.0, rises, bends)
+    for i in range(s.forest.bodies.shape[0]):
+        if turns_freely(s.forest, i):
+            _change_start(s, i)
+    return DONE
+
+
+@inlined_kernel
+def _find_push(s: Scene, c: int) -> None:
+    """Write the force of contact c on its body a [N]."""
+    contact, rate = s.collision.contacts[c], 1.0 / s.settings[0].time_step
+    rate = rate if contact.body_a >= 0 else -rate
+    for r in range(3):
+        contact.push[r] = 0.0
+    for axis in range(3):
+        row = s.rows.rows[3 * c + axis]
+        J, force = row.J_a, rate * row.impulse
+        for r in range(3):
+            contact.push[r] += force * J[3 + r]
+
+
+@inlined_kernel
+def _find_rise(s: Scene, contact: Contact, before: Contact) -> bool:
+    """Write the change of a contact's force in the last step, and return whether it goes on."""
+    difference = size = 0.0
+    for r in range(3):
+        rise = contact.push[r] - before.push[r] if not contact.is_new else 0.0
+        contact.rise[r] = rise
+        difference += (rise - before.rise[r]) ** 2
+        size += rise * rise
+    if contact.is_new or s.impacts.state[0].had_impacts:
+        return False
+    return difference < _SMOOTH * _SMOOTH * size
+
+
+@inlined_kernel
+def _are_alike(moved: Vec3, before: Vec3) -> bool:
+    """Return whether two successive changes of an arm (3,) are alike."""
+    difference = size = 0.0
+    for r in range(3):
+        difference += (moved[r] - before[r]) ** 2
+        size += moved[r] ** 2
+    return difference < _SMOOTH * _SMOOTH * size
+
+
+@inlined_kernel
+def _add(  # many parameters: one side of a contact
+    s: Scene,
+    body: int,
+    arm: Vec3,
+    moved: Vec3,
+    moved_before: Vec3,
+    contact: Contact,
+    sign: float,
+    rises: bool,
+    bends: bool,
+) -> None:
+    """Add the changes of a contact's force and of its moment on one body.
+
+    Args:
+        s: the scene.
+        body: index of the body. -1 is the world.
+        arm: of the contact point, from the origin of the body's tree (3,) [m].
+        moved: change of the arm in the last step (3,) [m].
+        moved_before: change of the arm in the step before (3,) [m].
+        contact: CONTACT record. `push` and `rise` are known.
+        sign: 1 for the contact's body a, -1 for b.
+        rises: whether the force changes over the step.
+        bends: whether the contact takes the change of its velocity into account.
+    """
+    if body < 0 or not turns_freely(s.forest, body):
+        return
+    moves = contact.bend[0] != 0.0 or contact.bend[1] != 0.0 or contact.bend[2] != 0.0
+    curves = moves and bends and _are_alike(moved, moved_before)
+    push, rise = contact.push, contact.rise
+    for part in range(3):
+        t = 0.5 * part
+        straight = t if moves else 0.0
+        curved = 0.5 * t * (1.0 + t) if curves else 0.0
+        share = sign * (t - 0.5) if rises else 0.0
+        x = straight * moved[0] + curved * (moved[0] - moved_before[0])
+        y = straight * moved[1] + curved * (moved[1] - moved_before[1])
+        z = straight * moved[2] + curved * (moved[2] - moved_before[2])
+        dx, dy, dz = share * rise[0], share * rise[1], share * rise[2]
+        fx, fy, fz = sign * push[0] + dx, sign * push[1] + dy, sign * push[2] + dz
+        change = s.rk4.held[body].change[part]
+        change[0] += y * fz - z * fy + arm[1] * dz - arm[2] * dy
+        change[1] += z * fx - x * fz + arm[2] * dx - arm[0] * dz
+        change[2] += x * fy - y * fx + arm[0] * dy - arm[1] * dx
+        change[3] += dx
+        change[4] += dy
+        change[5] += dz
+
+
+@inlined_kernel
+def _change_start(s: Scene, i: Index) -> None:
+    """Add the acceleration by the change of the forces on a body at the start of the step."""
+    body, change, R, dv = s.forest.bodies[i], s.rk4.held[i].change[0], s.kinematics[i].R, s.work.dv
+    inertia, k = body.inertia, body.v_index
+    x, y, z = transposed_times(R, change[0], change[1], change[2])
+    x, y, z = solve_rows_of_three(inertia[0], inertia[1], inertia[2], x, y, z)
+    x, y, z = matrix_times(R, x, y, z)
+    dv[k], dv[k + 1], dv[k + 2] = dv[k] + x, dv[k + 1] + y, dv[k + 2] + z
+    for r in range(3):
+        dv[k + 3 + r] += change[3 + r] / body.mass
