@@ -20,7 +20,7 @@ from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, 
 from hrpsim.bridges.mujoco.mapping import map_world
 from hrpsim.bridges.mujoco.model import MjModel, model_for_data
 from hrpsim.bridges.mujoco.native import NamesOf, is_stand_in, missing, package, refused_like
-from hrpsim.bridges.mujoco.reading import read_model
+from hrpsim.bridges.mujoco.reading import integrators_of, read_model
 from hrpsim.bridges.mujoco.sensing import forward, sensing
 from hrpsim.bridges.mujoco.watch import Watch
 from hrpsim.common.errors import HrpsimError, ModelWarning
@@ -199,7 +199,13 @@ class MjData(metaclass=NamesOf):
         is_first = "_mapping" not in vars(self)
         if not is_first:
             unlisted = ("",)
-        world, sources = world_of_mjcf(read, model.path, unlisted=unlisted, stacklevel=5)
+        world, sources = world_of_mjcf(
+            read,
+            model.path,
+            unlisted=unlisted,
+            stacklevel=5,
+            integrators=integrators_of(model.native),
+        )
         world.sleeping = False
         self.world: World = world
         self._time_step, self._is_staged = world.time_step, world.integrator == "rk4"

@@ -16,12 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 import hrpsim.bridges.mujoco.exchange as exchange
-from hrpsim.bridges.mujoco.actuators import (
-    COMMANDS,
-    alone_on_joint,
-    joint_actuators,
-    tendon_actuators,
-)
+from hrpsim.bridges.mujoco.actuators import alone_on_joint, joint_actuators
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
 from hrpsim.common.errors import HrpsimError, StateError
@@ -82,7 +77,6 @@ class RobotMapping:
             (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
         actuator_forces, force_sensors = _delivered(m, set(joint_qvel), taken)
-        self._tendons = tendon_actuators(m, tree, robot, taken)
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
@@ -140,21 +134,6 @@ class RobotMapping:
             v[base.v : base.v + 3] = rotation_of(turn).T @ linear
             v[base.v + 3 : base.v + 6] = spin
         robot.q, robot.v = q, v
-
-    def command_tendons(self) -> None:
-        """Command the actuators of tendons by ctrl."""
-        ctrl = self._data.ctrl
-        for _, tendon, _, inputs in self._tendons:
-            values = {
-                COMMANDS[field]: scale * min(max(float(ctrl[k]), low), high) + offset
-                for k, field, scale, offset, low, high in inputs
-            }
-            tendon.command(**values)
-
-    def read_tendons(self) -> None:
-        """Write the forces of the actuators of tendons."""
-        for k, tendon, gear, _ in self._tendons:
-            self._data.actuator_force[k] = tendon.effort / gear
 
     def push(self) -> None:
         """Push by applied forces of bases and bounded joints, and by xfrc_applied."""
@@ -247,14 +226,10 @@ class Mapping:
         for k, (read, _) in enumerate(self._kernels):
             if found := read():
                 self._meet(found, k)
-        for one in self._robots:
-            one.command_tendons()
         self._world.step()
         self._refer()
         for _, write in self._kernels:
             write()
-        for one in self._robots:
-            one.read_tendons()
         if self._others.act:
             self._others.finish(self._data)
 
@@ -312,7 +287,7 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
         data: the mujoco.MjData.
         world: the world.
         sources: bodies and joints of the world's robots, by name.
-        taken: the actuators that joints and tendons of hrpsim have.
+        taken: the actuators that joints of hrpsim have.
 
     Raises:
         HrpsimError: for a ball joint.

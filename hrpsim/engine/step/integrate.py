@@ -63,6 +63,14 @@ def integrate_semi_implicit(s: Scene) -> None:
 
 
 @inlined_kernel
+def integrate_symplectic(s: Scene) -> None:
+    """Apply the step's acceleration, then drift by the velocity at the end of the step."""
+    copy_vector(s.velocity, s.work.velocity_after_impacts)
+    accelerate_velocity(s)
+    move(s.forest, s.velocity, s.settings[0].time_step, s.q)
+
+
+@inlined_kernel
 def integrate_euler(s: Scene) -> None:
     """Apply the step's acceleration, then drift by the velocity at the start of the step."""
     copy_vector(s.velocity, s.work.velocity_after_impacts)

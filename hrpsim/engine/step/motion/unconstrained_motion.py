@@ -43,6 +43,7 @@ from hrpsim.engine.dynamics.articulated import (
     spread_inertia,
     start_bodies,
 )
+from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC, first_order_forces
 from hrpsim.engine.dynamics.joint_forces import apply_frictions, joint_forces
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import placed_point
@@ -170,7 +171,11 @@ def unconstrained_dynamics(s: Scene) -> int:
     """
     work, settings, horizon = s.work, s.settings[0], s.settings[0].horizon
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
-    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
+    if settings.damping == SYMMETRIC:
+        joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
+    else:
+        rule = settings.damping
+        first_order_forces(s.forest, s.control, s.q, s.velocity, horizon, rule, work)
     if settings.actuators:
         drive_joints(s)
     if horizon > 0.0 and settings.joint_friction:
