@@ -63,7 +63,7 @@ def new_settings(options: dict) -> np.ndarray:
     record["integrator"] = integrator.code
     record["order"], record["staged"] = integrator.order, integrator.is_staged
     record["horizon"] = time_step * (integrator.is_implicit or integrator.damping != SYMMETRIC)
-    record["damping"] = integrator.damping
+    record["damping"], record["as_mujoco"] = integrator.damping, integrator.as_mujoco
     record["drift"], record["lead"] = integrator.drift * time_step, integrator.lead * time_step
     record["sweep_limit"], record["cold_sweep_limit"] = _sweep_limits(options["sweep_limit"])
     tolerance, by_residual = _tolerance(options), options["stop"] == "residual"

@@ -252,7 +252,6 @@ def test_what_is_not_simulated_is_listed_once(biped_path, biped):
         "sensor framequat (1)",
         "geom of the world (1: floor)",
         "light (1)",
-        "geom friction, several on a body (1: l_foot)",
     ):
         assert listed.count(element) == 1, (element, listed)
     with pytest.warns(ModelWarning, match="not simulated as it says") as caught:

@@ -59,7 +59,7 @@ def integrators_of(native: Any) -> dict[str, str]:
     """Return the world's integrator for each of MuJoCo's integrators, by the flags of a model."""
     is_explicit = native.opt.disableflags & package().mjtDisableBit.mjDSBL_EULERDAMP
     return {
-        "RK4": "rk4",
+        "RK4": "mujoco_rk4",
         "EULER": "mujoco_explicit" if is_explicit else "mujoco_euler",
         "IMPLICIT": "mujoco_implicitfast",
         "IMPLICITFAST": "mujoco_implicitfast",

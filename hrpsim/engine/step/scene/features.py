@@ -13,7 +13,6 @@ import numpy as np
 
 from hrpsim.engine.compile.lazy_kernels import provide_used
 from hrpsim.engine.constraints.solver_table import PENALTY
-from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC
 from hrpsim.model.system import FREE
 
 # Fields of SETTINGS: whether a step has each of these.
@@ -52,8 +51,7 @@ def use_features(scene: Any) -> None:
         "free_rotation": rotates,
         "half_turns": rotates and settings["drift"] > 0.0,
         "stage_turns": rotates and settings["staged"],
-        "floating_trees": settings["damping"] == SYMMETRIC
-        and _any_floating_tree(scene.forest.bodies),
+        "floating_trees": not settings["as_mujoco"] and _any_floating_tree(scene.forest.bodies),
     }
     for name, is_on in features.items():
         settings[name] = is_on

@@ -33,6 +33,7 @@ class Integrator(NamedTuple):
             late, and the middle is the end of the step.
         damping: rule of springs, dampers and gains, see `first_order_forces`. SYMPLECTIC has a rule
             of first order.
+        as_mujoco: whether floating trees turn by MuJoCo's rule, and lose momentum like MuJoCo's.
     """
 
     code: int
@@ -42,13 +43,17 @@ class Integrator(NamedTuple):
     drift: float
     lead: float
     damping: int = SYMMETRIC
+    as_mujoco: bool = False
 
 
 INTEGRATORS = {
     "semi_implicit": Integrator(SEMI_IMPLICIT, 2, True, False, drift=0.5, lead=0.0),
     "euler": Integrator(EULER, 1, False, False, drift=0.0, lead=1.0),
     "rk4": Integrator(RK4, 4, False, True, drift=0.0, lead=0.5),
-    "mujoco_explicit": Integrator(SYMPLECTIC, 1, False, False, 0.0, 0.0, EXPLICIT),
-    "mujoco_euler": Integrator(SYMPLECTIC, 1, False, False, 0.0, 0.0, DAMPERS),
-    "mujoco_implicitfast": Integrator(SYMPLECTIC, 1, False, False, 0.0, 0.0, DAMPERS_AND_GAINS),
+    "mujoco_explicit": Integrator(SYMPLECTIC, 1, False, False, 0.0, 0.0, EXPLICIT, True),
+    "mujoco_euler": Integrator(SYMPLECTIC, 1, False, False, 0.0, 0.0, DAMPERS, True),
+    "mujoco_implicitfast": Integrator(
+        SYMPLECTIC, 1, False, False, 0.0, 0.0, DAMPERS_AND_GAINS, True
+    ),
+    "mujoco_rk4": Integrator(RK4, 4, False, True, drift=0.0, lead=0.5, as_mujoco=True),
 }
