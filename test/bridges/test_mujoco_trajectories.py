@@ -14,7 +14,8 @@ from hrpsim.bridges import mujoco as ours
 native = pytest.importorskip("mujoco")
 pytestmark = pytest.mark.filterwarnings(f"ignore::{ModelWarning.__module__}.ModelWarning")
 APART = 'contype="0" conaffinity="0"'
-BODY = f"""<body name="a" pos="0 0 2"><freejoint/><geom type="box" size=".1 .2 .05" mass="3" {APART}/>
+BODY = f"""<body name="a" pos="0 0 2"><freejoint/>
+<geom type="box" size=".1 .2 .05" mass="3" {APART}/>
 <site name="imu" pos="0.1 0 0"/><body name="b" pos="0.1 0 -0.1">
 <joint name="j" axis="0 1 0" damping="0.8" stiffness="5" armature="0.02"/>
 <geom type="capsule" size="0.03" fromto="0 0 0 0.1 0 -0.5" mass="1" {APART}/>
@@ -100,7 +101,8 @@ def test_the_acceleration_of_a_kept_array_is_mujoco_s_too():
 
 SLED = """<mujoco><option timestep="0.002"/><worldbody>
 <geom type="plane" size="9 9 1" friction="0.1"/>
-<body name="sled"><freejoint/><geom name="nose" size="0.05" pos="0.2 0 0.05" mass="1" friction="0.2"/>
+<body name="sled"><freejoint/>
+<geom name="nose" size="0.05" pos="0.2 0 0.05" mass="1" friction="0.2"/>
 <geom name="tail" type="box" size="0.05 0.05 0.05" pos="-0.2 0 0.05" mass="1" friction="0.2"/></body>
 </worldbody></mujoco>"""
 
