@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 from weakref import getweakrefcount
 
@@ -415,7 +415,9 @@ class MjData(metaclass=NamesOf):
         if self._acceleration_sensors.size:
             self._compute(fields.VELOCITIES)
             self._accelerate()
-            sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
+            behind = self._at(self._mapping.before) if self._is_behind else nullcontext()
+            with behind:
+                sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
 
     def _leave_poses(self, need: int) -> None:
         """Let sensors be of the state before the step, other fields of the present state."""

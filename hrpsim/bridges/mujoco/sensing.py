@@ -19,8 +19,9 @@ _OF_POSES = ("MAGNETOMETER", "FRAMEPOS", "FRAMEQUAT", "FRAMEXAXIS", "FRAMEYAXIS"
 _OF_POSES += ("SUBTREECOM",)
 _OF_VELOCITIES = ("VELOCIMETER", "GYRO", "FRAMELINVEL", "FRAMEANGVEL")
 _POSES = ("mj_kinematics", "mj_comPos")
-_ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", "mj_sensorPos", "mj_comVel")
-_ALL += ("mj_fwdVelocity", "mj_subtreeVel", "mj_makeM", "mj_sensorVel")
+_OF_ENERGY = ("mj_makeM", "mj_energyPos", "mj_energyVel")
+_ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", *_OF_ENERGY, "mj_sensorPos")
+_ALL += ("mj_comVel", "mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
 _OF_ACCELERATIONS = ("FRAMELINACC", "FRAMEANGACC")  # which follow from qpos, qvel and qacc
 
 
@@ -43,8 +44,8 @@ def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
             needed.update(_ALL)
         is_of_positions = stage == mujoco.mjtStage.mjSTAGE_POS
         needed.add("mj_sensorPos" if is_of_positions else "mj_sensorVel")
-    if not reads_kinetic_energy(m):
-        needed.discard("mj_makeM")
+    if not reads_energy(m):
+        needed.difference_update(_OF_ENERGY)
     return tuple(_function(name) for name in _ALL if name in needed)
 
 
@@ -53,9 +54,11 @@ def _function(name: str) -> Callable[[Any, Any], None]:
     return getattr(package(), name, None) or package().mj_crb
 
 
-def reads_kinetic_energy(m: Any) -> bool:
-    """Return whether a sensor reads the kinetic energy, which needs the mass matrix."""
-    return bool((m.sensor_type == package().mjtSensor.mjSENS_E_KINETIC).any())
+def reads_energy(m: Any) -> bool:
+    """Return whether a sensor reads an energy. The kinetic energy needs the mass matrix."""
+    sorts = package().mjtSensor
+    kinds = [sorts.mjSENS_E_POTENTIAL, sorts.mjSENS_E_KINETIC]
+    return bool(np.isin(m.sensor_type, kinds).any())
 
 
 def acceleration_sensors(m: Any) -> np.ndarray:
@@ -71,6 +74,7 @@ def acceleration_sensors(m: Any) -> np.ndarray:
 def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:
     """Write sensordata at `indices`, for the accelerations qacc. Velocities must be current."""
     kept = data.sensordata.copy()
+    package().mj_rnePostConstraint(m, data)  # mj_sensorAcc takes the results of any call before
     package().mj_sensorAcc(m, data)
     kept[indices] = data.sensordata[indices]
     data.sensordata[:] = kept
@@ -86,11 +90,11 @@ def forward(model: Any, data: Any, current: int, need: int) -> None:
         mujoco.mj_tendon(model, data)
         mujoco.mj_transmission(model, data)
     if current < VELOCITIES <= need:
+        for name in _OF_ENERGY if reads_energy(model) else ():
+            _function(name)(model, data)
         mujoco.mj_sensorPos(model, data)
         mujoco.mj_fwdVelocity(model, data)  # with passive forces and qfrc_bias
         mujoco.mj_subtreeVel(model, data)
-        if reads_kinetic_energy(model):
-            _function("mj_makeM")(model, data)
         mujoco.mj_sensorVel(model, data)
     if current < DYNAMICS <= need:
         _function("mj_makeM")(model, data)
