@@ -448,6 +448,16 @@ class MjData(metaclass=NamesOf):
         if self._is_felt:
             self._feel()
 
+    def sense_trial(self) -> np.ndarray:
+        """Return sensordata of a step of the world within `trial`."""
+        self._refresh()
+        self._now["_contact"] = self._geoms.contacts(self.world)
+        self._now.update(_current=fields.STATE, _is_behind=True, _is_mean=True)
+        with self._at(self._mapping.before):
+            self._sense()
+        self._feel()
+        return self._native.sensordata.copy()
+
     @contextmanager
     def trial(self) -> Iterator[None]:
         """Take back what happens to the state within the context. Results stay."""

@@ -194,10 +194,6 @@ class Mapping:
         self._unread = _unread(m, robots, others)
         read = [*others.numbers, *(k for one in robots for k in one.actuators_read)]
         self._unread_actuators = np.setdiff1d(np.arange(len(m.actuator_gear)), read)
-        self.is_sensor_read = np.isin(  # (nsensordata,) hrpsim's own
-            np.arange(m.nsensordata),
-            [*others.sensors_read, *(at for one in robots for at in one.sensors_read)],
-        )
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)

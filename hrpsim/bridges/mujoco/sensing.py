@@ -62,8 +62,14 @@ def reads_energy(m: Any) -> bool:
 
 
 def acceleration_sensors(m: Any) -> np.ndarray:
-    """Return the indices in sensordata of sensors of accelerations of frames."""
-    kinds = [getattr(package().mjtSensor, f"mjSENS_{name}") for name in _OF_ACCELERATIONS]
+    """Return the indices in sensordata of sensors of accelerations that MuJoCo computes from qacc.
+
+    In RK4 hrpsim has accelerometers at the start of the step, and qacc is the mean over the step.
+    """
+    sorts = package().mjtSensor
+    kinds = [getattr(sorts, f"mjSENS_{name}") for name in _OF_ACCELERATIONS]
+    if m.opt.integrator != package().mjtIntegrator.mjINT_RK4:
+        kinds.append(sorts.mjSENS_ACCELEROMETER)
     found = np.flatnonzero(np.isin(m.sensor_type, kinds))
     return np.array(
         [at for k in found for at in range(m.sensor_adr[k], m.sensor_adr[k] + m.sensor_dim[k])],
