@@ -36,6 +36,7 @@ from hrpsim.engine.step.motion.rk4_stages import (
 )
 from hrpsim.engine.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
 from hrpsim.engine.step.motion.unconstrained_motion import accelerate, external_forces
+from hrpsim.engine.step.scene.integrators import SYMPLECTIC
 from hrpsim.engine.step.scene.status import (
     DIVERGED,
     DONE,
@@ -64,19 +65,17 @@ def integrate_semi_implicit(s: Scene) -> None:
 
 
 @inlined_kernel
-def integrate_symplectic(s: Scene) -> None:
-    """Apply the step's acceleration, then drift by the velocity at the end of the step."""
-    copy_vector(s.velocity, s.work.velocity_after_impacts)
-    accelerate_velocity(s)
-    move(s.forest, s.velocity, s.settings[0].time_step, s.q)
-
-
-@inlined_kernel
 def integrate_euler(s: Scene) -> None:
-    """Apply the step's acceleration, then drift by the velocity at the start of the step."""
+    """Apply the step's acceleration, then drift by one velocity.
+
+    The drift has the velocity at the start of the step, with SYMPLECTIC the velocity at its end.
+    """
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
-    move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
+    if s.settings[0].integrator == SYMPLECTIC:
+        move(s.forest, s.velocity, s.settings[0].time_step, s.q)
+    else:
+        move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
 
 
 @inlined_kernel

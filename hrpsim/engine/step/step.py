@@ -37,7 +37,6 @@ from hrpsim.engine.step.integrate import (
     integrate_euler,
     integrate_rk4,
     integrate_semi_implicit,
-    integrate_symplectic,
     within_limits,
 )
 from hrpsim.engine.step.motion.actuators import begin_drives, revise_drives, store_drives
@@ -371,10 +370,8 @@ def move_by_integrator(s: Scene) -> int:
     integrator = s.settings[0].integrator
     if integrator == SEMI_IMPLICIT:
         integrate_semi_implicit(s)
-    elif integrator == EULER:
+    elif integrator == EULER or integrator == SYMPLECTIC:
         integrate_euler(s)
-    elif integrator == SYMPLECTIC:
-        integrate_symplectic(s)
     else:
         return integrate_rk4(s)
     return DONE

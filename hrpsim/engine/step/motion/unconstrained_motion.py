@@ -159,6 +159,14 @@ def _add_square(weight: float, x: float, y: float, z: float, tension_out: Vector
     tension_out[5] += weight * y * z
 
 
+@lazy_kernel(feature="first_order")
+def find_first_order_forces(s: Scene) -> int:
+    """Write the efforts and inertias of joints by a rule of first order."""
+    horizon, rule = s.settings[0].horizon, s.settings[0].damping
+    first_order_forces(s.forest, s.control, s.q, s.velocity, horizon, rule, s.work)
+    return DONE
+
+
 @inlined_kernel
 def unconstrained_dynamics(s: Scene) -> int:
     """Factorise the forest and find its acceleration without constraints, work.dv.
@@ -174,8 +182,7 @@ def unconstrained_dynamics(s: Scene) -> int:
     if settings.damping == SYMMETRIC:
         joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
     else:
-        rule = settings.damping
-        first_order_forces(s.forest, s.control, s.q, s.velocity, horizon, rule, work)
+        find_first_order_forces(s)
     if settings.actuators:
         drive_joints(s)
     if horizon > 0.0 and settings.joint_friction:
