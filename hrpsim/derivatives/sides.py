@@ -26,6 +26,7 @@ from hrpsim.engine.compile.kernel_types import (
 from hrpsim.engine.constraints.friction_laws import has_derivative
 from hrpsim.engine.constraints.rows import CONTACT_ROW, VELOCITY_LIMIT, Rows
 from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC
 from hrpsim.engine.step.arrays import Scene
 
 # Both sides of a kind of near constraint; the first are the columns of Room.distances.
@@ -88,7 +89,7 @@ NOTICED = 1e-5
 def find_refused_world(s: Scene) -> int:
     """Return the index in OF_WORLDS of the first property without derivatives, or -1."""
     settings = s.settings[0]
-    if settings.horizon == 0.0:
+    if settings.horizon == 0.0 or settings.damping != SYMMETRIC:
         return 5
     if settings.relative_tolerance > 0.0:
         return 4

@@ -211,7 +211,14 @@ def _read_gravity(description: Description, robot: RobotData, link: str, tag) ->
     robot.links[link].gravity_compensation = part
 
 
-def _read_capsule(description: Description, robot: RobotData, link: str, tag) -> None:
+def _read_surface(description: Description, robot: RobotData, link: str, tag) -> None:
+    material, shapes = description.document.text(tag, "material"), robot.links[link].collisions
+    for at in _named_collisions(description, link, tag):
+        shapes[at] = replace(shapes[at], material=material)
+
+
+def _named_collisions(description: Description, link: str, tag) -> list[int]:
+    """Return the indices of a link's collisions with the name that a tag states."""
     document = description.document
     name = document.text(tag, "collision")
     collisions = list(document.children(description.link_elements[link], "collision"))
@@ -219,6 +226,14 @@ def _read_capsule(description: Description, robot: RobotData, link: str, tag) ->
     if not named:
         names = [c.get("name") for c in collisions if c.get("name")]
         document.fail(tag, unknown_name(f"in link {link!r}, collision", name, names))
+    return named
+
+
+def _read_capsule(description: Description, robot: RobotData, link: str, tag) -> None:
+    document = description.document
+    name = document.text(tag, "collision")
+    collisions = list(document.children(description.link_elements[link], "collision"))
+    named = _named_collisions(description, link, tag)
     at, shapes = named[0], robot.links[link].collisions
     if len(named) > 1 or collisions[at].find("geometry/cylinder") is None:
         document.fail(tag, f"collision {name!r} must be one <cylinder>")
@@ -380,6 +395,7 @@ _READERS = {
     "material": _Reader("link", _read_material, ("name",), is_once=True),
     "gravity": _Reader("link", _read_gravity, ("compensation",), is_once=True),
     "capsule": _Reader("link", _read_capsule, ("collision",)),
+    "surface": _Reader("link", _read_surface, ("collision", "material")),
     "mesh": _Reader("link", _read_mesh, ("as",), is_once=True),
     "sensor": _Reader("joint or link", _read_sensor, None),
     "connection": _Reader("link", _read_connection, _CONNECTION_ATTRIBUTES),

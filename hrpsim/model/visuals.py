@@ -58,7 +58,7 @@ def read_shapes(
                     R=placement.R,
                     p=placement.p,
                     geometry=geometry,
-                    material=link.material or "default",
+                    material=shape.material or link.material or "default",
                 )
             )
     return tuple(shapes), tuple(uses)

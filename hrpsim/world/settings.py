@@ -16,6 +16,7 @@ from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelWarning, WorldError, require_name, shown_value
 from hrpsim.common.values import RANGES, SWEEPS, finite_vector, flag, setting, whole
 from hrpsim.engine.constraints.friction_laws import LAWS as FRICTION_MODELS
+from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.engine.step.scene.records import SETTINGS
 from hrpsim.world.objects.plausibility import long_period, odd_gravity
@@ -63,7 +64,8 @@ def new_settings(options: dict) -> np.ndarray:
     integrator = INTEGRATORS[options["integrator"]]
     record["integrator"] = integrator.code
     record["order"], record["staged"] = integrator.order, integrator.is_staged
-    record["horizon"] = time_step * integrator.is_implicit
+    record["horizon"] = time_step * (integrator.is_implicit or integrator.damping != SYMMETRIC)
+    record["damping"], record["as_mujoco"] = integrator.damping, integrator.as_mujoco
     record["drift"], record["lead"] = integrator.drift * time_step, integrator.lead * time_step
     record["sweep_limit"], record["cold_sweep_limit"] = _sweep_limits(options["sweep_limit"])
     tolerance, by_residual = _tolerance(options), options["stop"] == "residual"

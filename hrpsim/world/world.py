@@ -58,7 +58,8 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         gravity: (3,) [m/s^2].
         integrator: "semi_implicit" is of second order: drift, kick in the middle of the step,
             drift. Joint springs, dampers and gains are implicit. "rk4" is of fourth order, with the
-            contact force solved once a step. The third is "euler".
+            contact force solved once a step. "euler" is of first order. "mujoco_euler",
+            "mujoco_explicit", "mujoco_implicitfast" and "mujoco_rk4" repeat MuJoCo's steps.
         accuracy: residual at which the solver stops, by name. For a step of 1 ms "fast" is 1e-5
             m/s, "standard" (default) 1e-8 m/s and "exact" 1e-10 m/s, in proportion to the step.
             With stop "residual" the names mean tolerances of 1e-3, 1e-6 and 1e-8.

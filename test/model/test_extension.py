@@ -87,6 +87,14 @@ def test_a_capsule_is_inscribed_in_its_cylinder():
     assert (capsule.radius, capsule.length) == (0.1, pytest.approx(0.3))
 
 
+def test_a_collision_has_its_own_material():
+    model = leg('<surface collision="tube" material="rubber"/><material name="wood"/>', "shank")
+    found = {shape.name: shape.material for shape in model.shapes if shape.link == "shank"}
+    assert found.pop("tube") == "rubber" and set(found.values()) == {"wood"}
+    with pytest.raises(ModelError, match="collision 'tub' does not exist"):
+        leg('<surface collision="tub" material="rubber"/>', "shank")
+
+
 def test_a_force_sensor_on_a_joint_is_one_on_its_child_link():
     sensor = (
         '<sensor name="s" type="force_torque" tare="true" rate="50" latency="0.01">'

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Map inputs and forces of MuJoCo's actuators to commands of a robot's joints and tendons.
+"""Map inputs and forces of MuJoCo's actuators to commands of a robot's joints.
 
 An actuator with several inputs (pid, dcmotor) has the same number of entries in ctrl. Actuators
-that no joint or tendon of hrpsim has act as forces: hrpsim/bridges/mujoco/other_forces.py.
+that no joint of hrpsim has act as forces: hrpsim/bridges/mujoco/other_forces.py.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def acting_actuators(m) -> list[int]:
 
 
 def joint_like(m, read: MjcfModel) -> list[int]:
-    """Return the actuators that hrpsim can simulate at a joint or tendon, at most one for each.
+    """Return the actuators that a joint of hrpsim can have. One joint has one actuator.
 
     A position servo may have a velocity servo at the same joint, which acts as damping.
 
@@ -43,11 +43,11 @@ def joint_like(m, read: MjcfModel) -> list[int]:
         m: a mujoco.MjModel.
         read: the same model, read by the reader of MJCF.
     """
-    found: dict[_Part, list[int]] = {}
+    found: dict[int, list[int]] = {}
     for k in acting_actuators(m):
         part = _driven_joints(m, k)
         if _is_joint_like(m, read, k, part):
-            others = found.setdefault(tuple(sorted(part)), [])
+            others = found.setdefault(part[0][0], [])
             if not others or (len(others) == 1 and _is_damper(m, others[0], k)):
                 others.append(k)
     return sorted(k for group in found.values() for k in group)
@@ -55,7 +55,7 @@ def joint_like(m, read: MjcfModel) -> list[int]:
 
 def _is_joint_like(m, read: MjcfModel, k: int, part: _Part) -> bool:
     scalar = (package().mjtJoint.mjJNT_HINGE, package().mjtJoint.mjJNT_SLIDE)
-    if len(part) not in (1, 2) or any(int(m.jnt_type[joint]) not in scalar for joint, _ in part):
+    if len(part) != 1 or int(m.jnt_type[part[0][0]]) not in scalar:
         return False
     low, high = m.actuator_forcerange[k]
     if m.actuator_forcelimited[k] and not math.isclose(-low, high):
@@ -105,25 +105,11 @@ def joint_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[t
     found, names = [], robot.joint_names
     for k in taken:
         joints = _driven_joints(m, k)
-        if len(joints) == 1 and joints[0][0] in tree.joints:
+        if joints[0][0] in tree.joints:
             (name,) = tree.joints[joints[0][0]]
             if name in robot.model.command_interfaces:
                 inputs = _inputs(m, k, float(m.actuator_gear[k][0]) * joints[0][1])
                 found += [(at, names.index(name), *law) for at, *law in inputs]
-    return found
-
-
-def tendon_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[tuple]:
-    """Return (number, tendon, gear, inputs) of each actuator on a tendon of two joints."""
-    found = []
-    for k in taken:
-        joints = _driven_joints(m, k)
-        if len(joints) == 2 and joints[0][0] in tree.joints:
-            number, gear = int(m.actuator_trnid[k][0]), float(m.actuator_gear[k][0])
-            name = m.tendon(number).name or m.actuator(k).name or f"tendon{number}"
-            tendon = robot.tendons.get(name)
-            if tendon is not None:
-                found.append((k, tendon, gear, _inputs(m, k, gear)))
     return found
 
 
@@ -196,10 +182,10 @@ def _entry(m, field: str, k: int, default: int) -> int:
 
 def alone_on_joint(m, taken: list[int]) -> dict[int, tuple[int, float]]:
     """Return the index in qvel and the gear ratio of each actuator that is alone on its joint."""
-    parts = {k: _driven_joints(m, k) for k in taken}
-    driven = [part[0][0] for part in parts.values() if len(part) == 1]
+    parts = {k: _driven_joints(m, k)[0] for k in taken}
+    driven = [joint for joint, _ in parts.values()]
     return {
-        k: (int(m.jnt_dofadr[part[0][0]]), float(m.actuator_gear[k][0]) * part[0][1])
-        for k, part in parts.items()
-        if len(part) == 1 and driven.count(part[0][0]) == 1
+        k: (int(m.jnt_dofadr[joint]), float(m.actuator_gear[k][0]) * coefficient)
+        for k, (joint, coefficient) in parts.items()
+        if driven.count(joint) == 1
     }

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.native import missing, package
 from hrpsim.world.world import World
 
 _UNSEEN = ("mjGEOM_PLANE", "mjGEOM_HFIELD", "mjGEOM_SDF")  # shapes that links cannot have
@@ -25,12 +25,20 @@ class MjContact(NamedTuple):
     pos: np.ndarray  # (3,) [m]
     frame: np.ndarray  # (9,)
     force: np.ndarray  # on geom2 along the rows of the frame (3,) [N]
+    friction: np.ndarray  # (5,) two tangents, spin and rolling about two axes, as MuJoCo has them
     dim: int = 3
+    exclude: int = 0
 
     @property
     def geom(self) -> np.ndarray:
         """Both geoms (2,)."""
         return np.array([self.geom1, self.geom2])
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse the other fields of mujoco.MjContact by name."""
+        if hasattr(package().MjContact, name):
+            raise missing(f"MjContact.{name}", f"there are {', '.join((*self._fields, 'geom'))}")
+        raise AttributeError(name)
 
 
 class Contacts(list[MjContact]):
@@ -38,8 +46,10 @@ class Contacts(list[MjContact]):
 
     def __getattr__(self, name: str) -> np.ndarray:
         """Return a field of all contacts (n, ...)."""
-        if name.startswith("_") or not hasattr(MjContact, name):
+        if name.startswith("_"):
             raise AttributeError(name)
+        if not hasattr(MjContact, name) and hasattr(package().MjContact, name):
+            raise missing(f"MjContact.{name}", f"there are {', '.join(MjContact._fields)}, geom")
         return np.array([getattr(contact, name) for contact in self])
 
 
@@ -61,6 +71,12 @@ class ContactGeoms:
         )
         self._body_of_geom = np.append(m.geom_bodyid, 0)  # the world's body for -1
         self._root = m.body_rootid
+        self._friction, self._priority = m.geom_friction, m.geom_priority
+        self._pairs = {
+            tuple(sorted(pair)): k
+            for k, pair in enumerate(zip(m.pair_geom1.tolist(), m.pair_geom2.tolist()))
+        }
+        self._pair_friction = m.pair_friction
 
     def contacts(self, world: World) -> Contacts:
         """Return the contacts of the last step."""
@@ -72,7 +88,18 @@ class ContactGeoms:
         forces = np.einsum("nij,nj->ni", frames, sign * found.forces)
         columns = found.points, frames.reshape(-1, 9), forces
         pairs = np.minimum(on, by).tolist(), np.maximum(on, by).tolist()
-        return Contacts(map(MjContact, *pairs, found.gaps.tolist(), *columns))
+        frictions = self._frictions(*pairs)
+        return Contacts(map(MjContact, *pairs, found.gaps.tolist(), *columns, frictions))
+
+    def _frictions(self, first: list[int], second: list[int]) -> np.ndarray:
+        """Return the coefficients of friction of pairs of geoms (n, 5), by MuJoCo's rule."""
+        a, b = self._friction[first], self._friction[second]
+        lead = (self._priority[first] - self._priority[second])[:, None]
+        found = np.where(lead > 0, a, np.where(lead < 0, b, np.maximum(a, b)))[:, [0, 0, 1, 2, 2]]
+        for k, pair in enumerate(zip(first, second) if self._pairs else ()):
+            if pair in self._pairs:
+                found[k] = self._pair_friction[self._pairs[pair]]
+        return found
 
     def external_wrenches(self, contacts: Contacts, native) -> np.ndarray:
         """Return the wrench of contacts and xfrc_applied on each body, as MuJoCo's cfrc_ext (n, 6).

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 from weakref import getweakrefcount
 
@@ -16,12 +16,22 @@ import numpy as np
 
 import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts, touch_forces, touch_sensors
-from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, smooth_forces
+from hrpsim.bridges.mujoco.forces import (
+    constraint_forces,
+    do_constraints_act,
+    late_inertia,
+    smooth_forces,
+)
 from hrpsim.bridges.mujoco.mapping import map_world
 from hrpsim.bridges.mujoco.model import MjModel, model_for_data
 from hrpsim.bridges.mujoco.native import NamesOf, is_stand_in, missing, package, refused_like
-from hrpsim.bridges.mujoco.reading import read_model
-from hrpsim.bridges.mujoco.sensing import forward, sensing
+from hrpsim.bridges.mujoco.reading import integrators_of, read_model
+from hrpsim.bridges.mujoco.sensing import (
+    acceleration_sensors,
+    forward,
+    sense_accelerations,
+    sensing,
+)
 from hrpsim.bridges.mujoco.watch import Watch
 from hrpsim.common.errors import HrpsimError, ModelWarning
 from hrpsim.world.checkpoint import Checkpoint
@@ -38,7 +48,7 @@ _OBJECTS = frozenset(
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
 _RESULTS = tuple(fields.DATA[fields.Need.RESULT].split())
 _OF_RESULTS = frozenset((*_RESULTS, "cfrc_ext", "sensordata", "qacc_warmstart"))
-_OF_RESULTS |= {"qfrc_constraint", "qfrc_smooth", "qacc_smooth"}
+_OF_RESULTS |= {"qacc", "qfrc_constraint", "qfrc_smooth", "qacc_smooth"}
 
 
 class MjData(metaclass=NamesOf):
@@ -66,6 +76,8 @@ class MjData(metaclass=NamesOf):
         self._native, self._after = native, new_state
         self._contact: Contacts | None = Contacts()
         self._sensing, self._touch = sensing(self.model.native), touch_sensors(self.model.native)
+        self._acceleration_sensors = acceleration_sensors(self.model.native)
+        self._is_felt = bool(self._touch) or self._acceleration_sensors.size > 0
         self._refused: dict[str, np.ndarray] = {}
         self._lent: list[tuple[int, np.ndarray]] = []  # fields read by the script, and their needs
         self._least = fields.STATE  # computed in each step
@@ -76,6 +88,7 @@ class MjData(metaclass=NamesOf):
         self._before_time = native.time
         # whether sensordata is of the state before, None without such a state
         self._is_sensed_before: bool | None = None
+        self._is_mean = False  # whether qacc is the mean over the step
         self._is_constrained = False  # whether mj_makeConstraint was called for this state
         self._is_stale = False  # whether results are of an earlier state
         for name in (*_STATES, *_RESULTS):
@@ -109,9 +122,24 @@ class MjData(metaclass=NamesOf):
         if name in fields.OWN:
             return self._own(name)
         value = self._lend(fields.LEVELS.get(name, fields.STATE), getattr(self._native, name))
+        if name == "qacc":
+            self._accelerate()
         if name == "cfrc_ext":
             value[:] = self._geoms.external_wrenches(self.contact, self._native)
         return value
+
+    def _accelerate(self) -> None:
+        """Let qacc be the acceleration of the forces at the start of the step, as in MuJoCo."""
+        if not self._is_mean:
+            return
+        self._now["_is_mean"] = False
+        m, native = self.model.native, self._native
+        added = late_inertia(m, self._mapping.gain_inertia)
+        if added.any():
+            self._compute(fields.DYNAMICS)
+            change = np.zeros((1, m.nv))
+            package().mj_solveM(m, native, change, (added * native.qacc)[None])
+            native.qacc[:] += change[0]
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write to the field of mujoco.MjData: `data.ctrl = 0`."""
@@ -171,6 +199,7 @@ class MjData(metaclass=NamesOf):
                 package().mj_energyPos(m, native)
                 package().mj_energyVel(m, native)
             return native.energy
+        self._accelerate()
         if name == "qacc_warmstart":
             native.qacc_warmstart[:] = native.qacc
             return native.qacc_warmstart
@@ -202,10 +231,16 @@ class MjData(metaclass=NamesOf):
         is_first = "_mapping" not in vars(self)
         if not is_first:
             unlisted = ("",)
-        world, sources = world_of_mjcf(read, model.path, unlisted=unlisted, stacklevel=5)
+        world, sources = world_of_mjcf(
+            read,
+            model.path,
+            unlisted=unlisted,
+            stacklevel=5,
+            integrators=integrators_of(model.native),
+        )
         world.sleeping = False
         self.world: World = world
-        self._time_step, self._is_staged = world.time_step, world.integrator == "rk4"
+        self._time_step, self._is_staged = world.time_step, world.integrator == "mujoco_rk4"
         mapping = map_world(model.native, native, world, sources, taken)
         self._mapping = mapping
         if mapping.unread and is_first:
@@ -365,12 +400,14 @@ class MjData(metaclass=NamesOf):
         self._mapping.step()
         now["_before_time"] = self.time
         now["time"] += self._time_step
-        now["_contact"], now["_is_behind"] = None, True
+        now["_contact"], now["_is_behind"], now["_is_mean"] = None, True, True
+        if any(array is self._native.qacc for _, array in self._lent):
+            self._accelerate()
         if self._is_stale:
             self._refresh()
         if self._is_constrained:
             now["_is_constrained"] = False
-        if self._touch:
+        if self._is_felt:
             self._feel()
         if self._after:
             self._arrive()
@@ -378,9 +415,16 @@ class MjData(metaclass=NamesOf):
             self._leave_poses(need)
 
     def _feel(self) -> None:
-        """Write the touch sensors from the contacts of the step."""
-        self._compute(fields.POSES)
-        touch_forces(self.model.native, self._native, self._touch, self.contact)
+        """Read sensors of touch from the contacts of the step, and sensors of accelerations."""
+        if self._touch:
+            self._compute(fields.POSES)
+            touch_forces(self.model.native, self._native, self._touch, self.contact)
+        if self._acceleration_sensors.size:
+            self._compute(fields.VELOCITIES)
+            self._accelerate()
+            behind = self._at(self._mapping.before) if self._is_behind else nullcontext()
+            with behind:
+                sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
 
     def _leave_poses(self, need: int) -> None:
         """Mark sensors as of the state before the step, other fields as of the present state."""
@@ -407,8 +451,19 @@ class MjData(metaclass=NamesOf):
         with self.trial():
             self._mapping.step()
             self._now["_contact"] = self._geoms.contacts(self.world)
-        if self._touch:
+        self._now["_is_mean"] = True
+        if self._is_felt:
             self._feel()
+
+    def sense_trial(self) -> np.ndarray:
+        """Return sensordata of a step of the world within `trial`."""
+        self._refresh()
+        self._now["_contact"] = self._geoms.contacts(self.world)
+        self._now.update(_current=fields.STATE, _is_behind=True, _is_mean=True)
+        with self._at(self._mapping.before):
+            self._sense()
+        self._feel()
+        return self._native.sensordata.copy()
 
     @contextmanager
     def trial(self) -> Iterator[None]:

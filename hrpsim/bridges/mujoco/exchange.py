@@ -10,7 +10,8 @@ from typing import NamedTuple, NewType
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
-from hrpsim.engine.compile.kernel_types import Index, Record
+from hrpsim.engine.compile.kernel_types import Control, Index, Record
+from hrpsim.engine.dynamics.first_order_forces import DAMPERS_AND_GAINS
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.engine.spatial.rotation import rotated
 
@@ -79,6 +80,7 @@ class Exchange(NamedTuple):
     readings: np.ndarray  # READING
     actuator_forces: np.ndarray  # DELIVERED, entries of actuator_force
     force_sensors: np.ndarray  # DELIVERED, entries of sensordata
+    gain_inertia: np.ndarray  # (nv,) of gains at joints in the last step [kg m^2 or kg]
     commands: np.ndarray  # (3, n) positions, velocities, efforts, work
 
 
@@ -196,7 +198,9 @@ def write_results(s: Exchange) -> int:
         at = s.joint_qvel[k]
         if at >= 0:
             external = s.applied[at] if s.bounded[k] == 0 else 0.0
-            s.qfrc_actuator[at] = s.control[s.joint_v[k]].applied - external
+            law = s.control[s.joint_v[k]]
+            s.gain_inertia[at] = _gain_inertia(s, law)
+            s.qfrc_actuator[at] = law.applied - external + s.gain_inertia[at] * s.qacc[at]
     for k in range(s.actuator_forces.shape[0]):
         one = s.actuator_forces[k]
         s.actuator_force[one.index] = s.qfrc_actuator[one.qvel] / one.gear
@@ -209,6 +213,17 @@ def write_results(s: Exchange) -> int:
             value = s.sensors[reading.sensor].reading[reading.part + r]
             s.sensordata[reading.index + r] = reading.sign * value
     return 0
+
+
+@inlined_kernel
+def _gain_inertia(s: Exchange, law: Control) -> float:
+    """Return the inertia of a gain that acted at the end of the step.
+
+    MuJoCo's forces of actuators are those at the start.
+    """
+    settings = s.settings[0]
+    is_late = settings.damping == DAMPERS_AND_GAINS and law.saturated == 0
+    return settings.time_step * law.kd if is_late else 0.0
 
 
 @inlined_kernel

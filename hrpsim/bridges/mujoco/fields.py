@@ -55,6 +55,7 @@ _SHOWN = (
     ),
     *("key_.*", "numeric_.*", "text_.*", "tuple_.*", ".*_user", ".*_rgba", ".*_group", ".*_matid"),
     *(".*_pathadr", "tendon_width", "site_size", "geom_castshadow", "flex_flatskin", "eq_active0"),
+    "geom_(aabb|rbound)",  # hrpsim has bounds of its own
 )
 # Values that affect the motion in MuJoCo but not in hrpsim.
 _REFUSED = (
@@ -68,7 +69,7 @@ _FIXED = (
     *("n[a-zA-Z_0-9]+", ".*adr", ".*num", ".*id", ".*(type|kind)", "[BDM]_(col|row).*", "D_diag"),
     *("map[DM]2[DM]", "efm.*", "bvh_.*", "oct_.*", "mesh_.*", "hfield_n.*", "flg_.*", "signature"),
     *("tree_.*", "wrap_objid", ".*_signature", ".*_(sameframe|simple|invweight0|M0|length0?)"),
-    *("body_(subtreemass|contype|conaffinity|margin)", "geom_(aabb|rbound)", "actuator_acc0"),
+    *("body_(subtreemass|contype|conaffinity|margin)", "actuator_acc0"),
     *(".*_(ctrlspec|history.*)", "sensor_(dim|needstage|intprm)", ".*_plastic.*", "ten_J_.*"),
     *("geom_.*id", "jnt_.*id", "dof_.*", "opt", "stat", "vis", "tendon_treenum", "pair_geom[12]"),
 )
@@ -83,8 +84,8 @@ OPTION = {
 }
 # Bits of disableflags and enableflags. All other bits are refused.
 FLAGS_FOLLOWED = "CONSTRAINT EQUALITY FRICTIONLOSS LIMIT CONTACT SPRING DAMPER GRAVITY CLAMPCTRL"
-FLAGS_FOLLOWED += " ACTUATION ENERGY"
-FLAGS_OF_ACCURACY = "WARMSTART REFSAFE MIDPHASE NATIVECCD ISLAND EULERDAMP AUTORESET MULTICCD"
+FLAGS_FOLLOWED += " ACTUATION ENERGY EULERDAMP"
+FLAGS_OF_ACCURACY = "WARMSTART REFSAFE MIDPHASE NATIVECCD ISLAND AUTORESET MULTICCD"
 FLAGS_OF_ACCURACY += " DIAGEXACT SPECULATIVE"
 
 
@@ -92,7 +93,8 @@ class Need(Enum):
     """The source of the value of a field of MjData."""
 
     STATE = "the state and the inputs: read and written at each step"
-    RESULT = "computed by hrpsim at each step: means over the step"
+    RESULT = "computed by hrpsim at each step"
+    ACCELERATION = "computed by hrpsim at each step, for MuJoCo's forces at the start of the step"
     SENSORS = "sensordata: kinematic sensors by MuJoCo, forces and accelerations by hrpsim"
     POSES = "computed by MuJoCo from qpos"
     VELOCITIES = "computed by MuJoCo from qpos and qvel"
@@ -105,11 +107,12 @@ class Need(Enum):
 # sensors.
 STATE, SENSORS, POSES, VELOCITIES, DYNAMICS = range(5)
 _LEVELS = {Need.SENSORS: SENSORS, Need.POSES: POSES, Need.VELOCITIES: VELOCITIES}
-_LEVELS |= {Need.DYNAMICS: DYNAMICS}
+_LEVELS |= {Need.DYNAMICS: DYNAMICS, Need.ACCELERATION: DYNAMICS}
 DATA = {
     Need.STATE: "time qpos qvel act ctrl qfrc_applied xfrc_applied userdata mocap_pos mocap_quat"
     " eq_active",
-    Need.RESULT: "qacc actuator_force qfrc_actuator act_dot",
+    Need.RESULT: "actuator_force qfrc_actuator act_dot",
+    Need.ACCELERATION: "qacc",
     Need.SENSORS: "sensordata",
     Need.POSES: "xpos xquat xmat xipos ximat xiquat xanchor xaxis geom_xpos geom_xmat geom_xquat"
     " site_xpos site_xmat site_xquat cam_xpos cam_xmat light_xpos light_xdir subtree_com cdof"

@@ -30,16 +30,26 @@ def smooth_forces(m: Any, data: Any) -> np.ndarray:
     return found
 
 
-def constraint_forces(m: Any, data: Any) -> np.ndarray:
-    """Return the constraint forces (nv,) [N or Nm] for the mean acceleration of the step.
+def late_inertia(m: Any, gain_inertia: np.ndarray) -> np.ndarray:
+    """Return the inertia that dampers and gains add in a step (nv,) [kg m^2 or kg].
 
-    Unless the integrator is rk4, the dampers act with the velocities at the end of the step.
+    MuJoCo's acceleration is that of the forces at the start of the step. Dampers act at the end of
+    the step, unless the integrator is RK4 or a flag disables this.
+
+    Args:
+        m: a mujoco.MjModel.
+        gain_inertia: inertia of the gains (nv,).
     """
-    found = _inertial(m, data, data.qacc) - smooth_forces(m, data)
-    off = m.opt.disableflags & package().mjtDisableBit.mjDSBL_DAMPER
-    if m.opt.integrator != package().mjtIntegrator.mjINT_RK4 and not off:
-        found += m.opt.timestep * m.dof_damping * data.qacc
-    return found
+    bits, sorts = package().mjtDisableBit, package().mjtIntegrator
+    off = bits.mjDSBL_DAMPER | (m.opt.integrator == sorts.mjINT_EULER) * bits.mjDSBL_EULERDAMP
+    if m.opt.integrator == sorts.mjINT_RK4 or m.opt.disableflags & off:
+        return gain_inertia
+    return gain_inertia + m.opt.timestep * m.dof_damping
+
+
+def constraint_forces(m: Any, data: Any) -> np.ndarray:
+    """Return the constraint forces (nv,) [N or Nm] for the acceleration of the step."""
+    return _inertial(m, data, data.qacc) - smooth_forces(m, data)
 
 
 def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:

@@ -135,6 +135,21 @@ def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
     _ = d.cfrc_ext
 
 
+def mj_objectAcceleration(  # MuJoCo's parameters
+    m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int
+) -> None:
+    """Write the acceleration of an object (6,), rotation first, for qacc of the last step."""
+    _ = d.qacc
+    native = d.for_mujoco()
+    package().mj_rnePostConstraint(m.native, native)
+    package().mj_objectAcceleration(m.native, native, objtype, objid, res, flg_local)
+
+
+def mj_setTotalmass(m: MjModel, newmass: float) -> None:
+    """Scale masses and inertias to a total mass [kg]."""
+    package().mj_setTotalmass(m.native, newmass)
+
+
 def mj_makeConstraint(m: MjModel, d: MjData) -> None:
     """Let efc_J, efc_pos and the like be read until the next step: limits and equalities.
 
@@ -218,6 +233,6 @@ def _restart(d: MjData) -> None:
     now["time"] = now["_before_time"] = d._native.time
     d._mapping.known[0][:] = np.nan
     d._mapping.mark_unread()
-    now["_contact"] = Contacts()
+    now["_contact"], now["_is_mean"] = Contacts(), False
     d._refresh()
     d._put()

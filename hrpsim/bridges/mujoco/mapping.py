@@ -16,14 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 import hrpsim.bridges.mujoco.exchange as exchange
-from hrpsim.bridges.mujoco.actuators import (
-    COMMANDS,
-    alone_on_joint,
-    joint_actuators,
-    tendon_actuators,
-)
+from hrpsim.bridges.mujoco.actuators import alone_on_joint, joint_actuators
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
+from hrpsim.bridges.mujoco.sensing import acceleration_sensors
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
@@ -82,7 +78,7 @@ class RobotMapping:
             (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
         actuator_forces, force_sensors = _delivered(m, set(joint_qvel), taken)
-        self._tendons = tendon_actuators(m, tree, robot, taken)
+        self.actuators_read = [one[0] for one in actuator_forces]
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
@@ -144,21 +140,6 @@ class RobotMapping:
             v[base.v + 3 : base.v + 6] = spin
         robot.q, robot.v = q, v
 
-    def command_tendons(self) -> None:
-        """Command the actuators of tendons by ctrl."""
-        ctrl = self._data.ctrl
-        for _, tendon, _, inputs in self._tendons:
-            values = {
-                COMMANDS[field]: scale * min(max(float(ctrl[k]), low), high) + offset
-                for k, field, scale, offset, low, high in inputs
-            }
-            tendon.command(**values)
-
-    def read_tendons(self) -> None:
-        """Write the forces of the actuators of tendons."""
-        for k, tendon, gear, _ in self._tendons:
-            self._data.actuator_force[k] = tendon.effort / gear
-
     def push(self) -> None:
         """Push by applied forces of bases and bounded joints, and by xfrc_applied."""
         robot, data = self.robot, self._data
@@ -207,17 +188,16 @@ class Mapping:
         self._kernels: list[_Kernels] = []
         self.known = np.full(m.nq, np.nan), np.full(m.nv, np.nan)  # the state of the world
         self.before = np.array(data.qpos), np.array(data.qvel)  # the state before the last step
+        self.gain_inertia = np.zeros(m.nv)  # of actuators in the last step [kg m^2 or kg]
         self._frames = {
             int(m.body_mocapid[body]): world.frames[m.body(body).name or f"body{body}"]
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
         self._unread = _unread(m, robots, others)
-        self.is_sensor_read = np.isin(  # (nsensordata,) whether hrpsim computes the entry
-            np.arange(m.nsensordata),
-            [*others.sensors_read, *(at for one in robots for at in one.sensors_read)],
-        )
-        self.unread = [  # sensors without a reading in hrpsim
+        read = [*others.numbers, *(k for one in robots for k in one.actuators_read)]
+        self._unread_actuators = np.setdiff1d(np.arange(len(m.actuator_gear)), read)
+        self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
             if int(m.sensor_adr[k]) in self._unread
@@ -250,14 +230,10 @@ class Mapping:
         for k, (read, _) in enumerate(self._kernels):
             if found := read():
                 self._meet(found, k)
-        for one in self._robots:
-            one.command_tendons()
         self._world.step()
         self._refer()
         for _, write in self._kernels:
             write()
-        for one in self._robots:
-            one.read_tendons()
         if self._others.act:
             self._others.finish(self._data)
 
@@ -277,8 +253,8 @@ class Mapping:
     def _refer(self) -> None:
         if self._scene is None or self._scene is not self._world.present_scene:
             self._scene = self._world.scene
-            names = ("known_qpos", "known_qvel", "before_qpos", "before_qvel")
-            shared = dict(zip(names, (*self.known, *self.before), strict=True))
+            names = ("known_qpos", "known_qvel", "before_qpos", "before_qvel", "gain_inertia")
+            shared = dict(zip(names, (*self.known, *self.before, self.gain_inertia), strict=True))
             self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
@@ -303,13 +279,12 @@ class Mapping:
                 raise StateError(f"{name}[{k}] must be finite, got {values[k]}")
 
     def mark_unread(self) -> None:
-        """Write NaN to forces of actuators, and to sensors of forces that hrpsim does not read.
+        """Write NaN to sensors of forces and to forces of actuators that hrpsim does not read.
 
-        Each step then writes the forces of actuators, except of actuators that share a joint with
-        others.
+        These are the forces of actuators that share a joint with others.
         """
         self._data.sensordata[self._unread] = np.nan
-        self._data.actuator_force[:] = np.nan
+        self._data.actuator_force[self._unread_actuators] = np.nan
 
 
 def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[int]) -> Mapping:
@@ -320,7 +295,7 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
         data: the mujoco.MjData.
         world: the world.
         sources: bodies and joints of the world's robots, by name.
-        taken: the actuators that joints and tendons of hrpsim have.
+        taken: the actuators that joints of hrpsim have.
 
     Raises:
         HrpsimError: for a ball joint.
@@ -397,6 +372,7 @@ def _unread(m, robots: list[RobotMapping], others: OtherForces) -> np.ndarray:
     """Return the indices in sensordata of sensors of forces that no robot has."""
     read = {index for robot in robots for index in robot.sensors_read}
     read.update(others.sensors_read)
+    read.update(acceleration_sensors(m).tolist())
     unread: list[int] = []
     for k in range(m.nsensor):
         at = int(m.sensor_adr[k])

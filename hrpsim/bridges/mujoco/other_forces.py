@@ -9,12 +9,14 @@ A second MuJoCo model has only these forces:
 - springs and dampers of tendons and of free bodies, and polynomial springs and dampers
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
-hrpsim applies these forces as generalised forces, constant over each step.
+hrpsim applies these forces as generalised forces, constant over each step. With the integrator RK4
+they are the means of the forces at the stages of MuJoCo's step without constraints.
 """
 
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ from hrpsim.bridges.mujoco.native import package
 
 _PASSIVE = ("tendon_stiffness", "tendon_damping", "dof_dampingpoly", "jnt_stiffnesspoly")
 _PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
+_STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+_MEANS = ("qfrc_passive", "qfrc_actuator", "actuator_force", "act_dot")
 
 
 class OtherForces:
@@ -52,11 +56,29 @@ class OtherForces:
             self._model.dof_damping[dofs] = 0.0
             self._model.jnt_stiffness[~springs] = 0.0
             self._model.body_gravcomp[:] = 0.0
+            is_staged = m.opt.integrator == package().mjtIntegrator.mjINT_RK4
+            self._stages = _Stages(m) if is_staged else None
             for k in set(range(len(m.actuator_gear))) - set(self.numbers):
                 self._model.actuator_gainprm[k] = self._model.actuator_biasprm[k] = 0.0
                 self._model.actuator_gaintype[k] = self._model.actuator_biastype[k] = 0
 
     def compute(self, data: Any) -> None:
+        """Compute the forces of a step from the state and the inputs of a mujoco.MjData."""
+        d = self._data
+        if self._stages is None:
+            self._evaluate(data)
+        else:
+            means = [np.zeros_like(getattr(d, name)) for name in _MEANS]
+            for weight, stage in self._stages.of(data):
+                self._evaluate(stage)
+                for name, mean in zip(_MEANS, means, strict=True):
+                    mean += weight * getattr(d, name)
+            for name, mean in zip(_MEANS, means, strict=True):
+                getattr(d, name)[:] = mean
+        np.add(d.qfrc_passive, d.qfrc_actuator, out=self.total)
+        self.total += data.qfrc_applied
+
+    def _evaluate(self, data: Any) -> None:
         """Compute the forces at the state and the inputs of a mujoco.MjData."""
         mujoco, m, d = package(), self._model, self._data
         for name in ("qpos", "qvel", "act", "ctrl"):
@@ -68,8 +90,6 @@ class OtherForces:
         mujoco.mj_transmission(m, d)
         mujoco.mj_fwdVelocity(m, d)
         mujoco.mj_fwdActuation(m, d)
-        np.add(d.qfrc_passive, d.qfrc_actuator, out=self.total)
-        self.total += data.qfrc_applied
 
     def finish(self, data: Any) -> None:
         """Add the effect of the actuators in the step to a mujoco.MjData. Advance their states."""
@@ -93,6 +113,32 @@ class OtherForces:
             horizon = -lag * np.expm1(-horizon / lag)
         after = act + horizon * rate
         return np.clip(after, *m.actuator_actrange[k]) if m.actuator_actlimited[k] else after
+
+
+class _Stages:
+    """The states at which an RK4 step of MuJoCo without constraints evaluates its forces."""
+
+    def __init__(self, m: Any) -> None:
+        self._model = copy.copy(m)
+        self._model.opt.disableflags |= package().mjtDisableBit.mjDSBL_CONSTRAINT
+        self._data = package().MjData(self._model)
+
+    def of(self, data: Any) -> Iterator[tuple[float, Any]]:
+        """Return the weights and states of the stages of a step from a mujoco.MjData."""
+        m, d, h = self._model, self._data, self._model.opt.timestep
+        for name in _STATE:
+            getattr(d, name)[:] = getattr(data, name)
+        d.time = data.time
+        rates: list[tuple[np.ndarray, ...]] = []
+        for part, weight in ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
+            if rates:
+                velocity, acceleration, act_dot = rates[-1]
+                d.qpos[:], d.qvel[:] = data.qpos, data.qvel + part * h * acceleration
+                package().mj_integratePos(m, d.qpos, part * velocity, h)
+                d.act[:], d.time = data.act + part * h * act_dot, data.time + part * h
+            package().mj_forward(m, d)
+            rates.append((d.qvel.copy(), d.qacc.copy(), d.act_dot.copy()))
+            yield weight / 6.0, d
 
 
 def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:

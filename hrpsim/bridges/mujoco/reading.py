@@ -57,6 +57,17 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
     return read, taken, (*_HAD, "tendon (") if is_plain else _HAD
 
 
+def integrators_of(native: Any) -> dict[str, str]:
+    """Return the world's integrator for each of MuJoCo's integrators, by the flags of a model."""
+    is_explicit = native.opt.disableflags & package().mjtDisableBit.mjDSBL_EULERDAMP
+    return {
+        "RK4": "mujoco_rk4",
+        "EULER": "mujoco_explicit" if is_explicit else "mujoco_euler",
+        "IMPLICIT": "mujoco_implicitfast",
+        "IMPLICITFAST": "mujoco_implicitfast",
+    }
+
+
 def _are_off(native: Any) -> bool:
     """Return whether an option disables equalities."""
     bits = package().mjtDisableBit

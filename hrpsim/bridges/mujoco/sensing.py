@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from hrpsim.bridges.mujoco.fields import DYNAMICS, POSES, VELOCITIES
 from hrpsim.bridges.mujoco.native import package
 
@@ -17,8 +19,10 @@ _OF_POSES = ("MAGNETOMETER", "FRAMEPOS", "FRAMEQUAT", "FRAMEXAXIS", "FRAMEYAXIS"
 _OF_POSES += ("SUBTREECOM",)
 _OF_VELOCITIES = ("VELOCIMETER", "GYRO", "FRAMELINVEL", "FRAMEANGVEL")
 _POSES = ("mj_kinematics", "mj_comPos")
-_ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", "mj_sensorPos", "mj_comVel")
-_ALL += ("mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
+_OF_ENERGY = ("mj_makeM", "mj_energyPos", "mj_energyVel")
+_ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", *_OF_ENERGY, "mj_sensorPos")
+_ALL += ("mj_comVel", "mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
+_OF_ACCELERATIONS = ("FRAMELINACC", "FRAMEANGACC")  # which follow from qpos, qvel and qacc
 
 
 def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
@@ -40,7 +44,46 @@ def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
             needed.update(_ALL)
         is_of_positions = stage == mujoco.mjtStage.mjSTAGE_POS
         needed.add("mj_sensorPos" if is_of_positions else "mj_sensorVel")
-    return tuple(getattr(mujoco, name) for name in _ALL if name in needed)
+    if not reads_energy(m):
+        needed.difference_update(_OF_ENERGY)
+    return tuple(_function(name) for name in _ALL if name in needed)
+
+
+def _function(name: str) -> Callable[[Any, Any], None]:
+    """Return a function of MuJoCo. The mass matrix had another name before 4.0."""
+    return getattr(package(), name, None) or package().mj_crb
+
+
+def reads_energy(m: Any) -> bool:
+    """Return whether a sensor reads an energy. The kinetic energy needs the mass matrix."""
+    sorts = package().mjtSensor
+    kinds = [sorts.mjSENS_E_POTENTIAL, sorts.mjSENS_E_KINETIC]
+    return bool(np.isin(m.sensor_type, kinds).any())
+
+
+def acceleration_sensors(m: Any) -> np.ndarray:
+    """Return the indices in sensordata of sensors of accelerations that MuJoCo computes from qacc.
+
+    In RK4 hrpsim has accelerometers at the start of the step, and qacc is the mean over the step.
+    """
+    sorts = package().mjtSensor
+    kinds = [getattr(sorts, f"mjSENS_{name}") for name in _OF_ACCELERATIONS]
+    if m.opt.integrator != package().mjtIntegrator.mjINT_RK4:
+        kinds.append(sorts.mjSENS_ACCELEROMETER)
+    found = np.flatnonzero(np.isin(m.sensor_type, kinds))
+    return np.array(
+        [at for k in found for at in range(m.sensor_adr[k], m.sensor_adr[k] + m.sensor_dim[k])],
+        dtype=int,
+    )
+
+
+def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:
+    """Write sensordata at `indices`, for the accelerations qacc. Velocities must be current."""
+    kept = data.sensordata.copy()
+    package().mj_rnePostConstraint(m, data)  # mj_sensorAcc takes the results of any call before
+    package().mj_sensorAcc(m, data)
+    kept[indices] = data.sensordata[indices]
+    data.sensordata[:] = kept
 
 
 def forward(model: Any, data: Any, current: int, need: int) -> None:
@@ -53,10 +96,12 @@ def forward(model: Any, data: Any, current: int, need: int) -> None:
         mujoco.mj_tendon(model, data)
         mujoco.mj_transmission(model, data)
     if current < VELOCITIES <= need:
+        for name in _OF_ENERGY if reads_energy(model) else ():
+            _function(name)(model, data)
         mujoco.mj_sensorPos(model, data)
         mujoco.mj_fwdVelocity(model, data)  # also computes passive forces and qfrc_bias
         mujoco.mj_subtreeVel(model, data)
         mujoco.mj_sensorVel(model, data)
     if current < DYNAMICS <= need:
-        getattr(mujoco, "mj_makeM", mujoco.mj_crb)(model, data)
+        _function("mj_makeM")(model, data)
         mujoco.mj_factorM(model, data)

@@ -42,15 +42,7 @@ def _outcome(d: Any, step: np.ndarray) -> list[np.ndarray]:
         native.act[:] += step[2 * nv : 2 * nv + m.na]
         native.ctrl[:] += step[2 * nv + m.na :]
         d._mapping.put_state()
-        sensors = _kinematic_sensors(d)
         d._mapping.step()
-        sensors = np.where(d._mapping.is_sensor_read, native.sensordata, sensors)
-        found = [native.qpos.copy(), native.qvel.copy(), native.act.copy(), sensors]
+        found = [native.qpos.copy(), native.qvel.copy(), native.act.copy(), d.sense_trial()]
     native.ctrl[:] = ctrl
     return found
-
-
-def _kinematic_sensors(d: Any) -> np.ndarray:
-    for compute in d._sensing:
-        compute(d.model.native, d._native)
-    return d._native.sensordata.copy()

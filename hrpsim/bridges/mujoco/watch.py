@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ctypes
+import warnings
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -14,13 +15,15 @@ import numpy as np
 
 import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.model import MjModel
-from hrpsim.bridges.mujoco.native import refuse_change
+from hrpsim.bridges.mujoco.native import package, refuse_change
+from hrpsim.common.errors import ModelWarning
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Indices
 from hrpsim.engine.compile.reference import Reference
 
 _WORD = 8  # bytes. MuJoCo's arrays begin at multiples of 64 bytes.
 _NOTHING = np.empty(0, dtype=np.int64)
+_PLACES = {"body": ("ipos", "iquat"), "geom": ("pos", "quat"), "site": ("pos", "quat")}
 
 
 class Blocks(NamedTuple):
@@ -99,6 +102,8 @@ class Watch:
         native = self._model.native
         found = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
         self._refuse_spin(found)
+        self._refuse_free(found)
+        self._free_frames(found)
         for name in found:
             self._known[name][...] = self._fields[name]
         options = _options_of(native)
@@ -121,6 +126,34 @@ class Watch:
             changed = self._fields["geom_friction"] != self._known["geom_friction"]
             if (changed[:, 1:].any(axis=1) & resists).any():
                 refuse_change("MjModel.geom_friction, of spin and rolling,", 0.0, 1.0)
+
+    def _refuse_free(self, found: list[str]) -> None:
+        """Raise for armature and dry friction of free bodies, which hrpsim does not have."""
+        native = self._model.native
+        is_free = native.jnt_type[native.dof_jntid] == package().mjtJoint.mjJNT_FREE
+        for name in ("dof_armature", "dof_frictionloss"):
+            if name in found:
+                changed = (self._fields[name] != self._known[name]) & is_free
+                if changed.any():
+                    refuse_change(f"MjModel.{name}, of a free joint,", 0.0, 1.0)
+
+    def _free_frames(self, found: list[str]) -> None:
+        """Let MuJoCo compute frames of bodies, geoms and sites whose placement was changed.
+
+        MuJoCo ignores a changed placement if the placement was none when the model was compiled.
+        """
+        native = self._model.native
+        for name in found:
+            kind, _, field = name.partition("_")
+            if kind not in ("body", "geom", "site") or field not in _PLACES[kind]:
+                continue
+            flags = getattr(native, f"{kind}_sameframe")
+            moved = (self._fields[name] != self._known[name]).any(axis=1) & (flags != 0)
+            for at in np.flatnonzero(moved).tolist():
+                label = getattr(native, kind)(at).name or at
+                why = f"MjModel.{name} of {kind} {label!r} acts here, and has no effect in MuJoCo"
+                warnings.warn(f"{why}: {kind}_sameframe is set", ModelWarning, stacklevel=6)
+            flags[moved] = 0
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:

@@ -47,6 +47,7 @@ from hrpsim.engine.constraints.rows import (
 )
 from hrpsim.engine.constraints.solver_table import ITERATIVE, PENALTY, choose_solver
 from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
+from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC
 from hrpsim.engine.kinematics.forest import Forest
 
 # parameters of a pair of materials; tables are (k, k) and symmetric
@@ -314,7 +315,7 @@ def _ask(
     normal.lower, normal.upper = 0.0, pair.force_limit * time_step
     if pair.damping_time >= 0.0:
         gap += settings.lead * approach
-        if settings.order == 1:
+        if settings.order == 1 and settings.damping == SYMMETRIC:
             gap += _late_gap(contact, gap, approach, time_step)
         normal.correction_velocity = -max(gap, 0.0) / time_step
         acceleration = row_velocity(normal, constrained.acceleration)

@@ -16,6 +16,7 @@ from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.continuous.drift import move_on
+from hrpsim.engine.step.motion.body_rates import turn_by_body_rates, write_body_rates
 from hrpsim.engine.step.motion.carry import move
 from hrpsim.engine.step.motion.free_rotation import (
     find_turning,
@@ -35,6 +36,7 @@ from hrpsim.engine.step.motion.rk4_stages import (
 )
 from hrpsim.engine.step.motion.stick_drift import add_spin, ask_back_slip, start_slip
 from hrpsim.engine.step.motion.unconstrained_motion import accelerate, external_forces
+from hrpsim.engine.step.scene.integrators import SYMPLECTIC
 from hrpsim.engine.step.scene.status import (
     DIVERGED,
     DONE,
@@ -64,10 +66,16 @@ def integrate_semi_implicit(s: Scene) -> None:
 
 @inlined_kernel
 def integrate_euler(s: Scene) -> None:
-    """Apply the step's acceleration, then drift with the velocity at the start of the step."""
+    """Apply the step's acceleration, then drift by one velocity.
+
+    The drift has the velocity at the start of the step, with SYMPLECTIC the velocity at its end.
+    """
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
-    move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
+    if s.settings[0].integrator == SYMPLECTIC:
+        move(s.forest, s.velocity, s.settings[0].time_step, s.q)
+    else:
+        move(s.forest, s.work.velocity_after_impacts, s.settings[0].time_step, s.q)
 
 
 @inlined_kernel
@@ -110,7 +118,11 @@ def integrate_rk4(s: Scene) -> int:
         configuration_rate(s.forest, s.q, s.velocity, s.rk4.rate[stage])
         copy_vector(work.dv, s.rk4.acceleration[stage])
         find_turning(s.forest, s.velocity, s.kinematics, s.rk4, work.dv, stage, h)
+        if settings.as_mujoco:
+            write_body_rates(s.forest, s.q, s.velocity, work.dv, s.rk4, stage, h)
     _add_stages(s)
+    if settings.as_mujoco:
+        turn_by_body_rates(s, 4, dt)
     normalise_quaternions(s.forest, s.q)
     turn_over_step(s)
     if staged:
@@ -128,6 +140,8 @@ def _go_to_stage(s: Scene, stage: int, h: float) -> None:
     for k in range(s.velocity.shape[0]):
         s.velocity[k] = s.work.velocity_after_impacts[k] + h * acceleration[stage - 1, k]
     turn_to_stage(s, stage, h)
+    if s.settings[0].as_mujoco:
+        turn_by_body_rates(s, stage, h)
 
 
 @inlined_kernel

@@ -15,6 +15,7 @@ from hrpsim.engine.constraints.displacement import asks_for_displacement
 from hrpsim.engine.constraints.joint_rows import mark_full_brakes
 from hrpsim.engine.constraints.rows import LOWER_LIMIT, VELOCITY_LIMIT
 from hrpsim.engine.constraints.tendon_rows import remember_tendon_impulses
+from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC
 from hrpsim.engine.dynamics.joint_forces import advance_targets, revise_limited
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.sensors.sensing import keep_readings, sense
@@ -61,7 +62,7 @@ from hrpsim.engine.step.rows.joint_friction import (
     start_from_found,
 )
 from hrpsim.engine.step.rows.prepare_rows import prepare_rows
-from hrpsim.engine.step.scene.integrators import EULER, SEMI_IMPLICIT
+from hrpsim.engine.step.scene.integrators import EULER, SEMI_IMPLICIT, SYMPLECTIC
 from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS, REMAINDER, WHOLE
 from hrpsim.engine.step.scene.status import (
     DIVERGED,
@@ -270,7 +271,7 @@ def revise_actuators(s: Scene, may_release: bool) -> bool:
     """
     counts = s.counts[0]
     settings = s.settings[0]
-    implicit = settings.horizon > 0.0
+    implicit = settings.horizon > 0.0 and settings.damping == SYMMETRIC
     changed = revise_limited(
         s.forest, s.control, s.q, s.velocity, s.work, settings.time_step, implicit, may_release
     )
@@ -367,7 +368,7 @@ def move_by_integrator(s: Scene) -> int:
     integrator = s.settings[0].integrator
     if integrator == SEMI_IMPLICIT:
         integrate_semi_implicit(s)
-    elif integrator == EULER:
+    elif integrator == EULER or integrator == SYMPLECTIC:
         integrate_euler(s)
     else:
         return integrate_rk4(s)

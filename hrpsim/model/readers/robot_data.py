@@ -54,6 +54,7 @@ class ShapeData:
     mesh: MeshData | MeshFile | None = None
     color: tuple[float, ...] | None = None  # red, green, blue, opacity, each from 0 to 1
     name: str = ""
+    material: str | None = None  # in place of the link's
     element: object = None  # of a URDF, for errors
 
     @property

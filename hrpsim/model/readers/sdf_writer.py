@@ -131,7 +131,7 @@ class _Writer:
             for k, shape in enumerate(carried.collisions):
                 label = f"{_name(name)}_{k}"
                 solid = self._shape(element, "collision", label, shape, placement)
-                self._surface(solid, carried)
+                self._surface(solid, shape.material or carried.material)
             for sensor in self._sensors_of(name, "imu"):
                 _pose(self._sensor(element, sensor), placement.then(sensor.placement))
             for sensor in self._sensors_of(name, "force_torque"):
@@ -176,12 +176,12 @@ class _Writer:
                 _text(geometry, "length", exact_text(shape.size[1:]))
         return element
 
-    def _surface(self, collision: Any, link: LinkData) -> None:
-        if link.material is None:
+    def _surface(self, collision: Any, material: str | None) -> None:
+        if material is None:
             return
-        found = _FRICTION.fullmatch(link.material)
+        found = _FRICTION.fullmatch(material)
         if found is None:
-            self.notes.add("material", "SDF has friction, and materials have pairs", link.material)
+            self.notes.add("material", "SDF has friction, and materials have pairs", material)
             return
         friction = etree.SubElement(etree.SubElement(collision, "surface"), "friction")
         ode = etree.SubElement(friction, "ode")

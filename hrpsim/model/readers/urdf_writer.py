@@ -254,6 +254,9 @@ def _link_extension(root, link: robot_data.LinkData) -> None:
     for index, shape in enumerate(link.collisions):
         if shape.kind == "capsule":
             _extension(root, link.name, "capsule", collision=_collision_name(link, index))
+        if shape.material is not None:
+            names = {"collision": _collision_name(link, index), "material": shape.material}
+            _extension(root, link.name, "surface", **names)
 
 
 def _extension(root, reference: str, tag: str, **attributes: str):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,7 +45,8 @@ from hrpsim.world.file.imported import connect, finish
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_INTEGRATORS = {"RK4": "rk4"}  # MuJoCo's other integrators are semi-implicit
+# Of MuJoCo's integrators. The others are semi_implicit.
+_INTEGRATORS: Mapping[str, str] = {"RK4": "rk4"}
 
 Owner = tuple[str, str]  # entity and link, as in World.link_names
 
@@ -68,6 +70,7 @@ def world_of_mjcf(  # many parameters: keyword arguments
     integrator: str | None = None,
     unlisted: tuple[str, ...] = (),
     stacklevel: int = 2,
+    integrators: Mapping[str, str] = _INTEGRATORS,
 ) -> tuple[World, dict[str, MjcfRobot]]:
     """Return the world of a compiled MJCF, and the source of each of the world's robots by name.
 
@@ -78,12 +81,13 @@ def world_of_mjcf(  # many parameters: keyword arguments
         integrator: of the world. The default comes from the MJCF.
         unlisted: lines with one of these prefixes are left out of the ModelWarning.
         stacklevel: of the ModelWarning.
+        integrators: the world's integrator for each of MuJoCo's. The default is semi_implicit.
     """
     notes = Notes()
     robots = _described_robots(m, notes)
     world = World(
         time_step=m.option["timestep"] if time_step is None else time_step,
-        integrator=_integrator_of(m, robots, notes) if integrator is None else integrator,
+        integrator=integrator or _integrator_of(m, robots, notes, integrators),
         gravity=m.option["gravity"],
     )
     owners = _add_scenery(m, world, robots, notes)
@@ -102,10 +106,12 @@ def world_of_mjcf(  # many parameters: keyword arguments
     return finish(world, path, listed, stacklevel), robots
 
 
-def _integrator_of(m: MjcfModel, robots: dict[str, MjcfRobot], notes: Notes) -> str:
-    """Return the integrator of an MJCF, or "semi_implicit" if an actuator requires that."""
+def _integrator_of(
+    m: MjcfModel, robots: dict[str, MjcfRobot], notes: Notes, integrators: Mapping[str, str]
+) -> str:
+    """Return the integrator that an MJCF states, unless an actuator needs another."""
     kind = m.kind("mjtIntegrator", int(m.option["integrator"]))
-    integrator = _INTEGRATORS.get(kind, "semi_implicit")
+    integrator = integrators.get(kind, "semi_implicit")
     joints = (joint for robot in robots.values() for joint in robot.data.joints.values())
     if integrator != "semi_implicit" and any(joint.actuator for joint in joints):
         notes.add(f"option integrator {kind}", "semi_implicit, for actuators with a state")

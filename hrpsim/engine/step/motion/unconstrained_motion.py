@@ -43,6 +43,7 @@ from hrpsim.engine.dynamics.articulated import (
     spread_inertia,
     start_bodies,
 )
+from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC, first_order_forces
 from hrpsim.engine.dynamics.joint_forces import apply_frictions, joint_forces
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import placed_point
@@ -161,6 +162,14 @@ def _add_square(weight: float, x: float, y: float, z: float, tension_out: Vector
     tension_out[5] += weight * y * z
 
 
+@lazy_kernel(feature="first_order")
+def find_first_order_forces(s: Scene) -> int:
+    """Write the efforts and inertias of joints by a rule of first order."""
+    horizon, rule = s.settings[0].horizon, s.settings[0].damping
+    first_order_forces(s.forest, s.control, s.q, s.velocity, horizon, rule, s.work)
+    return DONE
+
+
 @inlined_kernel
 def unconstrained_dynamics(s: Scene) -> int:
     """Factorise the forest and compute its acceleration without constraints, work.dv.
@@ -176,7 +185,10 @@ def unconstrained_dynamics(s: Scene) -> int:
     """
     work, settings, horizon = s.work, s.settings[0], s.settings[0].horizon
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
-    joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
+    if settings.damping == SYMMETRIC:
+        joint_forces(s.forest, s.control, s.q, s.velocity, horizon, work)
+    else:
+        find_first_order_forces(s)
     if settings.actuators:
         drive_joints(s)
     if horizon > 0.0 and settings.joint_friction:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.engine.compile.lazy_kernels import provide_used
 from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.dynamics.first_order_forces import SYMMETRIC
 from hrpsim.model.system import FREE
 
 # Fields of SETTINGS: whether a step has each of these.
@@ -29,6 +30,7 @@ FEATURES = (
     ("half_turns", "i8"),  # such a body rotates before and after the moments of the step
     ("stage_turns", "i8"),  # such a body rotates at the stages of a step
     ("floating_trees", "i8"),  # a free body has child bodies
+    ("first_order", "i8"),  # joints have a rule of first order
 )
 
 
@@ -51,7 +53,8 @@ def use_features(scene: Any) -> None:
         "free_rotation": rotates,
         "half_turns": rotates and settings["drift"] > 0.0,
         "stage_turns": rotates and settings["staged"],
-        "floating_trees": _any_floating_tree(scene.forest.bodies),
+        "floating_trees": not settings["as_mujoco"] and _any_floating_tree(scene.forest.bodies),
+        "first_order": settings["damping"] != SYMMETRIC,
     }
     for name, is_on in features.items():
         settings[name] = is_on

@@ -9,14 +9,21 @@ which integrator a world has.
 
 from typing import NamedTuple
 
-SEMI_IMPLICIT, EULER, RK4 = range(3)
+from hrpsim.engine.dynamics.first_order_forces import (
+    DAMPERS,
+    DAMPERS_AND_GAINS,
+    EXPLICIT,
+    SYMMETRIC,
+)
+
+SEMI_IMPLICIT, EULER, RK4, SYMPLECTIC = range(4)
 
 
 class Integrator(NamedTuple):
     """An integrator of a step of size h.
 
     Attributes:
-        code: SEMI_IMPLICIT, EULER or RK4.
+        code: SEMI_IMPLICIT, EULER, RK4 or SYMPLECTIC.
         order: order of the error of smooth motion in h.
         is_implicit: whether springs, dampers and gains act at the end of the step.
         is_staged: whether a step computes its forces several times.
@@ -24,6 +31,9 @@ class Integrator(NamedTuple):
         lead: fraction of h from these positions to the middle of the step, for compliant rows. A
             step of euler moves by the velocity at its start. The velocities are then half a step
             late, and the middle is the end of the step.
+        damping: rule of springs, dampers and gains, see `first_order_forces`. SYMPLECTIC has a rule
+            of first order.
+        as_mujoco: whether floating trees turn by MuJoCo's rule, and lose momentum like MuJoCo's.
     """
 
     code: int
@@ -32,10 +42,18 @@ class Integrator(NamedTuple):
     is_staged: bool
     drift: float
     lead: float
+    damping: int = SYMMETRIC
+    as_mujoco: bool = False
 
 
 INTEGRATORS = {
     "semi_implicit": Integrator(SEMI_IMPLICIT, 2, True, False, drift=0.5, lead=0.0),
     "euler": Integrator(EULER, 1, False, False, drift=0.0, lead=1.0),
     "rk4": Integrator(RK4, 4, False, True, drift=0.0, lead=0.5),
+    "mujoco_explicit": Integrator(SYMPLECTIC, 1, False, False, 0.0, 0.0, EXPLICIT, True),
+    "mujoco_euler": Integrator(SYMPLECTIC, 1, False, False, 0.0, 0.0, DAMPERS, True),
+    "mujoco_implicitfast": Integrator(
+        SYMPLECTIC, 1, False, False, 0.0, 0.0, DAMPERS_AND_GAINS, True
+    ),
+    "mujoco_rk4": Integrator(RK4, 4, False, True, drift=0.0, lead=0.5, as_mujoco=True),
 }

@@ -27,6 +27,8 @@ SETTINGS = np.dtype(
         ("order", "i8"),
         ("staged", "i8"),  # whether a step computes its forces several times
         ("horizon", "f8"),  # over which springs, dampers and gains are implicit [s]; 0: explicit
+        ("damping", "i8"),  # rule of springs, dampers and gains over the horizon
+        ("as_mujoco", "i8"),  # whether floating trees turn by MuJoCo's rule
         ("drift", "f8"),  # time from the start of a step to where its forces act [s]
         ("lead", "f8"),  # time from there to the middle of the step, for compliant rows [s]
         ("sweep_limit", "i8"),

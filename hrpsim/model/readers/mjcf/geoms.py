@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from hrpsim.common.errors import ModelError
 from hrpsim.model.readers.ellipsoid import ELLIPSOID_POINTS, ellipsoid_mesh
 from hrpsim.model.readers.mjcf.read import MjcfModel
 from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of
-from hrpsim.model.readers.robot_data import MeshData, Notes, RobotData, ShapeData
+from hrpsim.model.readers.robot_data import LinkData, MeshData, Notes, RobotData, ShapeData
 from hrpsim.model.shapes.convex_hull import is_flat as no_solid
 from hrpsim.model.shapes.convex_hull import own_extents
 from hrpsim.model.shapes.placement import Placement
@@ -49,10 +50,11 @@ def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> N
         if not is_solid or m.geom_group[geom] <= _LAST_DRAWN_GROUP:
             link.visuals.append(shape)
         if is_solid:
-            link.collisions.append(shape)
+            material = material_name(surface_of(m, geom))
+            link.collisions.append(replace(shape, material=material))
             colliding.setdefault(link.name, []).append(geom)
     for link_name, geoms in colliding.items():
-        robot.links[link_name].material = _material(m, link_name, geoms, notes)
+        _set_material(m, robot.links[link_name], geoms, notes)
     _keep_apart(m, robot, notes, colliding)
 
 
@@ -138,17 +140,17 @@ def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
     return True
 
 
-def _material(m: MjcfModel, link_name: str, geoms: list[int], notes: Notes) -> str:
-    """Return the material of a link with these geoms, and note what the material leaves out."""
-    surfaces = {surface_of(m, geom) for geom in geoms}
-    if len(surfaces) > 1:
-        why = "the largest friction of the highest priority applies to all"
-        notes.add("geom friction, several on a body", why, link_name)
+def _set_material(m: MjcfModel, link: LinkData, geoms: list[int], notes: Notes) -> None:
+    """Give a link the material of its geoms. Shapes keep materials that differ."""
+    link.material = material_name(max(surface_of(m, geom) for geom in geoms))
+    link.collisions = [
+        replace(shape, material=None) if shape.material == link.material else shape
+        for shape in link.collisions
+    ]
     for geom in geoms:
         if m.geom_condim[geom] > 3:
             why = "contacts do not resist spin or rolling"
             notes.add("geom condim 4, 6", why, m.names["geom"][geom])
-    return material_name(max(surfaces))
 
 
 def _keep_apart(

@@ -1,0 +1,163 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Without contacts and limits, the facade's trajectories are MuJoCo's to rounding."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from hrpsim import HrpsimError, ModelWarning
+from hrpsim.bridges import mujoco as ours
+
+native = pytest.importorskip("mujoco")
+pytestmark = pytest.mark.filterwarnings(f"ignore::{ModelWarning.__module__}.ModelWarning")
+APART = 'contype="0" conaffinity="0"'
+BODY = f"""<body name="a" pos="0 0 2"><freejoint/>
+<geom type="box" size=".1 .2 .05" mass="3" {APART}/>
+<site name="imu" pos="0.1 0 0"/><body name="b" pos="0.1 0 -0.1">
+<joint name="j" axis="0 1 0" damping="0.8" stiffness="5" armature="0.02"/>
+<geom type="capsule" size="0.03" fromto="0 0 0 0.1 0 -0.5" mass="1" {APART}/>
+<body name="c" pos="0.1 0 -.5"><joint name="k" axis="1 1 0" damping="0.1"/>
+<geom type="capsule" size="0.03" fromto="0 0 0 0 0 -.4" mass=".5" {APART}/></body></body>
+<body name="d" pos="-0.1 0 -0.1"><joint name="s" type="slide" axis="0 1 1" damping="3"
+ stiffness="20"/><geom size="0.05" mass="1" {APART}/></body></body>"""
+SERVOS = """<position joint="j" kp="50" kv="5"/><motor joint="k" gear="2"/>
+<position joint="s" kp="100" kv="2" forcerange="-5 5"/>"""
+ON_TENDON = """<position tendon="t" kp="30" kv="1"/><motor joint="s"/>
+<general joint="k" dyntype="filter" dynprm="0.05"/>"""
+TENDON = """<tendon><fixed name="t"><joint joint="j" coef="1"/><joint joint="k" coef="-.5"/></fixed>
+</tendon>"""
+READ = """<sensor><framelinacc objtype="site" objname="imu"/><e_kinetic/><e_potential/>
+<frameangacc objtype="body" objname="c"/><jointpos joint="j"/></sensor>"""
+
+
+def scene(option, actuators=SERVOS, body=BODY, more="", flag=""):
+    head = f"<mujoco><option timestep='0.005' {option}>{flag}</option><worldbody>{body}</worldbody>"
+    return f"{head}{more}<actuator>{actuators}</actuator>{READ}</mujoco>"
+
+
+FIXED = BODY.replace("<freejoint/>", "")
+NO_LATE_DAMPERS = '<flag eulerdamp="disable"/>'
+SCENES = {
+    "Euler": scene('integrator="Euler"'),
+    "Euler, fixed": scene('integrator="Euler"', body=FIXED),
+    "Euler without eulerdamp": scene('integrator="Euler"', body=FIXED, flag=NO_LATE_DAMPERS),
+    "Euler in a fluid": scene('integrator="Euler" density="500" viscosity="0.5"'),
+    "Euler, tendon and filter": scene('integrator="Euler"', ON_TENDON, FIXED, TENDON),
+    "implicitfast": scene('integrator="implicitfast"'),
+    "implicitfast, fixed": scene('integrator="implicitfast"', body=FIXED),
+    "RK4": scene('integrator="RK4"'),
+    "RK4, fixed": scene('integrator="RK4"', body=FIXED),
+}
+
+
+def trajectory(mujoco, text, steps=100):
+    """Return states of random controls, and qacc, forces and sensors of the last step."""
+    model = mujoco.MjModel.from_xml_string(text)
+    data, random = mujoco.MjData(model), np.random.default_rng(0)
+    data.qvel[:] = random.normal(size=model.nv)
+    states = []
+    for _ in range(steps):
+        data.ctrl[:] = random.uniform(-1.0, 1.0, model.nu)
+        mujoco.mj_step(model, data)
+        states.append(np.concatenate([data.qpos, data.qvel, data.act]))
+    results = data.qacc.copy(), data.actuator_force.copy(), data.qfrc_actuator.copy()
+    return np.array(states), (*results, data.sensordata.copy())
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_trajectories_without_constraints_are_mujoco_s(name):
+    """Law: states of 100 steps agree to 1e-6. MuJoCo of older versions turns otherwise in RK4."""
+    (a, found), (b, true) = trajectory(ours, SCENES[name]), trajectory(native, SCENES[name])
+    assert np.abs(b[-1] - b[0]).max() > 0.5
+    bound = 1e-9 if "RK4" not in name or native.__version__ >= "4" else 1e-3
+    np.testing.assert_allclose(a, b, atol=bound)
+    if "RK4" not in name:  # which has forces and sensors of several stages
+        for mine, its in zip(found, true, strict=True):
+            np.testing.assert_allclose(mine, its, rtol=1e-7, atol=1e-7)
+
+
+def test_the_acceleration_of_a_kept_array_is_mujoco_s_too():
+    found = []
+    for mujoco in (ours, native):
+        model = mujoco.MjModel.from_xml_string(SCENES["implicitfast"])
+        data = mujoco.MjData(model)
+        kept, rows = data.qacc, []
+        for _ in range(3):
+            data.ctrl[:] = 0.7
+            mujoco.mj_step(model, data)
+            rows.append(kept.copy())
+        mujoco.mj_forward(model, data)
+        rows += [data.qacc.copy(), data.qacc_smooth.copy()]
+        spin = np.zeros(6)
+        mujoco.mj_rnePostConstraint(model, data)
+        mujoco.mj_objectAcceleration(model, data, mujoco.mjtObj.mjOBJ_BODY, 3, spin, 1)
+        found.append([*rows, spin])
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
+
+
+SLED = """<mujoco><option timestep="0.002"/><worldbody>
+<geom type="plane" size="9 9 1" friction="0.1"/>
+<body name="sled"><freejoint/>
+<geom name="nose" size="0.05" pos="0.2 0 0.05" mass="1" friction="0.2"/>
+<geom name="tail" size="0.05" pos="-0.2 0.1 0.05" mass="0.5" friction="0.2"/>
+<geom name="other" size="0.05" pos="-0.2 -0.1 0.05" mass="0.5" friction="0.2"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize("nose, tail", [(0.2, 0.8), (0.8, 0.2)])
+def test_each_geom_of_a_body_has_its_own_friction(nose, tail):
+    """Law: a sled of two masses slows by a = g (m1 + m2) / 2 / (1 + (m2 - m1) h / l).
+
+    m1 and m2 are the frictions of nose and tail. The centre is h = 0.05 m above the floor, and nose
+    and tail are l = 0.4 m apart: deceleration moves load to the nose.
+    """
+    model = ours.MjModel.from_xml_string(SLED)
+    data = ours.MjData(model)
+    ours.mj_step(model, data, 50)
+    model.geom("nose").friction[0] = nose
+    model.geom("tail").friction[0] = model.geom("other").friction[0] = tail
+    data.qvel[0] = 2.0
+    ours.mj_step(model, data, 100)
+    exact = 9.81 * (nose + tail) / 2.0 / (1.0 + (tail - nose) * 0.05 / 0.4)
+    assert (2.0 - data.qvel[0]) / 0.2 == pytest.approx(exact, rel=1e-3)
+    for contact in data.contact:
+        mine = nose if contact.geom2 == model.geom("nose").id else tail
+        assert contact.friction.tolist() == [mine, mine, 0.005, 0.0001, 0.0001]
+        assert contact.exclude == 0
+    with pytest.raises(HrpsimError, match=r"MjContact\.efc_address is not in .* there are geom1"):
+        _ = data.contact[0].efc_address
+
+
+def test_what_a_free_body_does_not_have_is_refused():
+    model = ours.MjModel.from_xml_string(SLED)
+    data = ours.MjData(model)
+    for name in ("armature", "frictionloss"):
+        array = getattr(model, f"dof_{name}")
+        array[2] = 0.5
+        with pytest.raises(HrpsimError, match=rf"dof_{name}, of a free joint, cannot be written"):
+            ours.mj_step(model, data)
+        array[2] = 0.0
+    ours.mj_step(model, data)
+
+
+def test_a_placement_that_mujoco_ignores_acts_and_is_named():
+    """Law: a centre of mass moved by x on a hinge gives the torque m g x at once."""
+    text = """<mujoco><worldbody><body name="wheel"><joint axis="0 1 0"/>
+    <geom type="box" size="0.1 0.1 0.1" mass="2" contype="0" conaffinity="0"/></body></worldbody>
+    </mujoco>"""
+    model = ours.MjModel.from_xml_string(text)
+    data = ours.MjData(model)
+    model.body("wheel").ipos[0] = 0.05
+    with pytest.warns(
+        ModelWarning, match=r"body_ipos of body 'wheel' acts here, and has no effect"
+    ):
+        ours.mj_step(model, data)
+    assert data.qfrc_bias[0] == pytest.approx(-2.0 * 9.81 * 0.05)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ModelWarning)
+        model.body("wheel").ipos[0] = 0.06
+        ours.mj_step(model, data)
