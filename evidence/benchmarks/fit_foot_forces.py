@@ -29,7 +29,8 @@ from evidence.experiments.scenes.standing import Conditions, described, half_sit
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.fitting import FitResult, Recording, Signal
 
-WORLD = """ground: {material: floor}
+WORLD = """world: {time_step: 0.0005}
+ground: {material: floor}
 friction:
   - {between: [sole, floor], static: 0.8, kinetic: 0.8}
 robots:
@@ -43,6 +44,9 @@ settle: true
 """
 STEP, SOLREF = 5e-5, 1.5e-4  # of MuJoCo [s]
 IMPEDANCE, FRICTION_RATIO = 0.999, 10.0  # of contacts: MuJoCo's soft soles would creep
+AT_REST = 10.0  # factor of the damping of bushes before the motion
+MEAN = 20  # steps of which force sensors and IMU read the mean: contacts chatter in single steps
+MIDDLE = 0.5 * (MEAN - 1) * STEP  # from the mean of a reading to its end [s]
 PERIOD = 0.005  # of commands and samples [s]
 REST, LONGEST = 2.0, 4.0  # before the motion, and the motion [s]
 TURN, SLIDE = (800.0, 20.0), (4e5, 800.0)  # true stiffness and damping of the bushes
@@ -96,6 +100,32 @@ class BushedRobot(MujocoRobot):
         self.mj.opt.impratio = FRICTION_RATIO
         super()._start()
 
+    def rest(self) -> None:
+        """Come to rest. The bushes have more damping meanwhile: the robot would rock for seconds."""
+        dampings = self.mj.dof_damping.copy()
+        for number in range(self.mj.njnt):
+            joint = self.mj.joint(number)
+            if "BUSH" in joint.name:
+                self.mj.dof_damping[joint.dofadr[0]] *= AT_REST
+        self.mujoco.mj_step(self.mj, self.data, nstep=round(REST / STEP))
+        self.mj.dof_damping[:] = dampings
+
+    def readings(self) -> np.ndarray:
+        """Return the wrenches of both soles and the IMU at present (18,)."""
+        reading = self._imu(self.q(), self._imus[0])
+        motion = reading.angular_velocity, reading.linear_acceleration
+        return np.concatenate([self.wrenches().ravel(), *motion])
+
+    def follow_and_read(self, positions: np.ndarray, steps: int) -> np.ndarray:
+        """Follow, and return the mean of `readings` over the last steps (18,)."""
+        found, begin = np.zeros(18), self._target
+        self.follow(begin + (1.0 - MEAN / steps) * (positions - begin), None, steps - MEAN)
+        for k in range(MEAN - 1, -1, -1):
+            self.follow(begin + (1.0 - k / steps) * (positions - begin), None, 1)
+            self.mujoco.mj_forward(self.mj, self.data)
+            found += self.readings() / MEAN
+        return found
+
     def wrenches(self) -> np.ndarray:
         """Return what each tared foot sensor reads (2, 6), in and about the sole's frame."""
         mj, data, found = self.mj, self.data, []
@@ -135,14 +165,14 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
     )
     robot = BushedRobot(mujoco, prepared, STEP, SOLREF)  # type: ignore[arg-type]
     data, motors = robot.data, tuple(robot.names)
-    mujoco.mj_step(robot.mj, data, nstep=round(REST / STEP))
+    robot.rest()
     first, steps, rows = robot._target.copy(), round(PERIOD / STEP), []
+    mujoco.mj_forward(robot.mj, data)
+    readings = robot.readings()
     for k in range(round(duration / PERIOD) + 1):
-        mujoco.mj_forward(robot.mj, data)
         q = robot.q()
         turn = Rotation.from_quat(q[3:7])
         speed = np.concatenate([turn.inv().apply(data.qvel[:3]), data.qvel[3:6]])
-        reading = robot._imu(q, robot._imus[0])
         wanted = targets(first, motors, (k + 1) * PERIOD)
         rows.append(
             (
@@ -152,12 +182,12 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
                 data.qpos[robot._q_index].copy(),
                 data.qvel[robot._v_index].copy(),
                 data.actuator_force.copy(),
-                robot.wrenches(),
-                np.concatenate([reading.angular_velocity, reading.linear_acceleration]),
+                readings[:12].reshape(2, 6),
+                readings[12:],
                 wanted,
             )
         )
-        robot.follow(wanted, None, steps)
+        readings = robot.follow_and_read(wanted, steps)
     return Motion(*map(np.array, zip(*rows)), motors)
 
 
@@ -193,13 +223,13 @@ def measured(motion: Motion, seed: int, colour: float) -> Recording:
         Signal(
             "wrench",
             name,
-            time[late] + FORCE_DELAY,
+            time[late] - MIDDLE + FORCE_DELAY,
             (motion.wrenches[:, k] + sign * TARE + coloured("wrench"))[late],
         )
         for k, (name, sign) in enumerate(zip(SENSORS, (1.0, -1.0)))
     ]
     own = motion.imu + BIAS + coloured("imu")
-    signals.append(Signal("imu", "imu", time[late] + IMU_DELAY, own[late]))
+    signals.append(Signal("imu", "imu", time[late] - MIDDLE + IMU_DELAY, own[late]))
     efforts = motion.efforts + noise("effort", len(motion.motors))
     signals.append(Signal("torque", "torque", time[late], efforts[late], motion.motors))
     return Recording(
@@ -257,7 +287,7 @@ def fitted(motion: Motion, folder: Path, seed: int, colour: float) -> FitResult:
     world = folder / "foot.yaml"
     world.write_text(WORLD)
     given, _ = unknowns()
-    return hrpsim.fit(world, [measured(motion, seed, colour)], given, window=LONGEST)  # type: ignore[arg-type]
+    return hrpsim.fit(world, [measured(motion, seed, colour)], given, window=LONGEST, start="fitted")  # type: ignore[arg-type]
 
 
 def main() -> int:
