@@ -101,7 +101,7 @@ class BushedRobot(MujocoRobot):
         super()._start()
 
     def rest(self) -> None:
-        """Come to rest. The bushes have more damping meanwhile: the robot would rock for seconds."""
+        """Come to rest, with more damping of the bushes: the robot would rock for seconds."""
         dampings = self.mj.dof_damping.copy()
         for number in range(self.mj.njnt):
             joint = self.mj.joint(number)
@@ -287,7 +287,8 @@ def fitted(motion: Motion, folder: Path, seed: int, colour: float) -> FitResult:
     world = folder / "foot.yaml"
     world.write_text(WORLD)
     given, _ = unknowns()
-    return hrpsim.fit(world, [measured(motion, seed, colour)], given, window=LONGEST, start="fitted")  # type: ignore[arg-type]
+    one = measured(motion, seed, colour)
+    return hrpsim.fit(world, [one], given, window=LONGEST, start="fitted")  # type: ignore[arg-type]
 
 
 def main() -> int:

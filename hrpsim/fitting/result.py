@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hrpsim.fitting.follow import Prediction
-from hrpsim.fitting.recordings.measured_motion import BoundRecording
+from hrpsim.fitting.recordings.measured_motion import KINDS, BoundRecording
 
 if TYPE_CHECKING:
     from hrpsim.world.world import World
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _VELOCITY_OF = {"position": "velocity", "base_position": ""}  # of a base it has other axes
 _LEAST_SHARE = 0.1  # of the motion, to explain anything
+_USUAL_SHARE = 0.9  # of the motion, that a right model usually explains
+_LEAST_OF_SIGNAL = 0.5  # of the variance of a signal, the same
 _LOOSE = 0.5  # deviation of a combination, from which it is not determined
 SINGULAR = 5e-4  # or size of its effect over the largest, below what differences can resolve
 
@@ -262,6 +264,13 @@ class FitResult:
                 "That is nothing: the values mean nothing. Compare units, names and signs of the"
                 " recording with the world, and see that all commands are in it."
             )
+        elif self.explained() < _USUAL_SHARE:
+            words.append(
+                "A right model explains more: see `unexplained`, and compare signs, offsets, delays"
+                " and the order of joints."
+            )
+        for kind in self._unlike():
+            words.append(f"{kind} is hardly explained: compare units, signs and frames.")
         if not self.reached:
             words.append("The least squares were not reached: there are no intervals.")
         for names, why in (
@@ -271,6 +280,11 @@ class FitResult:
         ):
             words += [f"{', '.join(names)} {why}."] if names else []
         return " ".join(words)
+
+    def _unlike(self) -> list[str]:
+        """Return the kinds of quantities of signals that the model hardly explains."""
+        shares = self.shares().items()
+        return [kind for kind, share in shares if kind not in KINDS and share < _LEAST_OF_SIGNAL]
 
     def _loose(self) -> list[str]:
         """Return the parameters in combinations that are not determined."""

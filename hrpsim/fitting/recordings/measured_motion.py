@@ -231,9 +231,9 @@ class BoundRecording:
     """A recording in the state coordinates of a world's robot or body.
 
     q (n, nq) and v (n, nv) are NaN for quantities that were not measured. compared: the compared
-    kinds of quantities. q_of_starts, v_of_starts: indices of the joints whose starts a fit may move,
-    including joints that were not measured. is_whole: whether the whole state of the world was measured, so that
-    windows are independent of each other.
+    kinds of quantities. q_of_starts, v_of_starts: indices of the joints whose starts a fit may
+    move, including joints that were not measured. is_whole: whether the whole state of the world
+    was measured, so that windows are independent of each other.
     """
 
     def __init__(self, recording: Recording, world: World, entity: str | None) -> None:
