@@ -102,7 +102,7 @@ def geared(backlash: float, seed: int = 0, colour: float = 0.0) -> Recording:
     ends = {"t_eval": time, "max_step": 1e-3, "rtol": 1e-8, "atol": 1e-10}
     x = solve_ivp(rate, (0.0, time[-1]), np.zeros(4), **ends).y
     noise = GEAR_NOISE * coloured(np.random.default_rng(seed), colour, len(time), 2, 1)
-    noise[0] = 0.0  # the arm hangs still
+    noise[:2] = 0.0  # the arm hangs still: the first velocity is a difference of positions
     joints = ("shoulder",)
     motor = (x[2][:, None] + noise[:, 1])[1:]
     return Recording(

@@ -42,12 +42,19 @@ def test_a_missing_backlash_leaves_a_residual(tmp_path):
     assert found.errors(False)["motor"][1] < 0.3 * without.errors(False)["motor"][1]
 
 
-@pytest.mark.parametrize("colour", study.COLOURS)
-def test_unknowns_of_gears_and_contacts_are_found(tmp_path, colour):
-    """Law: gears and contacts by scipy's integration lie within twice the half widths."""
-    for one in study.systems():
-        found = study.fitted(one, tmp_path, 0, colour)
-        truth = np.array(list(one.truth.values()))
-        assert found.reached
-        assert (np.abs(found.values - truth) < found.high - found.low).all()
-        assert (np.abs(found.values - truth) < 0.3 * truth).all()
+def test_stiffness_damping_and_backlash_are_found_together(tmp_path):
+    """Law: three unknowns of a gear by scipy's integration are found within 5 %."""
+    gear = study.systems()[0]
+    found = study.fitted(gear, tmp_path, 0, 0.0)
+    assert found.reached
+    assert found.values == pytest.approx(list(gear.truth.values()), rel=0.05)
+
+
+def test_friction_and_compliance_of_a_contact_are_found(tmp_path):
+    """Law: a foot by scipy's integration has values within twice the half widths."""
+    contact = study.systems()[1]
+    found = study.fitted(contact, tmp_path, 0, 0.0)
+    truth = np.array(list(contact.truth.values()))
+    assert found.reached
+    assert (np.abs(found.values - truth) < found.high - found.low).all()
+    assert found.values[:2] == pytest.approx(truth[:2], rel=0.01)
