@@ -239,8 +239,7 @@ def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.nda
         turn = Rotation.from_quat(q[3:7])
         moved[:3] += turn.apply(change[:3])
         moved[3:7] = (turn * Rotation.from_rotvec(change[3:6])).as_quat()
-    if "position" in one.compared:
-        moved[one.q_of] += change[one.v_of]
+    moved[one.q_of_starts] += change[one.v_of_starts]
     return moved
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hrpsim.fitting.follow import Prediction
-from hrpsim.fitting.recordings.measured_motion import BoundRecording
+from hrpsim.fitting.recordings.measured_motion import KINDS, BoundRecording
 
 if TYPE_CHECKING:
     from hrpsim.world.world import World
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _VELOCITY_OF = {"position": "velocity", "base_position": ""}  # a base's velocity has other axes
 _LEAST_SHARE = 0.1  # least explained fraction of the motion
+_USUAL_SHARE = 0.9  # usual explained fraction of the motion for a right model
+_LEAST_OF_SIGNAL = 0.5  # least explained fraction of the variance of a signal
 _LOOSE = 0.5  # least standard deviation of an undetermined combination
 SINGULAR = 5e-4  # or relative size of its effect, below the resolution of finite differences
 
@@ -263,6 +265,13 @@ class FitResult:
                 "The values therefore mean nothing. Compare units, names and signs of the "
                 "recording with the world. Check that the recording has all commands."
             )
+        elif self.explained() < _USUAL_SHARE:
+            words.append(
+                "A right model explains more: see `unexplained`, and compare signs, offsets, delays"
+                " and the order of joints."
+            )
+        for kind in self._unlike():
+            words.append(f"{kind} is hardly explained: compare units, signs and frames.")
         if not self.reached:
             words.append("The least squares were not reached: there are no intervals.")
         for names, why in (
@@ -272,6 +281,11 @@ class FitResult:
         ):
             words += [f"{', '.join(names)} {why}."] if names else []
         return " ".join(words)
+
+    def _unlike(self) -> list[str]:
+        """Return the kinds of quantities of signals that the model hardly explains."""
+        shares = self.shares().items()
+        return [kind for kind, share in shares if kind not in KINDS and share < _LEAST_OF_SIGNAL]
 
     def _loose(self) -> list[str]:
         """Return the parameters in undetermined combinations."""

@@ -127,7 +127,8 @@ class _Tangent:
         self._S[at[np.tile(measured, 2)], : self.count] = 0.0
         self._S[:, self.count :] = 0.0
         if self._width:
-            moves = np.concatenate([measured, np.ones(nv, dtype=bool)])
+            moves = np.ones(2 * nv)
+            moves[6 * one.free : nv] = np.isin(np.arange(6 * one.free, nv), one.v_of_starts)
             self._S[at, self.count + np.arange(2 * nv)] = moves
 
         def read():

@@ -14,18 +14,12 @@ mujoco = pytest.importorskip("mujoco")
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_bushes_and_tares_are_found_from_foot_forces(tmp_path):
-    """Law: bushes and tares of another simulator's robot are found within 5 %.
-
-    The slide's damping and the tares about z are left out. docs/verification/fits_sensors.md says
-    why.
-    """
+    """Law: bushes and tares of another simulator's robot are found within 5 %."""
     truth = study.unknowns()[1]
     found = study.fitted(study.swayed(mujoco), tmp_path, 0, 0.0)
     values = dict(zip(found.names, found.values))
-    bushes = ["turn stiffness", "turn damping", "slide stiffness"]
-    tares = [
-        f"signals.{name}.tare_{column}" for name in study.SENSORS for column in study.FORCES[:5]
-    ]
+    bushes = ["turn stiffness", "turn damping", "slide stiffness", "slide damping"]
+    tares = [f"signals.{name}.tare_{column}" for name in study.SENSORS for column in study.FORCES]
     wanted = np.array([truth[name] for name in bushes + tares])
     assert found.reached
     assert np.array([values[name] for name in bushes + tares]) == pytest.approx(wanted, rel=0.05)

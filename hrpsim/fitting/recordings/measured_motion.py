@@ -232,8 +232,9 @@ class BoundRecording:
     """A recording in the state coordinates of a world's robot or body.
 
     q (n, nq) and v (n, nv) are NaN for quantities that were not measured. compared: the compared
-    kinds of quantities. is_whole: whether the whole state of the world was measured, so that
-    windows are independent of each other.
+    kinds of quantities. q_of_starts, v_of_starts: indices of the joints whose starts a fit may
+    move, including joints that were not measured. is_whole: whether the whole state of the world
+    was measured, so that windows are independent of each other.
     """
 
     def __init__(self, recording: Recording, world: World, entity: str | None) -> None:
@@ -248,7 +249,7 @@ class BoundRecording:
         self._check_joints(robot)
         check_recording(recording, robot)
         self.compared: dict[str, np.ndarray] = {}  # columns of v, by kind
-        self.positions_of = self.q_of = np.zeros(0, dtype=int)
+        self.q_of = self.q_of_starts = self.v_of_starts = np.zeros(0, dtype=int)
         if self.free:
             self._place_base()
         if robot is not None and recording.positions is not None:
@@ -258,6 +259,10 @@ class BoundRecording:
             self.q[:, self.q_of] = recording.positions
             self._place("velocity", self.v_of, recording.velocities, recording.positions)
             self.compared["position"] = self.v_of
+        if robot is not None:
+            moves = robot.model.system.mimic_dof[robot.joint_index.v] < 0
+            self.q_of_starts = robot.joint_index.q[moves]
+            self.v_of_starts = robot.joint_index.v[moves]
         self.signals: list[BoundSignal] = []
         self.encoders = np.zeros(len(self.q_of))  # offsets of the encoders
         count = sum(one.nv for one in world.entities.values())

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from hrpsim.common.errors import FitError, FitWarning
+from hrpsim.fitting.recordings.sensor_faults import sensor_faults
 from hrpsim.model.readers.plausibility import DEGREES
 from hrpsim.world.objects.plausibility import (
     SLOWEST_SAMPLES,
@@ -40,6 +41,8 @@ def check_recording(recording, robot: Robot | None) -> None:
         for joint, positions, velocities in columns:
             if text := contradiction(time, positions, velocities):
                 raise FitError(f"{name}: joint {joint!r}: {text}")
+    for text in sensor_faults(recording):
+        warnings.warn(f"{name}: {text}", FitWarning, stacklevel=4)
     if robot is not None:
         _check_limits(f"{name}: measured", robot, recording.joints, recording.positions)
         commands = recording.command_joints, recording.command_positions
