@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from hrpsim.common.arguments import MOST_STEPS
 from hrpsim.common.errors import HrpsimError, require_name
-from hrpsim.common.typed_values import require_fit
-from hrpsim.common.values import is_number
+from hrpsim.common.typed_values import Finite, check_fields, require_fit
+from hrpsim.common.values import Range, number, positive
 from hrpsim.control.pattern.support_polygon import gap_between
 
 SIDES = ("left", "right")
@@ -58,18 +59,14 @@ class Steps:
     applies to steps of the foot on that side. The other foot follows.
     """
 
-    count: int
-    forward: float = 0.0
-    sideways: float = 0.0
-    turn: float = 0.0
-    rise: float = 0.0
+    count: Annotated[int, Range(1.0, MOST_STEPS)]
+    forward: Finite = 0.0
+    sideways: Finite = 0.0
+    turn: Finite = 0.0
+    rise: Finite = 0.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.count, int) and self.count >= 1):
-            raise WalkError(f"{self}: count must be a whole number of steps, at least 1")
-        lengths = self.forward, self.sideways, self.turn, self.rise
-        if not (all(map(is_number, lengths)) and np.isfinite(lengths).all()):
-            raise WalkError(f"{self}: lengths and angles must be finite")
+        check_fields(self, WalkError)
 
 
 @dataclass(frozen=True)
@@ -93,6 +90,7 @@ class Footsteps:
 
         A walk that climbs is not scaled, because its steps must match the ground.
         """
+        size, turn = positive("size", size), number("turn", turn)
         if size == turn == 1.0 or self.climbs:
             return self
         steps = (

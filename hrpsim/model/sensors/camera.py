@@ -29,6 +29,8 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 IMAGES = ("color", "depth", "segmentation")
 DEPTH_ENCODINGS = ("32FC1", "16UC1")  # metres, millimetres (REP 118)
 _WIDEST_LENS = math.radians(179.0)
+_NARROWEST_LENS = 1e-4  # [rad]
+_NEAREST = 1e-6  # [m]. MuJoCo ends the process for a plane at 0
 _GAZEBO_TYPES = {
     "camera": "color",
     "depth": "depth",
@@ -86,11 +88,14 @@ class Camera(SampledSensorKind):
             f"{self.width} x {self.height} are over {limits.CAMERA_PIXELS} (CAMERA_PIXELS)",
         )
         require(
-            0.0 < self.fov < _WIDEST_LENS,
+            _NARROWEST_LENS < self.fov < _WIDEST_LENS,
             f"fov: a field of view of {math.degrees(self.fov):g} degrees. A lens has more than 0 "
             f"and less than {math.degrees(_WIDEST_LENS):g}. For more take several cameras",
         )
-        require(0.0 < self.near < self.far, "far must be above near, and near above 0")
+        require(
+            _NEAREST <= self.near < self.far,
+            f"far must be above near, and near at least {_NEAREST:g} m",
+        )
         require(bool(self.wanted), f"images: at least one of {', '.join(IMAGES)}")
         for image in self.wanted:
             require(image in IMAGES, unknown_name("image", image, IMAGES))

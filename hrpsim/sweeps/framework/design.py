@@ -39,6 +39,7 @@ from hrpsim.common import limits
 from hrpsim.common.errors import require_name, shown_value
 from hrpsim.common.foreign.csv_rows import csv_rows
 from hrpsim.common.foreign.text import read_text
+from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import LARGEST, is_number, whole_count
 from hrpsim.sweeps.framework.scenario import SweepError
 
@@ -192,6 +193,9 @@ class Design:
     rows: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
+        kind = Mapping[str, Any]
+        require_fit("the parameters of a design", self.parameters, kind, SweepError)
+        require_fit("the rows of a design", self.rows, Sequence[kind], SweepError)
         require_name("method", self.method, METHODS, SweepError)
         whole_count("repeat", self.repeat, error=SweepError)
         if self.count is not None:

@@ -21,7 +21,7 @@ from hrpsim.engine.collision.solids.collision_proxies import mesh_thickness
 from hrpsim.engine.compile.compiled import prepared
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.engine.kinematics.layout import velocity_from_kernel, velocity_to_kernel
-from hrpsim.engine.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND, LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import FREE, System
@@ -312,8 +312,9 @@ class Entity(Closed):
         self.v = self.initial_v
 
     def _apply(self, body: int, point, force, torque) -> None:
-        point = finite_vector("point", point, 3)
-        force, torque = finite_vector("force", force, 3), finite_vector("torque", torque, 3)
+        point = bounded_vector("point", point, 3, LARGEST_POSITION)
+        force = bounded_vector("force", force, 3, LARGEST_COMMAND)
+        torque = bounded_vector("torque", torque, 3, LARGEST_COMMAND)
         self.world.wake(self)
         self.world.add_wrench(self.first_body + body, point, force, torque)
 

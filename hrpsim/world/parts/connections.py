@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import WorldError
-from hrpsim.common.values import finite_vector, name_of, not_negative, positive
+from hrpsim.common.typed_values import require_fit
+from hrpsim.common.values import finite_vector, flag, name_of, not_negative, positive, several
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, LOCKED
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.described import AXES, held_axes
@@ -138,7 +139,7 @@ class Connections(Exclusions):
             what = "the world" if ends[0].body < 0 else f"one body, {'/'.join(ends[0].owner)!r}"
             raise WorldError(f"both ends of the connection, {a!r} and {b!r}, belong to {what}")
         try:
-            held = held_axes(kind, axes)
+            held = held_axes(kind, None if axes is None else several(axes, "axes"))
         except ValueError as error:
             raise WorldError(str(error)) from error
         kind = "axes" if axes is not None else (kind or "fixed")
@@ -161,7 +162,8 @@ class Connections(Exclusions):
             solver_code(solver, "connection")
         name = self._free_connection_name(name, kind)
         connection = Connection(
-            *(self._world, name, kind, ends, frames, bool(collide)), self._contents.connections_ever
+            *(self._world, name, kind, ends, frames, flag("collide", collide)),
+            self._contents.connections_ever,
         )
         self._add_connection(connection, record)
         connection.solver = solver
@@ -186,6 +188,7 @@ class Connections(Exclusions):
 
     def disconnect(self, connection: Connection | str) -> None:
         """Remove a connection, given as an object or by name, from the world for good."""
+        require_fit("connection", connection, Connection | str, WorldError)
         name = connection if isinstance(connection, str) else connection.name
         known = self._contents.connections.get(name)
         if known is None or (not isinstance(connection, str) and known is not connection):
