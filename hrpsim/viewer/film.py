@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, require_packages
+from hrpsim.common.typed_values import NotNegative, check_arguments
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.viewer.drawing import contact_arrows, force_scale
@@ -215,7 +216,7 @@ def pixels(
 
 
 def make_film(
-    world, file: str | Path, duration: float, motion: Motion | None = None, **options: Any
+    world, file: str | Path, duration: NotNegative, motion: Motion | None = None, **options: Any
 ) -> int:
     """Simulate a duration and write a film of it, or a picture of its end.
 
@@ -233,6 +234,7 @@ def make_film(
     Raises:
         HrpsimError: for another suffix, or if MuJoCo, EGL, imageio-ffmpeg or rerun is missing.
     """
+    check_arguments(make_film, locals(), HrpsimError)
     with film_of(world, file, **options) as film:
         motion = motion or Motion(world.time_step, world.step)
         end = world.time + duration - 0.5 * motion.period

@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from hrpsim.common.arguments import MOST_STEPS
 from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.common.typed_values import Finite, check_fields, require_fit
-from hrpsim.common.values import Range, number, positive
+from hrpsim.common.values import number, positive
 from hrpsim.control.pattern.support_polygon import gap_between
 
 SIDES = ("left", "right")
@@ -59,7 +59,7 @@ class Steps:
     applies to steps of the foot on that side. The other foot follows.
     """
 
-    count: Annotated[int, Range(1.0, MOST_STEPS)]
+    count: int
     forward: Finite = 0.0
     sideways: Finite = 0.0
     turn: Finite = 0.0
@@ -67,6 +67,8 @@ class Steps:
 
     def __post_init__(self) -> None:
         check_fields(self, WalkError)
+        if not 1 <= self.count <= MOST_STEPS:
+            raise WalkError(f"{self}: count must be at least 1 and at most {MOST_STEPS}")
 
 
 @dataclass(frozen=True)

@@ -160,6 +160,7 @@ class Connections(Exclusions):
         record["force_limit"] = not_negative("force_limit", force_limit, 6, finite=False)
         if solver is not None:
             solver_code(solver, "connection")
+        self._refuse_double(record)
         name = self._free_connection_name(name, kind)
         connection = Connection(
             *(self._world, name, kind, ends, frames, flag("collide", collide)),
@@ -213,12 +214,23 @@ class Connections(Exclusions):
             connection.start_disabled()
         self.refresh_exclusions()
 
+    def _refuse_double(self, record: np.void) -> None:
+        """Raise WorldError if an enabled connection joins the same frames in the same way."""
+        for other, known in zip(self._contents.connections, self._contents.connection_records):
+            if known["enabled"] and all(np.array_equal(known[k], record[k]) for k in _JOINED):
+                raise WorldError(
+                    f"connection {other!r} joins the same frames already: change this connection"
+                )
+
     def _free_connection_name(self, name: str | None, kind: str) -> str:
         if name is not None:
             if name_of("name of a connection", name) in self._contents.connections:
                 raise WorldError(f"the world already has a connection called {name!r}")
             return name
         return free_name(kind, self._contents.connections)
+
+
+_JOINED = ("body_a", "body_b", "axes", "length", "p_a", "p_b", "R_a", "R_b")
 
 
 def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError, ModelWarning, StateError, WorldError
-from hrpsim.common.values import as_numbers, finite_vector, several
+from hrpsim.common.values import as_numbers, finite_vector, flag, several
 from hrpsim.model import visuals
 from hrpsim.model.sensors.camera import Camera
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_of
@@ -101,6 +101,7 @@ class Pictures(Rays):
         if drawn.size % 6:
             raise StateError(f"arrows must have shape (n, 2, 3), got {drawn.shape}")
         drawn = drawn.reshape(-1, 2, 3)
+        shadows = flag("shadows", shadows)
         return self.picture(camera, Placement(R, p), arrows=drawn, shadows=shadows)
 
     def picture(
