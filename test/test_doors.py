@@ -89,7 +89,7 @@ def calls(model: Any, world: World) -> dict[str, tuple[Callable, Mapping[str, An
         ),
         "Signal": (fitting.Signal, {"kind": "imu", "name": "i", "time": [0], "values": [[0] * 6]}),
         "NoiseLevels": (NoiseLevels, {}),
-        "Design": (Design, {"parameters": {"a": [1]}}),
+        "Design": (Design, {"parameters": {"a": {"values": [1]}}}),
         "Compound": (hrpsim.Compound, {"parts": [Box((1, 1, 1))]}),
         "Box": (Box, {"lengths": (1, 1, 1)}),
         "Sphere": (hrpsim.Sphere, {"radius": 1.0}),
@@ -110,7 +110,9 @@ def calls(model: Any, world: World) -> dict[str, tuple[Callable, Mapping[str, An
 def outcomes(model: Any, world: World, wrong: list[Any]):
     """Yield call, argument, wrong value, and the error or None, for each argument of each call."""
     for name, (function, right) in calls(model, world).items():
-        for argument in inspect.signature(function).parameters:
+        for argument, one in inspect.signature(function).parameters.items():
+            if one.kind is one.VAR_POSITIONAL:
+                continue
             for value in wrong:
                 try:
                     with warnings.catch_warnings():
@@ -146,6 +148,7 @@ def test_no_wrong_value_ends_in_an_internal_error(model, world, tmp_path, monkey
 
 
 UNBOUNDED = {("Camera", "far"), ("HeightScan", "max_range"), ("cast_rays", "max_range")}
+UNBOUNDED |= {("NoiseLevels", "seed"), ("NoiseLevels", "version"), ("at", "times")}
 
 
 def test_huge_numbers_are_refused(model, world, tmp_path, monkeypatch):
@@ -154,7 +157,7 @@ def test_huge_numbers_are_refused(model, world, tmp_path, monkeypatch):
     taken = {
         (name, argument)
         for name, argument, _, error in outcomes(model, world, [1e300, 10**400, [1e300] * 3])
-        if error is None
+        if error is None and not hasattr(dynamics, name)  # plain functions answer inf
     }
     assert taken <= UNBOUNDED
 
@@ -226,7 +229,7 @@ def test_a_period_is_positive(period):
 def test_names_that_an_object_does_not_have_are_named():
     """Law: reading an unknown attribute names similar attributes, and `hasattr` stays False."""
     world = World()
-    with pytest.raises(HrpsimError, match="World has no attribute 'steps'. Did you mean 'step'"):
-        world.steps(3)
+    with pytest.raises(HrpsimError, match=r"World has no attribute 'steps'. Did you mean 'step'"):
+        world.steps  # noqa: B018
     assert not hasattr(world, "steps")
     assert getattr(world, "_nothing", None) is None

@@ -175,7 +175,7 @@ def _plain(value: Any, kind: Any) -> tuple[bool, str]:
     if kind is float:
         return is_number(value), "a number"
     if kind is int:
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        whole = isinstance(value, (int, np.integer)) and is_number(value)
         return whole, "a whole number"
     if kind is bool:
         return isinstance(value, (bool, np.bool_)), "true or false"

@@ -16,14 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, require_packages
-from hrpsim.common.typed_values import NotNegative, check_arguments
+from hrpsim.common.typed_values import (
+    NotNegative,
+    check_arguments,
+    require_arguments,
+    require_fitting_arguments,
+)
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.panels.signals import middle_of, signals_of
 from hrpsim.viewer.rendering.renderer import Drawn
 from hrpsim.viewer.scene_server import require_viser
-from hrpsim.viewer.session import Motion
+from hrpsim.viewer.session import Motion, require_world
 
 if TYPE_CHECKING:
     from hrpsim.viewer.page_film import PageFilm
@@ -254,12 +259,15 @@ def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageF
     """
     path = Path(file)
     check_film(path)
+    require_world(world, "a film")
     if path.suffix == SUFFIX:
         return RerunFilm(world, path)
     if path.suffix == PAGE:
         from hrpsim.viewer.page_film import PageFilm
 
         return PageFilm(world, path, follow=options.get("follow", ""))
+    require_arguments("a film", Film, options, leading=2, owner="film")
+    require_fitting_arguments("a film", Film, options)
     return Film(world, path, **options)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from hrpsim.common.arguments import MOST_STEPS
 from hrpsim.common.errors import HrpsimError, require_name
-from hrpsim.common.typed_values import Finite, check_fields, require_fit
+from hrpsim.common.typed_values import Finite, check_arguments, check_fields, require_fit
 from hrpsim.common.values import number, positive
 from hrpsim.control.pattern.support_polygon import gap_between
 
@@ -130,6 +130,7 @@ def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
         run: depth of a stair [m].
         rise: height of a stair [m]; negative to go down.
     """
+    check_arguments(climb, locals(), WalkError)
     return (Steps(1, forward=run, rise=rise), Steps(1)) * count
 
 

@@ -193,7 +193,7 @@ def _two(name: str, given) -> np.ndarray:
     if values.shape not in ((), (1,), (2,)):
         raise ModelError(f"HeightField: {name} must be one number or two, got {given!r}")
     values = np.broadcast_to(values, (2,))
-    if not (np.isfinite(values).all() and (values > 0.0).all()):
+    if not ((values > 0.0) & (values <= LARGEST)).all():
         raise ModelError(f"HeightField: {name} must be positive and finite, got {given!r}")
     return values
 

@@ -290,12 +290,15 @@ class Product:
 
     designs: tuple[Design, ...]
 
+    def __post_init__(self) -> None:
+        require_fit("the designs of a product", self.designs, tuple[Design, ...], SweepError)
+        names = Counter(itertools.chain.from_iterable(one.parameters for one in self.designs))
+        _refuse_shared(names)
+
     def columns(self, seed: int) -> dict[str, Column]:
         """Return the values of every parameter, run by run. The same seed gives the same values."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
-        counts = Counter(itertools.chain.from_iterable(parts))
-        for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
-            raise SweepError(f"parameter {name!r} is in two of the designs")
+        _refuse_shared(Counter(itertools.chain.from_iterable(parts)))
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))
         indices = np.indices(sizes).reshape(len(sizes), -1)
@@ -305,6 +308,12 @@ class Product:
             for name, column in part.items()
             if name
         } or {"": [None] * indices.shape[1]}
+
+
+def _refuse_shared(counts: Mapping[str, int]) -> None:
+    """Raise SweepError for a parameter that is in several designs."""
+    for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
+        raise SweepError(f"parameter {name!r} is in two of the designs")
 
 
 def product(*designs: Design) -> Product:
