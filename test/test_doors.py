@@ -148,7 +148,12 @@ def test_no_wrong_value_ends_in_an_internal_error(model, world, tmp_path, monkey
 
 
 UNBOUNDED = {("Camera", "far"), ("HeightScan", "max_range"), ("cast_rays", "max_range")}
-UNBOUNDED |= {("NoiseLevels", "seed"), ("NoiseLevels", "version"), ("at", "times")}
+UNBOUNDED |= {
+    ("command", "over"),
+    ("NoiseLevels", "seed"),
+    ("NoiseLevels", "version"),
+    ("at", "times"),
+}
 
 
 def test_huge_numbers_are_refused(model, world, tmp_path, monkeypatch):

@@ -47,6 +47,8 @@ class Closed(metaclass=_Closing):
             if name.startswith("_"):
                 raise AttributeError(name)
             kind = type(self)
+            if isinstance(found := getattr(kind, name, None), property):
+                return found.fget(self)  # which raises again what it has raised
             known = [key for key in (*self.__dict__, *dir(kind)) if not key.startswith("_")]
             raise UnknownAttributeError(
                 f"{kind.__name__} has no attribute {name!r}{suggestion(name, known)}; it has: "

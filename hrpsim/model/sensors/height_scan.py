@@ -11,9 +11,8 @@ from typing import Annotated
 import numpy as np
 
 from hrpsim.common.errors import ModelError, unknown_name
-from hrpsim.common.limits import SENSOR_RAYS
 from hrpsim.common.typed_values import NotNegative, Positive, check_fields
-from hrpsim.common.values import LIMIT, Range
+from hrpsim.common.values import LIMIT
 from hrpsim.model.sensors.ray_pattern import ALIGNMENTS, RayPattern
 from hrpsim.model.sensors.sensor_kind import cells_along, require
 
@@ -30,7 +29,7 @@ class HeightScan(RayPattern):
     size: tuple[float, ...] = (1.6, 1.0)  # along x and y [m]
     spacing: Positive = 0.1  # [m]
     radii: tuple[NotNegative, ...] = ()  # [m]; then rings, no grid
-    points: Annotated[int, Range(0.0, SENSOR_RAYS)] = 16  # of a ring
+    points: int = 16  # of a ring
     alignment: str = "yaw"  # of x and y with the frame's heading, or with "base" or "world"
     height: NotNegative = 1.0  # above the frame where rays begin, lower beneath roofs [m]
     max_range: Annotated[float, LIMIT] = 10.0  # below the frame [m]

@@ -197,7 +197,7 @@ class Design:
         require_fit("the parameters of a design", self.parameters, kind, SweepError)
         require_fit("the rows of a design", self.rows, Sequence[kind], SweepError)
         require_name("method", self.method, METHODS, SweepError)
-        whole_count("repeat", self.repeat, error=SweepError)
+        _refuse_large(whole_count("repeat", self.repeat, error=SweepError))
         if self.count is not None:
             whole_count("count", self.count, error=SweepError)
         samples = self.method in _SAMPLED

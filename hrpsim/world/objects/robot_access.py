@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelWarning, StateError, shown_value
-from hrpsim.common.values import LARGEST, is_number
+from hrpsim.common.values import is_number
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -209,7 +209,7 @@ def ramp_steps(over: float, time_step: float) -> int:
 
     A ModelWarning says that a ramp is long.
     """
-    if not (is_number(over) and 0.0 <= over <= LARGEST):
+    if not (is_number(over) and 0.0 <= over < math.inf):
         raise StateError(f"over must be a time >= 0 s, got {shown_value(over)}")
     if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
         warnings.warn(text, ModelWarning, stacklevel=3)
