@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError, WorldError
 from hrpsim.common.sealing import plain_copy, plain_parts
-from hrpsim.common.values import finite_vector
+from hrpsim.common.values import Range, finite_vector
 from hrpsim.engine.collision.body_bounds import bounding_radius, thickness
 from hrpsim.engine.collision.solids.collision_proxies import mesh_thickness
 from hrpsim.engine.compile.compiled import prepared
@@ -37,7 +37,7 @@ _velocity_to_kernel = prepared(velocity_to_kernel)
 
 def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
     """Return a `finite_vector`. Raises StateError if an entry is too large for a step."""
-    vector = finite_vector(name, values, length)
+    vector = finite_vector(name, values, length, Range(-np.inf, np.inf))
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:
         raise StateError(f"{name}[{k}] is {vector[k]:g}: no step can follow more than {limit:g}")
