@@ -299,3 +299,31 @@ def test_texts_of_files_are_letters_on_pages():
     """Law: no mark of markdown is left."""
     shown = plain("![x](http://a/b) <img src=x> **b** `c` | d\n# e")
     assert not set("![]()<>*`|#\n") & set(shown.replace("&#", ""))
+
+
+LONG = {
+    "numbers of YAML": ("world.yaml", "x: " + "9" * 200_000 + "\n"),
+    "numbers of VRML": ("robot.wrl", "#VRML V2.0 utf8\n" + "9" * 50_000 + "x"),
+    "open comments of XML": ("robot.urdf", "<robot><!DOCTYPE" + "<!--" * 200_000),
+    "columns of CSV": ("motion.csv", "1," * 100_000 + "\n"),
+}
+
+
+@pytest.mark.parametrize("what", LONG)
+def test_long_texts_are_refused_in_linear_time(what, tmp_path):
+    """Law: 200 kB of one kind take less than 2 s of the processor."""
+    import time
+
+    from fuzz.targets import arm
+
+    from hrpsim import load_model, load_world
+    from hrpsim.analysis.motion_files import read_motion
+
+    name, text = LONG[what]
+    path = tmp_path / name
+    path.write_text(text)
+    readers = {".yaml": load_world, ".csv": lambda given: read_motion(str(given), arm())}
+    begin = time.process_time()
+    with pytest.raises(HrpsimError):
+        readers.get(path.suffix, load_model)(path)
+    assert time.process_time() - begin < 2.0

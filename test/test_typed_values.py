@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 import hrpsim
 from hrpsim import Box, HrpsimError, World
@@ -47,7 +48,10 @@ FITTING = [
     (Sequence[str], [["a"], (), {"a": 1}.keys()]),
     (Mapping[str, float], [{}, {"a": 1}]),
     (Callable[..., Any], [print]),
-    (Iterable[str], [["a"], "a"]),
+    (Iterable[str], [["a"], iter(["a"]), {"a": 1}.keys()]),
+    (str | Iterable[str], ["a", ["a"]]),
+    (ArrayLike, [1, [1, 2], [[1.5]], np.zeros((2, 2)), ()]),
+    (ArrayLike | None, [None, 1.0]),
     (World, [World()]),
     (Any, [...]),
 ]
@@ -67,6 +71,10 @@ OTHERS = [
     (tuple[float, float, float], [(1, 2), "abc", [[1, 2, 3]]]),
     (tuple[str, ...], ["ab", [1]]),
     (Sequence[str], ["ab", [1], {"a": 1}]),
+    (Iterable[str], ["ab", b"ab", [1], {"a": 1}, 3]),
+    (str | Iterable[str], [["a", 3], 5]),
+    (ArrayLike, ["1", ["1"], None, [True], [[1], [1, 2]], 1j]),
+    (ArrayLike | None, ["1"]),
     (Mapping[str, float], [[], {"a": "1"}, {1: 1.0}]),
     (Callable[..., Any], ["print"]),
     (World, [World, "w", None]),

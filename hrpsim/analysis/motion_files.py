@@ -20,6 +20,7 @@ time, RLEG_JOINT2, RLEG_JOINT3, ..., fixed_link
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import accumulate
@@ -32,7 +33,7 @@ from scipy.interpolate import CubicSpline, PPoly
 
 from hrpsim.analysis.motion import FixedFrom, Motion, even_times, motion_of, motion_of_sequence
 from hrpsim.common import limits
-from hrpsim.common.errors import unknown_name
+from hrpsim.common.errors import shown_value, unknown_name
 from hrpsim.common.foreign.csv_rows import csv_rows
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import read_yaml
@@ -166,9 +167,10 @@ def _number(cell: str) -> float:
 
 
 def _check_header(path: Path, header: list[str], line: int, model: Model) -> None:
-    twice = sorted({name for name in header if header.count(name) > 1})
+    twice = sorted(name for name, count in Counter(header).items() if count > 1)
     if twice:
-        raise SequenceError(f"{path}:{line}: column {twice[0]!r} appears more than once")
+        shown = shown_value(twice[0])
+        raise SequenceError(f"{path}:{line}: column {shown} appears more than once")
     known = {TIME, FIXED, *WAIST, *model.joint_names}
     for name in header:
         if name not in known:

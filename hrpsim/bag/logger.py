@@ -122,6 +122,7 @@ class Logger(Closed):
 
     def save(self, path: str | Path) -> None:
         """Write the samples so far to a file: .npz, or .mcap (needs hrpsim[record])."""
+        check_arguments(Logger.save, locals(), StateError)
         from hrpsim.bag.signal_files import write_signals
 
         write_signals(self.log, path)

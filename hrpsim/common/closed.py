@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hrpsim.common.errors import UnknownAttributeError, suggestion
 
@@ -28,8 +28,8 @@ def closed(made: _Object) -> _Object:
 class Closed(metaclass=_Closing):
     """Base of public objects.
 
-    After `__init__`, a public name that the object does not have raises UnknownAttributeError. The
-    error names similar attributes.
+    A public name that the object does not have raises UnknownAttributeError, when it is read and,
+    after `__init__`, when it is assigned. The error names similar attributes.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -40,6 +40,20 @@ class Closed(metaclass=_Closing):
         if isinstance(given, property) and given.fset is None:
             raise UnknownAttributeError(unknown_attribute(self, name, "cannot be assigned"))
         object.__setattr__(self, name, value)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:  # only called for a name that is not there
+            if name.startswith("_"):
+                raise AttributeError(name)
+            kind = type(self)
+            if isinstance(found := getattr(kind, name, None), property):
+                return found.fget(self)  # which raises again what it has raised
+            known = [key for key in (*self.__dict__, *dir(kind)) if not key.startswith("_")]
+            raise UnknownAttributeError(
+                f"{kind.__name__} has no attribute {name!r}{suggestion(name, known)}; it has: "
+                f"{', '.join(known)}"
+            )
 
 
 def unknown_attribute(owner: object, name: str, fault: str = "") -> str:

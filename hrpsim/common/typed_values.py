@@ -4,25 +4,28 @@
 """Check values against annotations: fields of settings, and arguments of functions and terms.
 
 A truth value or a text is not a number. `Annotated` with a `Range` bounds a number. An `Interval`
-has two numbers, the lower bound first.
+has two numbers, the lower bound first. A text is no list of texts.
 """
 
 from __future__ import annotations
 
+import builtins
 import collections.abc
 import dataclasses
 import inspect
 import os
+import sys
 import types
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, shown_value
-from hrpsim.common.values import ANY, NOT_NEGATIVE, POSITIVE, Range, is_number
+from hrpsim.common.values import ANY, NOT_NEGATIVE, POSITIVE, Range, is_number, numeric_array
 
 Finite = Annotated[float, ANY]
 Positive = Annotated[float, POSITIVE]
@@ -113,13 +116,20 @@ def require_fitting_arguments(what: str, function: Callable, arguments: Mapping[
             require_fit(f"{what}: {name}", value, hints[name])
 
 
+class _Names(dict[str, Any]):
+    """The names in annotations. A name that exists for type checkers alone means any value."""
+
+    def __missing__(self, name: str) -> Any:
+        return Any
+
+
 @lru_cache(maxsize=256)
 def _hints_of(owner: Any) -> dict[str, Any]:
     """Return the annotations of a dataclass's fields or of a function's parameters."""
-    try:
-        found = typing.get_type_hints(owner, include_extras=True)
-    except NameError:  # a name for type checkers only, without a check
-        return {}
+    names = _Names(vars(builtins))
+    for one in reversed(owner.__mro__) if inspect.isclass(owner) else (owner,):
+        names.update(vars(sys.modules[one.__module__]))
+    found = typing.get_type_hints(owner, localns=names, include_extras=True)
     if not inspect.isclass(owner):
         return found
     return {field.name: found[field.name] for field in dataclasses.fields(owner)}
@@ -130,16 +140,37 @@ def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(value, *parts[:2])
+    if hint == ArrayLike:
+        return _numbers(value)
     if origin in (typing.Union, types.UnionType):
-        return _of_several(value, parts)
+        return _of_several(value, _kinds_of(hint))
     if origin is tuple:
         return _tuple(value, parts)
     if origin in (collections.abc.Mapping, dict):
         return _mapping(value, parts)
     if origin in (collections.abc.Sequence, list):
         return _sequence(value, parts[0])
+    if origin is collections.abc.Iterable:
+        return None if _is_stream(value) else _sequence(value, parts[0])
     fits, needed = _plain(value, origin or hint)
     return None if fits else ("", f"{needed}, got {shown_value(value)}")
+
+
+@lru_cache(maxsize=256)
+def _kinds_of(union: Any) -> tuple[Any, ...]:
+    """Return the kinds of a union. The kinds of `ArrayLike` are one."""
+    parts, numeric = typing.get_args(union), set(typing.get_args(ArrayLike))
+    if not numeric.issubset(parts):
+        return parts
+    return (ArrayLike, *(part for part in parts if part not in numeric))
+
+
+def _numbers(value: Any) -> tuple[str, str] | None:
+    try:
+        numeric_array("", value)
+    except StateError:
+        return "", f"numbers, got {shown_value(value)}"
+    return None
 
 
 def _plain(value: Any, kind: Any) -> tuple[bool, str]:
@@ -147,7 +178,7 @@ def _plain(value: Any, kind: Any) -> tuple[bool, str]:
     if kind is float:
         return is_number(value), "a number"
     if kind is int:
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        whole = isinstance(value, (int, np.integer)) and is_number(value)
         return whole, "a whole number"
     if kind is bool:
         return isinstance(value, (bool, np.bool_)), "true or false"
@@ -231,6 +262,11 @@ def _is_collection(value: Any) -> bool:
     return _is_row(value) or (
         isinstance(value, collections.abc.Collection) and not isinstance(value, other)
     )
+
+
+def _is_stream(value: Any) -> bool:
+    """Return whether a value yields items once, as a generator. The items are not looked at."""
+    return isinstance(value, Iterable) and not isinstance(value, collections.abc.Collection)
 
 
 def _is_row(value: Any) -> bool:

@@ -166,10 +166,10 @@ def numeric_array(name: str, given: Any, error: type[Exception] = StateError) ->
     return array
 
 
-def finite_vector(name: str, values, length: int, bounds: Range | None = None) -> np.ndarray:
+def finite_vector(name: str, values, length: int, bounds: Range = ANY) -> np.ndarray:
     """Return a new float64 vector. Raise StateError on a wrong length or bad values.
 
-    Every entry must be finite, and within `bounds` if given.
+    Every entry must be finite and within `bounds`.
     """
     try:
         vector = as_numbers(name, values).copy()
@@ -180,8 +180,6 @@ def finite_vector(name: str, values, length: int, bounds: Range | None = None) -
     bad = np.flatnonzero(~np.isfinite(vector))
     if bad.size:
         raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}: every entry must be finite")
-    if bounds is None:
-        return vector
     bad = np.flatnonzero((vector < bounds.low) | (vector > bounds.high))
     if bad.size:
         raise StateError(f"{name}[{bad[0]}] is {vector[bad[0]]}. It must be {bounds}")

@@ -64,6 +64,7 @@ def forward_dynamics_derivatives(
         StateError: A shape is wrong or a value is not finite.
         ModelError: A joint has no positive inertia.
     """
+    q = checked_configuration(model, q)
     tau = checked_vector("tau", tau, model.nv)
     return _derivatives(_forward_derivatives, model, q, v, tau, link_wrenches, gravity)
 
@@ -96,13 +97,14 @@ def inverse_dynamics_derivatives(
     Raises:
         StateError: A shape is wrong or a value is not finite.
     """
+    q = checked_configuration(model, q)
     dv = checked_vector("dv", dv, model.nv)
     return _derivatives(_inverse_derivatives, model, q, v, dv, link_wrenches, gravity)
 
 
 def _derivatives(kernel: Callable, model: Model, q, v, last, link_wrenches, gravity):
     """Return the matrices that `kernel` writes side by side, as views; `last` is tau or dv."""
-    q, v = checked_configuration(model, q), checked_vector("v", v, model.nv)
+    v = checked_vector("v", v, model.nv)
     gravity, work, nv = checked_vector("gravity", gravity, 3), workspace_of(model), model.nv
     if link_wrenches is not None:
         update_poses(work.whole.forest, q, work.whole.kinematics)

@@ -18,7 +18,8 @@ from hrpsim.common.errors import FitError
 from hrpsim.common.file_names import exists
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.resources import share_path
-from hrpsim.common.values import POSITIVE
+from hrpsim.common.typed_values import check_arguments
+from hrpsim.common.values import POSITIVE, whole_count
 from hrpsim.fitting.fit import STARTS, fit
 from hrpsim.fitting.recordings.measured_motion import Recording
 from hrpsim.fitting.recordings.readers import read_recordings
@@ -141,7 +142,8 @@ def cross_validate(
     Raises:
         FitError: for fewer recordings than folds, and as `fit`.
     """
-    if len(recordings) < folds:
+    check_arguments(cross_validate, locals(), FitError)
+    if len(recordings) < whole_count("folds", folds, 2, FitError):
         raise FitError(
             f"a cross-validation with {folds} folds needs as many recordings, got {len(recordings)}"
         )

@@ -9,7 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.errors import FitError
 from hrpsim.common.figures import new_figure, style
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.fitting.recordings.measured_motion import KINDS
 from hrpsim.fitting.result import FitResult, Trace
 
@@ -48,6 +50,7 @@ class Unexplained(NamedTuple):
 
 def unexplained(result: FitResult) -> list[Unexplained]:
     """Return the residuals of each signal after a fit, the least white residuals first."""
+    check_arguments(unexplained, locals(), FitError)
     found = []
     for trace in result.traces:
         if len(trace.time) > 2:
@@ -138,6 +141,7 @@ def draw_fit(result: FitResult, path: str | Path) -> None:
 
     Held-out recordings are drawn if there are any.
     """
+    check_arguments(draw_fit, locals(), FitError)
     traces = [t for t in result.traces if t.held_out] or list(result.traces)
     gains = sorted(
         (

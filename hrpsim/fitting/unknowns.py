@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common.errors import FitError, require_names, shown_value
+from hrpsim.common.typed_values import Finite, check_fields
 from hrpsim.common.values import is_number
 from hrpsim.fitting.signals.signal import PREFIX
 from hrpsim.sweeps.framework.scenario import Parameter, unknown_parameter
@@ -35,11 +36,14 @@ class Unknown:
         scale: "log" keeps the value positive. The default is "log" if the parameter cannot be 0.
     """
 
-    start: float
+    start: Finite
     between: tuple[float, float] | None = None
-    prior: tuple[float, float] | None = None
+    prior: tuple[Finite, Finite] | None = None
     paths: Sequence[str] = field(default=())
     scale: str | None = None
+
+    def __post_init__(self) -> None:
+        check_fields(self, FitError)
 
 
 class Unknowns:

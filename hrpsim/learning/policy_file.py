@@ -14,6 +14,7 @@ import numpy as np
 import yaml
 
 from hrpsim.common.errors import StateError
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.learning.configs import ObservationGroupCfg, ObservationTermCfg
 from hrpsim.learning.task_batch import TaskBatch
 from hrpsim.learning.terms.actions import JointPositionActionCfg
@@ -159,5 +160,6 @@ def write_policy(
         network: path of the ONNX file, relative to the description.
         group: observation group of the policy.
     """
+    check_arguments(write_policy, locals(), StateError)
     text = yaml.safe_dump(policy_description(tasks, network, group), sort_keys=False)
     Path(path).write_text(text, encoding="utf-8")

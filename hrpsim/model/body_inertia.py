@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError, shown_value
-from hrpsim.common.values import LARGEST, POSITIVE, is_number
+from hrpsim.common.values import LARGEST, POSITIVE, as_numbers, is_number
 from hrpsim.model.readers.urdf.joint_motions import MOTIONS
 from hrpsim.model.shapes.solid_inertia import BodyInertia
 from hrpsim.model.system import FIXED, FREE, PRISMATIC, REVOLUTE, Dof, System, new_system
@@ -124,7 +124,7 @@ def check_mass(mass) -> float:
 
 def solid_system(mass: float, moments: ArrayLike) -> System:
     """Return a forest of one free body with the frame's origin at the centre of mass."""
-    inertia = np.array(moments, dtype=np.float64)
+    inertia = as_numbers("inertia", moments, ModelError)
     if inertia.shape != (3, 3) or not (np.abs(inertia) <= LARGEST).all():
         raise ModelError(f"inertia must be a finite (3, 3) matrix, got {inertia!r}")
     if np.abs(inertia - inertia.T).max() > _ASYMMETRY * np.abs(inertia).max():

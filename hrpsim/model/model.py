@@ -275,7 +275,7 @@ class Model:
         """Return the frame of `link`. ModelError lists the existing links."""
         try:
             return self.frames[link]
-        except KeyError:
+        except (KeyError, TypeError):  # TypeError: a list
             raise ModelError(f"{self.source}: {unknown_name('link', link, self.frames)}") from None
 
 

@@ -16,13 +16,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, require_packages
+from hrpsim.common.typed_values import (
+    NotNegative,
+    check_arguments,
+    require_arguments,
+    require_fitting_arguments,
+)
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.model.shapes.terrain import HeightField
 from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.panels.signals import middle_of, signals_of
 from hrpsim.viewer.rendering.renderer import Drawn
 from hrpsim.viewer.scene_server import require_viser
-from hrpsim.viewer.session import Motion
+from hrpsim.viewer.session import Motion, require_world
 
 if TYPE_CHECKING:
     from hrpsim.viewer.page_film import PageFilm
@@ -215,7 +221,7 @@ def pixels(
 
 
 def make_film(
-    world, file: str | Path, duration: float, motion: Motion | None = None, **options: Any
+    world, file: str | Path, duration: NotNegative, motion: Motion | None = None, **options: Any
 ) -> int:
     """Simulate a duration and write a film of it, or a picture of its end.
 
@@ -233,6 +239,7 @@ def make_film(
     Raises:
         HrpsimError: for another suffix, or if MuJoCo, EGL, imageio-ffmpeg or rerun is missing.
     """
+    check_arguments(make_film, locals(), HrpsimError)
     with film_of(world, file, **options) as film:
         motion = motion or Motion(world.time_step, world.step)
         end = world.time + duration - 0.5 * motion.period
@@ -252,12 +259,15 @@ def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageF
     """
     path = Path(file)
     check_film(path)
+    require_world(world, "a film")
     if path.suffix == SUFFIX:
         return RerunFilm(world, path)
     if path.suffix == PAGE:
         from hrpsim.viewer.page_film import PageFilm
 
         return PageFilm(world, path, follow=options.get("follow", ""))
+    require_arguments("a film", Film, options, leading=2, owner="film")
+    require_fitting_arguments("a film", Film, options)
     return Film(world, path, **options)
 
 

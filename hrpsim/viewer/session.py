@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError, WorldError
+from hrpsim.common.errors import HrpsimError, WorldError, shown_value
 from hrpsim.control.framework.pacing import Pacer
 from hrpsim.world.objects.body import Body, rotation_matrix
 from hrpsim.world.objects.robot import Robot
@@ -181,6 +181,12 @@ class Motion:
     period: float
     tick: Callable[[], object]
     rewinds: bool = True
+
+
+def require_world(given: Any, owner: str) -> None:
+    """Raise HrpsimError if a value is neither a world nor a recorded run."""
+    if not hasattr(given, "entities"):
+        raise HrpsimError(f"{owner} needs a world, got {shown_value(given)}")
 
 
 class Session(Grabbing):

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim.common.errors import HrpsimError
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.viewer.gate import page_faults
 from hrpsim.viewer.panels.worlds import world_files
 from hrpsim.viewer.scene_server import (
@@ -20,7 +22,7 @@ from hrpsim.viewer.scene_server import (
     start_server,
     stop_server,
 )
-from hrpsim.viewer.session import Motion, Session
+from hrpsim.viewer.session import Motion, Session, require_world
 
 DEFAULT_PORT = 8080
 _EVERYWHERE = ("0.0.0.0", "::", "")
@@ -61,6 +63,9 @@ class Viewer:
         follow: str = "",
         worlds: Path | None = None,
     ) -> None:
+        check_arguments(Viewer.__init__, locals(), HrpsimError)
+        if session is None:
+            require_world(world, "the viewer")
         require_viser("the viewer")
         files = None if worlds is None else world_files(worlds)
         from hrpsim.viewer.controls import Controls

@@ -73,6 +73,10 @@ class Batch(BatchMotion, Closed):
         check_arguments(Batch.of, locals(), WorldError)
         if not worlds:
             raise WorldError("a batch needs at least one world")
+        if len({id(world) for world in worlds}) < len(worlds):
+            raise WorldError(
+                "a world is in the batch twice: take `world.copy()`, or Batch(world, n)"
+            )
         batch = Batch.__new__(Batch)
         starts = [world.snapshot() for world in worlds]
         batch._contain(tuple(worlds), starts, threads or os.cpu_count() or 1)

@@ -66,11 +66,12 @@ def warn_of_start(
         stacklevel: stack level of the warning.
     """
     planes, apart = _planes(world)
-    first = len(world.fixed_shapes)
+    first, owners = len(world.fixed_shapes), _owners_of_places(world)
     for name, entity in world.entities.items():
         if entity in placed:
             rules = {
                 "ground": lambda one=entity, at=first: depth_in_ground(one, at, planes, apart),
+                "place": lambda one=entity: _occupied(one, owners),
                 "limits": lambda one=entity: _beyond_limits(one),
                 "motion": lambda one=entity: odd_motion(one),
                 "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
@@ -84,6 +85,25 @@ def warn_of_start(
                 if text:
                     warnings.warn(f"{name!r} starts {text}", ModelWarning, stacklevel=stacklevel)
         first += len(entity.shapes)
+
+
+def _place_of(entity: Entity) -> tuple:
+    """Return what two equal robots or bodies at one place have in common."""
+    shapes = ((shape.geometry.kind, shape.geometry.size) for shape in entity.shapes)
+    return entity.q.tobytes(), *shapes
+
+
+def _owners_of_places(world: Started) -> dict[tuple, str]:
+    """Return the name of the first robot or body at each place."""
+    return {_place_of(one): name for name, one in reversed(world.entities.items()) if one.shapes}
+
+
+def _occupied(entity: Entity, owners: Mapping[tuple, str]) -> str:
+    """Return a warning for a robot or body that is put into an equal one, or ""."""
+    owner = owners.get(_place_of(entity), entity.name)
+    if owner == entity.name:
+        return ""
+    return f"at the place of {owner!r} and has the same shapes: give one of them a position"
 
 
 def _planes(world: Started) -> tuple[dict[int, CollisionShape], set[tuple[int, int]]]:

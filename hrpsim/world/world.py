@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from hrpsim.common.closed import Closed
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelWarning, WorldError, require_name
-from hrpsim.common.typed_values import check_arguments
+from hrpsim.common.typed_values import NotNegative, check_arguments
 from hrpsim.common.values import flag
 from hrpsim.derivatives.step_derivatives import Linearization
 from hrpsim.engine.step.arrays import Scene
@@ -166,7 +166,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         inputs: str | Sequence[str] = "efforts",
         *,
         parameters: str | Sequence[str] = (),
-        margin: float | None = 1e-6,
+        margin: NotNegative | None = 1e-6,
     ) -> Linearization:
         """Return the derivatives of the next step, contacts included. The world does not change.
 
@@ -197,6 +197,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
                 bodies, driven tendons, actuators with more than delay and friction, or an
                 integrator other than "semi_implicit".
         """
+        check_arguments(World.linearize, locals(), WorldError)
         return self._linearizing.linearize(inputs, parameters, margin)
 
     @property
@@ -378,7 +379,9 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         self.refresh_exclusions()
         self._choose_solvers(None if removed is None and not added else added)
 
-    def settle(self, duration: float = 20.0, energy_tolerance: float = 1e-14) -> dict[str, Settled]:
+    def settle(
+        self, duration: NotNegative = 20.0, energy_tolerance: NotNegative = 1e-14
+    ) -> dict[str, Settled]:
         """Bring everything to rest under the present commands. Simulated time does not advance.
 
         `reset` returns to the state of rest from then on. A ModelWarning names the faults of the

@@ -340,7 +340,8 @@ def test_commands_go_row_by_row():
 
 def test_one_that_fails_does_not_hold_up_the_others():
     with hrpsim.Batch(box_world(), 4, threads=2) as batch:
-        batch.worlds[2].bodies["crate"].apply_wrench((1e308, 0.0, 0.0))
+        crate = batch.worlds[2].bodies["crate"]
+        crate.world.add_wrench(crate.first_body, (0, 0, 0), (1e308, 0.0, 0.0), (0, 0, 0))
         with pytest.raises(
             hrpsim.WorldError, match=r"1 of 4 worlds could not be stepped: 2. World 2"
         ):

@@ -37,7 +37,7 @@ _ENCODING = re.compile(
 _DECLARED = re.compile(rb"""\s*<\?xml[^>]*encoding\s*=\s*["']([\w.-]+)["']""")
 _DECLARATION = re.compile(r"<\?xml\b[^<>]*\?>")  # bounded by the next <, so that the time is linear
 _TYPE = re.compile(r"<!(DOCTYPE|ENTITY)")
-_COMMENT = re.compile(r"<!--.*?-->|<!\[CDATA\[.*?\]\]>", re.DOTALL)
+_COMMENT = re.compile(r"<!--.*?(-->|\Z)|<!\[CDATA\[.*?(\]\]>|\Z)", re.DOTALL)  # in linear time
 
 
 def decoded_xml(

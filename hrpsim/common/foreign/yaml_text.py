@@ -24,7 +24,7 @@ from hrpsim.common.foreign.text import read_text
 
 _TAG = "tag:yaml.org,2002:"
 _NUMBERS = (_TAG + "int", _TAG + "float")
-_FLOAT = re.compile(r"[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][-+]?[0-9]+\Z")
+_FLOAT = re.compile(r"[-+]?([0-9]+([.][0-9]*)?|[.][0-9]+)[eE][-+]?[0-9]+\Z")
 _XML = re.compile(r"\s*<[?!a-zA-Z]")
 _TOO_DEEP = limits.excess("YAML_DEPTH", "nested levels")
 _NUMBER_LENGTH = 400  # characters; the longest finite double has 309 digits before the point

@@ -23,6 +23,7 @@ from lxml import etree
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import ModelError, ModelWarning
 from hrpsim.common.foreign.file_bytes import open_file
+from hrpsim.common.typed_values import Positive, check_arguments, check_fields
 from hrpsim.control.biped.anatomy import Biped, biped_of
 from hrpsim.control.biped.servos import StaticHold, default_gains, static_hold
 from hrpsim.control.biped.urdf_parts import (
@@ -69,13 +70,12 @@ class BipedOptions:
 
     left_foot: str | None = None
     right_foot: str | None = None
-    sole: tuple[float, float, float] | None = None
+    sole: tuple[Positive, Positive, Positive] | None = None
     bush_set: str | None = None
     accept_nonphysical_inertia: bool = False
 
     def __post_init__(self) -> None:
-        if self.sole is not None and not all(math.isfinite(v) and v > 0.0 for v in self.sole):
-            raise ModelError(f"the three lengths of --sole must be positive [m], got {self.sole}")
+        check_fields(self, ModelError)
         if (self.left_foot is None) != (self.right_foot is None):
             raise ModelError("name both feet, or none (--left-foot, --right-foot)")
 
@@ -125,6 +125,7 @@ def prepare_biped(
         ModelError: if the robot does not have two legs of six joints, has no soles, or has joints
             that cannot reach half-sitting.
     """
+    check_arguments(prepare_biped, locals(), ModelError)
     options = options or BipedOptions()
     given = load_model(
         source,

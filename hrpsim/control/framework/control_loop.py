@@ -14,6 +14,7 @@ import numpy as np
 from hrpsim.common.closed import Closed
 from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import StateError
+from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import LIMIT, flag, number
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
 from hrpsim.control.framework.controller import (
@@ -118,6 +119,7 @@ class ControlLoop(Closed):
             raise ControllerError(
                 f"a control loop needs a robot, such as world.robots['NAME'], got {robot!r}"
             )
+        require_fit("the model of a control loop", model, Model | None, ControllerError)
         self.robot = robot
         self.controller = controller
         self._host = ControllerHost(controller, model or robot.model, parameters, robot.name)

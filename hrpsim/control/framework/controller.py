@@ -31,12 +31,14 @@ import numpy as np
 
 from hrpsim.common.errors import (
     HrpsimError,
+    ModelError,
     ModelWarning,
     UnknownAttributeError,
     shown_value,
     unknown_name,
 )
 from hrpsim.common.schema import Kind
+from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import is_number
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
@@ -218,6 +220,7 @@ def controlled_joints(model: Model) -> tuple[str, ...]:
     joints are all joints except the free base and springs without gains (rubber bushes have no
     encoders).
     """
+    require_fit("the model of controlled_joints", model, Model, ModelError)
     if model.command_interfaces:
         return tuple(model.command_interfaces)
     return tuple(

@@ -13,6 +13,7 @@ from typing import Any
 from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.schema import Kind, first_mistake, mapping
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import Range
 from hrpsim.control.framework.controller import Controller, ControllerError
 from hrpsim.control.framework.user_modules import module_in_file
@@ -29,6 +30,7 @@ def find_controller(name: str) -> type[Controller]:
     that is not a complete Controller. If the class is missing, the message lists the controllers of
     the module. Errors inside the module pass through unchanged.
     """
+    check_arguments(find_controller, locals(), ControllerError)
     source, separator, class_name = name.rpartition(":")
     is_file = source.endswith(".py")
     is_module = all(part.isidentifier() for part in source.split("."))

@@ -22,6 +22,7 @@ from typing import NewType
 import numpy as np
 
 from hrpsim.common.errors import HrpsimError, ModelError
+from hrpsim.common.typed_values import check_arguments
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import ChainLink, Record, Vector
 from hrpsim.engine.kinematics.chain_inverse import LINK
@@ -82,6 +83,7 @@ class LegKinematics:
     """
 
     def __init__(self, model: Model, foot_link: str, waist_link: str | None = None) -> None:
+        check_arguments(LegKinematics.__init__, locals(), ModelError)
         waist = model.frame(waist_link or model.base_link)
         foot = model.frame(foot_link)
         bodies, chain = chain_of_leg(model, waist, foot)

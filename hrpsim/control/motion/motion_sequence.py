@@ -3,7 +3,7 @@
 
 """A motion in the format of HRP robots: joint angles, zero-moment point and waist against time."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.typed_values import require_fit
+from hrpsim.common.values import as_numbers
 
 CHANNELS = ("pos", "zmp", "waist", "hip", "gsens", "torque", "wrenches", "optionaldata")
 # The columns of the channels with a width that does not depend on the robot.
@@ -50,8 +51,8 @@ class Channel:
     values: np.ndarray  # (n, width)
 
     def __post_init__(self) -> None:
-        times = np.ascontiguousarray(self.times, dtype=np.float64)
-        values = np.ascontiguousarray(self.values, dtype=np.float64)
+        times = np.ascontiguousarray(as_numbers("times", self.times, SequenceError))
+        values = np.ascontiguousarray(as_numbers("values", self.values, SequenceError))
         object.__setattr__(self, "times", times)
         object.__setattr__(self, "values", values)
         if times.ndim != 1 or values.ndim != 2 or len(times) != len(values) or not len(times):
@@ -83,6 +84,7 @@ class Channel:
 
         Before the first and after the last sample values are constant.
         """
+        times = as_numbers("times", times, SequenceError)
         if len(self.times) == 1:
             return self.values[np.zeros(np.shape(times), dtype=np.intp)]
         i, s, h, rise = self._within(times)
@@ -147,6 +149,7 @@ class MotionSequence:
     optionaldata: Channel | None = None
 
     def __post_init__(self) -> None:
+        require_fit("MotionSequence.joint_names", self.joint_names, Sequence[str], SequenceError)
         object.__setattr__(self, "joint_names", tuple(self.joint_names))
         columns = {**COLUMNS, "pos": self.joint_names, "torque": self.joint_names}
         for name, channel in self.channels():

@@ -11,7 +11,7 @@ import numpy as np
 
 from hrpsim.common.errors import unknown_name
 from hrpsim.common.schema import flag, listing, name, null_or, numeric, scalar
-from hrpsim.common.typed_values import check_arguments
+from hrpsim.common.typed_values import Positive, check_arguments
 from hrpsim.common.values import NOT_NEGATIVE
 from hrpsim.control.framework.controller import Command, Controller, State, controlled_joints
 from hrpsim.control.framework.plugins import PERIOD, checked
@@ -62,7 +62,7 @@ class Playback(Controller):
         "feed_forward": flag,
     }
 
-    def __init__(self, sequence: MotionSequence | None = None, period: float = 0.005) -> None:
+    def __init__(self, sequence: MotionSequence | None = None, period: Positive = 0.005) -> None:
         check_arguments(Playback.__init__, locals(), SequenceError)
         self.sequence = sequence
         self.period = period

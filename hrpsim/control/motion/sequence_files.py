@@ -82,6 +82,7 @@ def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> lis
         sequence: the motion.
         basename: path without an extension.
     """
+    check_arguments(write_sequence, locals(), SequenceError)
     base = _without_extension(basename)
     channels = dict(sequence.channels())
     for kind, path in _files(base).items():

@@ -17,9 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.arguments import MOST_STEPS
 from hrpsim.common.errors import HrpsimError, require_name
-from hrpsim.common.typed_values import require_fit
-from hrpsim.common.values import is_number
+from hrpsim.common.typed_values import Finite, check_arguments, check_fields, require_fit
+from hrpsim.common.values import number, positive
 from hrpsim.control.pattern.support_polygon import gap_between
 
 SIDES = ("left", "right")
@@ -59,17 +60,15 @@ class Steps:
     """
 
     count: int
-    forward: float = 0.0
-    sideways: float = 0.0
-    turn: float = 0.0
-    rise: float = 0.0
+    forward: Finite = 0.0
+    sideways: Finite = 0.0
+    turn: Finite = 0.0
+    rise: Finite = 0.0
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.count, int) and self.count >= 1):
-            raise WalkError(f"{self}: count must be a whole number of at least 1 step")
-        lengths = self.forward, self.sideways, self.turn, self.rise
-        if not (all(map(is_number, lengths)) and np.isfinite(lengths).all()):
-            raise WalkError(f"{self}: lengths and angles must be finite")
+        check_fields(self, WalkError)
+        if not 1 <= self.count <= MOST_STEPS:
+            raise WalkError(f"{self}: count must be at least 1 and at most {MOST_STEPS}")
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,7 @@ class Footsteps:
 
         A walk that climbs is not scaled, because its steps must match the ground.
         """
+        size, turn = positive("size", size), number("turn", turn)
         if size == turn == 1.0 or self.climbs:
             return self
         steps = (
@@ -130,6 +130,7 @@ def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
         run: depth of a stair [m].
         rise: height of a stair [m], negative to go down.
     """
+    check_arguments(climb, locals(), WalkError)
     return (Steps(1, forward=run, rise=rise), Steps(1)) * count
 
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.typed_values import Positive, check_fields
+from hrpsim.common.values import positive
 from hrpsim.control.motion.motion_sequence import through_rests
 from hrpsim.control.pattern.footsteps import Footstep, WalkError
 
@@ -42,17 +44,15 @@ class Gait:
     The 19 steps of the walk "E5" take 20 s with the default times.
     """
 
-    single_support: float = 0.6  # one foot in the air [s]
-    double_support: float = 0.3  # both feet on the floor, between two steps [s]
-    start: float = 1.6  # both feet on the floor, before the first step [s]
-    end: float = 1.6  # both feet on the floor, after the last step [s]
-    shift: float = 0.4  # fraction of `start` and `end` in which the zero-moment point moves
-    step_height: float = 0.05
+    single_support: Positive = 0.6  # one foot in the air [s]
+    double_support: Positive = 0.3  # both feet on the floor, between two steps [s]
+    start: Positive = 1.6  # both feet on the floor, before the first step [s]
+    end: Positive = 1.6  # both feet on the floor, after the last step [s]
+    shift: Positive = 0.4  # fraction of `start` and `end` in which the zero-moment point moves
+    step_height: Positive = 0.05
 
     def __post_init__(self) -> None:
-        for name, value in vars(self).items():
-            if not (np.isfinite(value) and value > 0.0):
-                raise WalkError(f"gait: {name} must be positive, got {value!r}")
+        check_fields(self, WalkError)
         if self.shift > min(self.start, self.end):
             raise WalkError(
                 f"gait: shift must be at most start ({self.start} s) and end ({self.end} s), got "
@@ -61,6 +61,7 @@ class Gait:
 
     def scaled(self, size: float) -> Gait:
         """Return the gait of a robot `size` times as large: times grow with the square root."""
+        size = positive("size", size)
         return self.paced(Pace(size, math.sqrt(size)))
 
     def paced(self, pace: Pace) -> Gait:

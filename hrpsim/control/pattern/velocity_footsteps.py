@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hrpsim.common.values import as_numbers
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.pattern.footsteps import Footstep
 from hrpsim.engine.step.scene.status import LARGEST_COMMAND
@@ -88,7 +89,8 @@ class VelocityCommands:
 
     def add(self, velocity: Velocity, time: float) -> None:
         """Add a velocity that applies from `time` [s] on. Raises ControllerError if not finite."""
-        if not (np.abs([*velocity, time]) <= LARGEST_COMMAND).all():
+        given = as_numbers("velocity and time", [*velocity, time], ControllerError)
+        if not (np.abs(given) <= LARGEST_COMMAND).all():
             raise ControllerError(
                 f"a velocity must be finite and at most {LARGEST_COMMAND:g}, got {tuple(velocity)} "
                 f"at {time} s"

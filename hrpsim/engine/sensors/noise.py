@@ -11,10 +11,11 @@ batch, and over ROS.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hrpsim.common.typed_values import NotNegative, check_fields
 from hrpsim.model.sensors.kinds import STEP_KINDS
 
 _BLOCK = 256  # samples that are drawn at once
@@ -42,19 +43,21 @@ class NoiseLevels:
     """Standard deviations of a sensor's noise. A bias is drawn once for each axis."""
 
     seed: int = 0
-    gyro: float = 0.0  # [rad/s]
-    gyro_bias: float = 0.0  # [rad/s]
-    accelerometer: float = 0.0  # [m/s^2]
-    accelerometer_bias: float = 0.0  # [m/s^2]
-    force: float = 0.0  # [N]
-    torque: float = 0.0  # [Nm]
+    gyro: NotNegative = 0.0  # [rad/s]
+    gyro_bias: NotNegative = 0.0  # [rad/s]
+    accelerometer: NotNegative = 0.0  # [m/s^2]
+    accelerometer_bias: NotNegative = 0.0  # [m/s^2]
+    force: NotNegative = 0.0  # [N]
+    torque: NotNegative = 0.0  # [Nm]
     version: int = field(default=0, compare=False)  # incremented by every change
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     def change(self, **levels: float) -> None:
-        """Set some of the levels, by name."""
-        for name, value in levels.items():
-            setattr(self, name, value)
-        self.version += 1
+        """Set some of the levels, by name. Raises StateError for a value that is no level."""
+        changed = replace(self, **levels)
+        vars(self).update(vars(changed), version=self.version + 1)
 
 
 class SensorNoise:

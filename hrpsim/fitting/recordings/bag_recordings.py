@@ -14,7 +14,8 @@ import numpy as np
 
 from hrpsim.bag.reader import BagError, full_name, seconds, timed_messages, topic_types
 from hrpsim.common.errors import FitError, FitWarning
-from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording
+from hrpsim.common.values import LARGEST
+from hrpsim.fitting.recordings.measured_motion import SAMPLES, Recording, check_turns
 from hrpsim.fitting.recordings.recording_checks import check_times
 from hrpsim.fitting.recordings.segments import recordings_of, runs_of_clock
 from hrpsim.fitting.recordings.signal_recordings import odometry_beside
@@ -200,8 +201,9 @@ def _odometry(bag: Path, topic: str) -> _Rows:
     if len(rows) < 2:
         raise BagError(f"{bag}: {name} must have at least two messages, got {len(rows)}")
     table = np.array(rows)
-    if not np.isfinite(table).all() or not np.linalg.norm(table[:, 3:7], axis=1).all():
-        raise FitError(f"{bag}: {name} has a pose that is not finite, or a quaternion of length 0")
+    if not (np.abs(table) <= LARGEST).all():
+        raise FitError(f"{bag}: {name} has a pose that is not finite, or above {LARGEST:g}")
+    check_turns(f"{bag}: {name}", table[:, 3:7])
     return _Rows(received, stamps, (), {"rows": table})
 
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from hrpsim.common.errors import (
     require_name,
     require_names,
 )
+from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import as_numbers
 from hrpsim.fitting.recordings.command_table import first_command, held_commands
 from hrpsim.fitting.recordings.recording_checks import check_recording, check_times, repeats
@@ -45,8 +47,22 @@ SAMPLES = ("time", "positions", "velocities", "base", "base_velocity")
 _SHAPES: dict[str, str | int | None] = {"time": None, "command_time": None}
 _SHAPES |= {"positions": "joints", "velocities": "joints", "base": 7, "base_velocity": 6}
 _SHAPES |= {f"command_{key}": "command_joints" for key in COMMANDS}
+_KINDS: dict[str, Any] = {"joints": Sequence[str], "command_joints": Sequence[str] | None}
+_KINDS |= {"signals": Sequence[Signal], "name": str, "entity": str | None}
+_KINDS |= {"interpolate": bool, "held_out": bool}
 _QUATERNION_SLACK = 0.1  # relative error of the length, for rounding in files
 _LEAST_COVER = 0.5  # least fraction of the samples within the time of the commands
+
+
+def check_turns(what: str, quaternions: np.ndarray) -> None:
+    """Raise FitError for a quaternion (n, 4) that is no rotation."""
+    lengths = np.linalg.norm(quaternions, axis=1)
+    wrong = np.flatnonzero(np.abs(lengths - 1.0) > _QUATERNION_SLACK)
+    if wrong.size:
+        k = int(wrong[0])
+        raise FitError(
+            f"{what}: the quaternion of sample {k} must have length 1, got {lengths[k]:.3g}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +117,8 @@ class Recording:
 
     def __post_init__(self) -> None:
         put = object.__setattr__  # the class is frozen
+        for what, kind in _KINDS.items():
+            require_fit(f"Recording.{what}", getattr(self, what), kind, FitError)
         put(self, "joints", tuple(map(str, self.joints)))
         named = self.joints if self.command_joints is None else self.command_joints
         put(self, "command_joints", tuple(map(str, named)))
@@ -115,25 +133,13 @@ class Recording:
             if (given := getattr(self, what)) is not None:
                 columns = len(getattr(self, width)) if isinstance(width, str) else width
                 put(self, what, self._checked(what, given, columns))
-        self._check_turns()
+        if self.base is not None:
+            check_turns(f"{self.name}: base", self.base[:, 3:])
         commands = [f"command_{key}" for key in COMMANDS]
         self._keep(~repeats(self.time, [*self._arrays(SAMPLES[1:]).values()]))
         check_times(f"{self.name}: time", self.time)
         self._check_clocks()
         self._hold_commands(commands)
-
-    def _check_turns(self) -> None:
-        """Raise FitError for a quaternion of the base without unit length."""
-        if self.base is None:
-            return
-        lengths = np.linalg.norm(self.base[:, 3:], axis=1)
-        wrong = np.flatnonzero(np.abs(lengths - 1.0) > _QUATERNION_SLACK)
-        if wrong.size:
-            k = int(wrong[0])
-            raise FitError(
-                f"{self.name}: base: the quaternion of sample {k} must have length 1, got"
-                f" {lengths[k]:.3g}"
-            )
 
     def _arrays(self, names: Sequence[str]) -> dict[str, np.ndarray]:
         given = {name: getattr(self, name) for name in names}

@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from hrpsim.common.errors import FitError, require_name, require_names
+from hrpsim.common.typed_values import Finite, require_fit
 from hrpsim.common.values import as_numbers
 from hrpsim.fitting.signals.signal_kind import DELAY, DELAY_SETTING, Setting, SignalKind
 from hrpsim.fitting.signals.signal_kinds import SIGNAL_KINDS
 
+_KINDS: dict[str, Any] = {"name": str, "joints": Sequence[str], "of": str}
+_KINDS |= {"known": Mapping[str, Finite]}
 PREFIX = "signals."  # prefix of the paths of unknowns
 
 
@@ -50,6 +54,8 @@ class Signal:
     known: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        for what, kind in _KINDS.items():
+            require_fit(f"Signal.{what}", getattr(self, what), kind, FitError)
         require_name("kind", self.kind, SIGNAL_KINDS, FitError, where=self.name)
         put = object.__setattr__  # the class is frozen
         put(self, "joints", tuple(map(str, self.joints)))

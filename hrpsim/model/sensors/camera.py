@@ -29,6 +29,8 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 IMAGES = ("color", "depth", "segmentation")
 DEPTH_ENCODINGS = ("32FC1", "16UC1")  # metres, millimetres (REP 118)
 _WIDEST_LENS = math.radians(179.0)
+_NARROWEST_LENS = 1e-4  # [rad]
+_NEAREST = 1e-6  # [m]. MuJoCo ends the process for a plane at 0
 _GAZEBO_TYPES = {
     "camera": "color",
     "depth": "depth",
@@ -86,11 +88,14 @@ class Camera(SampledSensorKind):
             f"{self.width} x {self.height} are {limits.excess('CAMERA_PIXELS', 'pixels')}",
         )
         require(
-            0.0 < self.fov < _WIDEST_LENS,
+            _NARROWEST_LENS < self.fov < _WIDEST_LENS,
             f"fov must be above 0 and below {math.degrees(_WIDEST_LENS):g} degrees, got "
             f"{math.degrees(self.fov):g}. Use several cameras for a wider field of view",
         )
-        require(0.0 < self.near < self.far, "near must be above 0, and far above near")
+        require(
+            _NEAREST <= self.near < self.far,
+            f"near must be at least {_NEAREST:g} m, and far above near",
+        )
         require(bool(self.wanted), f"images must have at least one of {', '.join(IMAGES)}")
         for image in self.wanted:
             require(image in IMAGES, unknown_name("image", image, IMAGES))

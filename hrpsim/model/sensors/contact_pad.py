@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 
 from hrpsim.common.errors import ModelError
-from hrpsim.common.typed_values import check_fields
+from hrpsim.common.typed_values import NotNegative, Positive, check_fields
 from hrpsim.model.sensors.sensor_kind import SampledSensorKind, cells_along, require
 
 
@@ -27,18 +27,16 @@ class ContactPad(SampledSensorKind):
     gazebo_tags = ("contact",)
     gazebo_elements = {"contact": ("", "collision topic"), "contact/collision": ("", "")}
     size: tuple[float, ...] = (0.0, 0.0)  # [m]
-    cell: float = 0.0  # [m]
-    threshold: float = 1.0  # force from which on the link is in contact [N]
+    cell: NotNegative = 0.0  # [m]
+    threshold: Positive = 1.0  # force from which on the link is in contact [N]
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)
         require(len(self.size) == 2 and min(self.size) >= 0.0, "size must be two numbers >= 0")
-        require(self.cell >= 0.0, "cell must not be negative")
         require(
             self.cell == 0.0 or min(self.size) > 0.0,
             "a grid of cells needs a size of two positive numbers",
         )
-        require(self.threshold > 0.0, "threshold must be positive")
 
     @property
     def shape(self) -> tuple[int, int]:

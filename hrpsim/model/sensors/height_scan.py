@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from hrpsim.common.errors import ModelError, unknown_name
-from hrpsim.common.typed_values import check_fields
+from hrpsim.common.typed_values import NotNegative, Positive, check_fields
+from hrpsim.common.values import LIMIT
 from hrpsim.model.sensors.ray_pattern import ALIGNMENTS, RayPattern
 from hrpsim.model.sensors.sensor_kind import cells_along, require
 
@@ -25,20 +27,17 @@ class HeightScan(RayPattern):
 
     kind = "height_scan"
     size: tuple[float, ...] = (1.6, 1.0)  # along x and y [m]
-    spacing: float = 0.1  # [m]
-    radii: tuple[float, ...] = ()  # [m]; then rings, no grid
+    spacing: Positive = 0.1  # [m]
+    radii: tuple[NotNegative, ...] = ()  # [m]; then rings, no grid
     points: int = 16  # of a ring
     alignment: str = "yaw"  # of x and y with the frame's heading, or with "base" or "world"
-    height: float = 1.0  # above the frame where rays begin, lower beneath roofs [m]
-    max_range: float = 10.0  # below the frame [m]
+    height: NotNegative = 1.0  # above the frame where rays begin, lower beneath roofs [m]
+    max_range: Annotated[float, LIMIT] = 10.0  # below the frame [m]
 
     def __post_init__(self) -> None:
         check_fields(self, ModelError)
         require(len(self.size) == 2 and min(self.size) >= 0.0, "size must be two numbers >= 0")
-        require(self.spacing > 0.0, "spacing must be positive")
-        require(all(r >= 0.0 for r in self.radii), "radii must not be negative")
         require(self.alignment in ALIGNMENTS, unknown_name("alignment", self.alignment, ALIGNMENTS))
-        require(self.height >= 0.0, "height must not be negative")
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelError
+from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.typed_values import require_fit
+from hrpsim.common.values import LARGEST, as_numbers
 from hrpsim.model.shapes.geometry import Geometry, Mesh
 from hrpsim.model.shapes.placement import Placement, rotation_matrix
 
@@ -27,6 +30,7 @@ class Compound:
     parts: Sequence
 
     def __post_init__(self) -> None:
+        require_fit("Compound: the parts", self.parts, Sequence[Any], ModelError)
         found: list[tuple[Geometry, Placement]] = []
         for number, part in enumerate(self.parts):
             geometry, placement = _part(number, part)
@@ -37,6 +41,13 @@ class Compound:
         if not found:
             raise ModelError("Compound: must have at least one shape")
         object.__setattr__(self, "parts", tuple(found))
+
+
+def require_shape(given: Any, owner: str = "a body") -> None:
+    """Raise ModelError if a value is no shape."""
+    if not isinstance(given, (Geometry, Compound)):
+        shown = shown_value(given)
+        raise ModelError(f"{owner} needs a shape, such as Box((1, 1, 1)), got {shown}")
 
 
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
@@ -65,8 +76,9 @@ def _part(number: int, part) -> tuple[Geometry | Compound, Placement]:
 
 
 def _placement(where: str, position, orientation) -> Placement:
-    p, q = (np.array(v, dtype=np.float64) for v in (position, orientation))
-    if p.shape != (3,) or not np.isfinite(p).all():
+    p = as_numbers(f"{where}: the position", position, ModelError)
+    q = as_numbers(f"{where}: the orientation", orientation, ModelError)
+    if p.shape != (3,) or not (np.abs(p) <= LARGEST).all():
         raise ModelError(f"{where}: the position must be three finite numbers, got {position!r}")
     length = np.linalg.norm(q)
     if q.shape != (4,) or not np.isfinite(length) or length < 1e-6:

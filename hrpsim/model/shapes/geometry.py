@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError, shown_value
-from hrpsim.common.values import as_numbers, is_number
+from hrpsim.common.values import POSITIVE, as_numbers, is_number
 from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
 from hrpsim.model.shapes.mesh_topology import is_convex, why_open
 
@@ -23,9 +23,8 @@ PLANE, SPHERE, BOX, CAPSULE, CYLINDER, MESH = range(6)
 
 def _positive(owner: str, **values: float) -> None:
     for name, value in values.items():
-        if not is_number(value) or not 0.0 < value < np.inf:
-            shown = shown_value(value)
-            raise ModelError(f"{owner}: {name} must be positive and finite, got {shown}")
+        if not is_number(value) or not POSITIVE.holds(float(value)):
+            raise ModelError(f"{owner}: {name} must be {POSITIVE}, got {shown_value(value)}")
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,9 @@ class Box:
     kind = BOX
 
     def __init__(self, lengths: tuple[float, float, float], *others: float) -> None:
-        edges = [*np.atleast_1d(lengths), *others]
+        edges = [lengths] if others else lengths
         given = as_numbers("Box: edge lengths", edges, ModelError).ravel().tolist()
+        given += as_numbers("Box: edge lengths", others, ModelError).tolist()
         if others or len(given) != 3:
             shown = ", ".join(f"{v:g}" for v in given)
             example = f"({shown})" if len(given) == 3 else "(x, y, z)"

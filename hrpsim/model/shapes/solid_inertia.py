@@ -85,8 +85,6 @@ def solid_volume(geometry: Geometry) -> float:
                 "or use ConvexHull(mesh.vertices)"
             )
         return geometry.volume
-    if not hasattr(geometry, "kind"):
-        raise ModelError(f"a body needs a shape, such as Box((1, 1, 1)), got {geometry!r}")
     raise ModelError(
         f"a {type(geometry).__name__} has no volume, so it cannot move. Make the shape static"
     )

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common import limits
 from hrpsim.common.errors import ModelError
-from hrpsim.common.values import as_numbers
+from hrpsim.common.values import LARGEST, as_numbers
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Box, Mesh, _positive
@@ -77,7 +77,7 @@ class HeightField(Mesh):
             start = np.append(-0.5 * steps * (nx - 1, ny - 1), 0.0)
         else:
             start = as_numbers("HeightField: origin", origin, ModelError)
-            if start.shape != (3,) or not np.isfinite(start).all():
+            if start.shape != (3,) or not (np.abs(start) <= LARGEST).all():
                 raise ModelError(f"HeightField: origin must be three numbers, got {origin!r}")
         self._set(heights, start, steps)
 
@@ -196,7 +196,7 @@ def _two(name: str, given) -> np.ndarray:
     if values.shape not in ((), (1,), (2,)):
         raise ModelError(f"HeightField: {name} must be one number or two, got {given!r}")
     values = np.broadcast_to(values, (2,))
-    if not (np.isfinite(values).all() and (values > 0.0).all()):
+    if not ((values > 0.0) & (values <= LARGEST)).all():
         raise ModelError(f"HeightField: {name} must be positive and finite, got {given!r}")
     return values
 

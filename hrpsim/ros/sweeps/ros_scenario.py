@@ -13,6 +13,8 @@ from functools import cached_property
 from typing import Any
 
 from hrpsim.common.errors import HrpsimError, require_packages
+from hrpsim.common.typed_values import Positive, check_arguments, require_fit
+from hrpsim.common.values import whole_count
 from hrpsim.model.load import load_model
 from hrpsim.ros.sweeps.cell_processes import CellPairs, CellRequest
 from hrpsim.ros.sweeps.command_pair import CommandPair
@@ -131,7 +133,7 @@ class RosScenario(Scenario):
 
 
 def over_ros(
-    scenario: Scenario, patience: float = PATIENCE, command: UserCommand | None = None
+    scenario: Scenario, patience: Positive = PATIENCE, command: UserCommand | None = None
 ) -> Scenario:
     """Return a scenario, or the search for a boundary in one, whose runs go over ROS.
 
@@ -140,6 +142,7 @@ def over_ros(
         patience: longest wait for a command after the first [s, wall].
         command: starts a user's own controller. None: the controller of the scenario.
     """
+    check_arguments(over_ros, locals(), SweepError)
     if isinstance(scenario, BoundaryScenario):
         search = copy.copy(scenario)
         search.scenario = RosScenario(scenario.scenario, patience, command)
@@ -158,8 +161,10 @@ def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
         scenario: from `over_ros`.
         count: number of cells that run at the same time.
     """
+    whole_count("count of domains", count, error=SweepError)
     search = isinstance(scenario, BoundaryScenario)
     ros = scenario.scenario if search else scenario
+    require_fit("the scenario of domains", ros, RosScenario, SweepError)
     ros.pairs = ros.new_pairs()
     threads = ThreadPoolExecutor(count, thread_name_prefix="domain")
     try:

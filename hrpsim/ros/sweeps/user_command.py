@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
+from hrpsim.common.typed_values import Positive, check_arguments
 from hrpsim.sweeps.framework.scenario import SweepError
 
 VALUES, SEED = "HRPSIM_CELL_VALUES", "HRPSIM_CELL_SEED"
@@ -40,10 +41,11 @@ class UserCommand:
         self,
         command: str | Iterable[str],
         *,
-        period: float | None = None,
-        real_time_factor: float = 1.0,
+        period: Positive | None = None,
+        real_time_factor: Positive = 1.0,
         logs: str | Path | None = None,
     ) -> None:
+        check_arguments(UserCommand.__init__, locals(), SweepError)
         self.words = _words(command)
         self.period, self.real_time_factor = period, real_time_factor
         self.logs = None if logs is None else Path(logs)

@@ -39,6 +39,7 @@ from hrpsim.common import limits
 from hrpsim.common.errors import require_name, shown_value
 from hrpsim.common.foreign.csv_rows import csv_rows
 from hrpsim.common.foreign.text import read_text
+from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import LARGEST, is_number, whole_count
 from hrpsim.sweeps.framework.scenario import SweepError
 
@@ -199,8 +200,11 @@ class Design:
     rows: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
+        kind = Mapping[str, Any]
+        require_fit("the parameters of a design", self.parameters, kind, SweepError)
+        require_fit("the rows of a design", self.rows, Sequence[kind], SweepError)
         require_name("method", self.method, METHODS, SweepError)
-        whole_count("repeat", self.repeat, error=SweepError)
+        _refuse_large(whole_count("repeat", self.repeat, error=SweepError))
         if self.count is not None:
             whole_count("count", self.count, error=SweepError)
         samples = self.method in _SAMPLED
@@ -298,12 +302,15 @@ class Product:
 
     designs: tuple[Design, ...]
 
+    def __post_init__(self) -> None:
+        require_fit("the designs of a product", self.designs, tuple[Design, ...], SweepError)
+        names = Counter(itertools.chain.from_iterable(one.parameters for one in self.designs))
+        _refuse_shared(names)
+
     def columns(self, seed: int) -> dict[str, Column]:
         """Return the values of every parameter for all runs. Equal seeds give equal values."""
         parts = [design.columns(seed + k) for k, design in enumerate(self.designs)]
-        counts = Counter(itertools.chain.from_iterable(parts))
-        for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
-            raise SweepError(f"parameter {name!r} is in two of the designs. Remove one")
+        _refuse_shared(Counter(itertools.chain.from_iterable(parts)))
         sizes = [len(next(iter(part.values()))) for part in parts]
         _refuse_large(int(np.prod(np.array(sizes, dtype=object))))
         indices = np.indices(sizes).reshape(len(sizes), -1)
@@ -313,6 +320,12 @@ class Product:
             for name, column in part.items()
             if name
         } or {"": [None] * indices.shape[1]}
+
+
+def _refuse_shared(counts: Mapping[str, int]) -> None:
+    """Raise SweepError for a parameter that is in several designs."""
+    for name in sorted(name for name, count in counts.items() if name and count > 1)[:1]:
+        raise SweepError(f"parameter {name!r} is in two of the designs. Remove one")
 
 
 def product(*designs: Design) -> Product:

@@ -32,7 +32,7 @@ from hrpsim.world.file.world_schema import WORLD_FILE
 from hrpsim.world.world import World
 
 _NOT_VARIED = ("about",)
-_ARGUMENT = re.compile(r"<xacro:arg\s[^>]*?name\s*=\s*[\"']([^\"']+)")
+_ARGUMENT = re.compile(r"<xacro:arg\s[^<>]*?name\s*=\s*[\"']([^\"']+)")
 # Settings of a world that a study may vary even if the file lacks them.
 _SETTINGS = ("time_step", "tolerance", "contact_margin", "correction_rate", "correction_speed")
 _SETTINGS += ("slop", "slip_threshold", "restitution_threshold")

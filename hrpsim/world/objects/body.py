@@ -13,7 +13,7 @@ from hrpsim.common.values import finite_vector
 from hrpsim.engine.step.scene.status import LARGEST_SPEED
 from hrpsim.model.body_inertia import check_mass, solid_system
 from hrpsim.model.model import CollisionShape, Frame
-from hrpsim.model.shapes.compound import Compound
+from hrpsim.model.shapes.compound import Compound, require_shape
 from hrpsim.model.shapes.geometry import Geometry
 from hrpsim.model.shapes.placement import rotation_matrix
 from hrpsim.model.shapes.solid_inertia import solid_inertia, solid_parts
@@ -41,6 +41,7 @@ class Body(Entity):
         self.color = None if color is None else _checked_color(name, color)
         if not isinstance(material, str):
             raise WorldError(f"material must be a name, got {shown_value(material)}")
+        require_shape(geometry)
         if inertia is None:
             inertia = solid_inertia(geometry, mass)
         shapes = tuple(

@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError, WorldError
 from hrpsim.common.sealing import plain_copy, plain_parts
-from hrpsim.common.values import finite_vector
+from hrpsim.common.values import Range, finite_vector
 from hrpsim.engine.collision.body_bounds import bounding_radius, thickness
 from hrpsim.engine.collision.solids.collision_proxies import mesh_thickness
 from hrpsim.engine.compile.compiled import prepared
 from hrpsim.engine.kinematics.forest import forest_of
 from hrpsim.engine.kinematics.layout import velocity_from_kernel, velocity_to_kernel
-from hrpsim.engine.step.scene.status import LARGEST_POSITION, LARGEST_SPEED
+from hrpsim.engine.step.scene.status import LARGEST_COMMAND, LARGEST_POSITION, LARGEST_SPEED
 from hrpsim.model.model import CollisionShape, Frame
 from hrpsim.model.shapes.geometry import Mesh
 from hrpsim.model.system import FREE, System
@@ -37,7 +37,7 @@ _velocity_to_kernel = prepared(velocity_to_kernel)
 
 def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
     """Return a `finite_vector`. Raises StateError if an entry is too large for a step."""
-    vector = finite_vector(name, values, length)
+    vector = finite_vector(name, values, length, Range(-np.inf, np.inf))
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:
         raise StateError(f"{name}[{k}] must be at most {limit:g} in size, got {vector[k]:g}")
@@ -315,8 +315,9 @@ class Entity(Closed):
         self.v = self.initial_v
 
     def _apply(self, body: int, point, force, torque) -> None:
-        point = finite_vector("point", point, 3)
-        force, torque = finite_vector("force", force, 3), finite_vector("torque", torque, 3)
+        point = bounded_vector("point", point, 3, LARGEST_POSITION)
+        force = bounded_vector("force", force, 3, LARGEST_COMMAND)
+        torque = bounded_vector("torque", torque, 3, LARGEST_COMMAND)
         self.world.wake(self)
         self.world.add_wrench(self.first_body + body, point, force, torque)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError, require_name, unknown_name
+from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import as_numbers, not_negative
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Vector
@@ -190,6 +191,7 @@ class JointConstraints:
             WorldError: unknown kind.
             StateError: unknown joint.
         """
+        require_fit("kind", kind, str | None, WorldError)
         column = ALL_KINDS if kind is None else _COLUMNS.get(kind)
         if column is None:
             raise WorldError(unknown_name("kind of joint constraint", str(kind), JOINT_KINDS))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, unknown_name
-from hrpsim.common.values import LARGEST, as_numbers, several
+from hrpsim.common.values import LARGEST, as_numbers, numeric_array, several
 from hrpsim.model.model import Model
 from hrpsim.model.system import FREE
 
@@ -134,8 +134,9 @@ class JointIndex:
         `values` is one number for all joints, or one number for each joint. `default` (k,), if
         given, replaces NaN. A negative number also raises StateError.
         """
-        if np.ndim(values) == 0:
-            values = [values] * len(indices)
+        values = numeric_array(f"{what} for {self.robot!r}", values)
+        if values.ndim == 0:
+            values = np.full(len(indices), values)
         vector = self.vector(what, values, indices)
         if default is not None:
             vector = np.where(np.isnan(vector), default, vector)

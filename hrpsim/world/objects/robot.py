@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelWarning, NamedParts, StateError, WorldError
-from hrpsim.common.values import finite_vector
+from hrpsim.common.values import finite_vector, flag
 from hrpsim.engine.dynamics.joint_forces import CONTROL, EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.engine.step.scene.status import LARGEST_SPEED
 from hrpsim.model.model import Model
@@ -198,6 +198,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
                 gain is negative, or a named joint without gains gets a position. Nothing changes
                 then.
         """
+        nan_holds = flag("nan_holds", nan_holds)
         joints = self.joint_index
         indices = joints.indices(names)
         given, q, v, tau = command_targets(

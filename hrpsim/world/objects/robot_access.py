@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelWarning, StateError
+from hrpsim.common.errors import ModelWarning, StateError, shown_value
+from hrpsim.common.values import is_number
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
 from hrpsim.engine.compile.reference import Reference
@@ -213,8 +214,8 @@ def ramp_steps(over: float, time_step: float) -> int:
 
     A ModelWarning says that a ramp is long.
     """
-    if not (math.isfinite(over) and over >= 0.0):
-        raise StateError(f"over must be a time >= 0 s, got {over!r}")
+    if not (is_number(over) and 0.0 <= over < math.inf):
+        raise StateError(f"over must be a time >= 0 s, got {shown_value(over)}")
     if text := long_period("over", over, LONGEST_RAMP, "a ramp between two commands"):
         warnings.warn(text, ModelWarning, stacklevel=3)
     return max(round(min(over / time_step, _MOST_STEPS)), 1) if over > 0.0 else 0

@@ -12,7 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import StateError, WorldError
-from hrpsim.common.values import LARGEST, not_negative, several
+from hrpsim.common.values import (
+    LARGEST,
+    POSITIVE,
+    as_numbers,
+    finite_vector,
+    not_negative,
+    number,
+    several,
+)
 from hrpsim.engine.kinematics.forest import Forest, forest_of
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.features import use_features
@@ -104,9 +112,12 @@ class RobotProperties:
         body, R = frame.body, frame.R
         if body < 0:
             raise WorldError(f"link {link!r} of {self.name!r} is fixed to the world")
-        A, moved = np.array(deformation, dtype=np.float64), np.array(shift, dtype=np.float64)
-        if A.shape != (3, 3) or moved.shape != (3,):
-            raise WorldError(f"link {link!r}: must have a shift (3,) and a deformation (3, 3)")
+        mass_factor = number("mass_factor", mass_factor, POSITIVE)
+        A, moved = as_numbers("deformation", deformation), finite_vector("shift", shift, 3)
+        if A.shape != (3, 3):
+            raise WorldError(
+                f"link {link!r}: deformation must have the shape (3, 3), got {A.shape}"
+            )
         A, moment = R @ A @ R.T, described.inertia[body]
         second = mass_factor * A @ (0.5 * np.trace(moment) * np.eye(3) - moment) @ A.T
         mass, com, inertia = system.mass.copy(), system.com.copy(), system.inertia.copy()

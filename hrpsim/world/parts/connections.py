@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import WorldError
-from hrpsim.common.values import finite_vector, name_of, not_negative, positive
+from hrpsim.common.typed_values import require_fit
+from hrpsim.common.values import finite_vector, flag, name_of, not_negative, positive, several
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, LOCKED
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.described import AXES, held_axes
@@ -139,7 +140,7 @@ class Connections(Exclusions):
             what = "the world" if ends[0].body < 0 else f"one body, {'/'.join(ends[0].owner)!r}"
             raise WorldError(f"both ends of the connection, {a!r} and {b!r}, belong to {what}")
         try:
-            held = held_axes(kind, axes)
+            held = held_axes(kind, None if axes is None else several(axes, "axes"))
         except ValueError as error:
             raise WorldError(str(error)) from error
         kind = "axes" if axes is not None else (kind or "fixed")
@@ -160,9 +161,11 @@ class Connections(Exclusions):
         record["force_limit"] = not_negative("force_limit", force_limit, 6, finite=False)
         if solver is not None:
             solver_code(solver, "connection")
+        self._refuse_double(record)
         name = self._free_connection_name(name, kind)
         connection = Connection(
-            *(self._world, name, kind, ends, frames, bool(collide)), self._contents.connections_ever
+            *(self._world, name, kind, ends, frames, flag("collide", collide)),
+            self._contents.connections_ever,
         )
         self._add_connection(connection, record)
         connection.solver = solver
@@ -187,6 +190,7 @@ class Connections(Exclusions):
 
     def disconnect(self, connection: Connection | str) -> None:
         """Remove a connection, given as an object or by name, permanently."""
+        require_fit("connection", connection, Connection | str, WorldError)
         name = connection if isinstance(connection, str) else connection.name
         known = self._contents.connections.get(name)
         if known is None or (not isinstance(connection, str) and known is not connection):
@@ -211,12 +215,23 @@ class Connections(Exclusions):
             connection.start_disabled()
         self.refresh_exclusions()
 
+    def _refuse_double(self, record: np.void) -> None:
+        """Raise WorldError if an enabled connection joins the same frames in the same way."""
+        for other, known in zip(self._contents.connections, self._contents.connection_records):
+            if known["enabled"] and all(np.array_equal(known[k], record[k]) for k in _JOINED):
+                raise WorldError(
+                    f"connection {other!r} joins the same frames already: change this connection"
+                )
+
     def _free_connection_name(self, name: str | None, kind: str) -> str:
         if name is not None:
             if name_of("name of a connection", name) in self._contents.connections:
                 raise WorldError(f"the world already has a connection called {name!r}")
             return name
         return free_name(kind, self._contents.connections)
+
+
+_JOINED = ("body_a", "body_b", "axes", "length", "p_a", "p_b", "R_a", "R_b")
 
 
 def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:

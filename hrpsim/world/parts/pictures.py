@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import ModelError, ModelWarning, StateError, WorldError
-from hrpsim.common.values import as_numbers, finite_vector
+from hrpsim.common.values import as_numbers, finite_vector, flag, several
 from hrpsim.model import visuals
 from hrpsim.model.sensors.camera import Camera
 from hrpsim.model.shapes.placement import IDENTITY, Placement, rotation_of
@@ -84,12 +84,14 @@ class Pictures(Rays):
             WorldError: invalid lens or pose, or an unknown image.
             RendererError: MuJoCo or EGL is missing.
         """
-        wanted = tuple(images.split() if isinstance(images, str) else images)
+        wanted = several(images.split() if isinstance(images, str) else images, "images")
         try:
             camera = Camera(width, height, fov, near, far, " ".join(wanted))
         except (ModelError, TypeError) as error:
             raise WorldError(f"a picture: {error}") from None
         p = np.array(finite_vector("position", position, 3))
+        if target is not None and orientation is not None:
+            raise WorldError("a picture: give either orientation or target, got both")
         if target is not None:
             R = _towards(np.array(finite_vector("target", target, 3)) - p)
         else:
@@ -99,6 +101,7 @@ class Pictures(Rays):
         if drawn.size % 6:
             raise StateError(f"arrows must have shape (n, 2, 3), got {drawn.shape}")
         drawn = drawn.reshape(-1, 2, 3)
+        shadows = flag("shadows", shadows)
         return self.picture(camera, Placement(R, p), arrows=drawn, shadows=shadows)
 
     def picture(

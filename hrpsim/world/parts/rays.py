@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hrpsim.common.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
-from hrpsim.common.values import as_numbers, is_number, several
+from hrpsim.common.values import LARGEST, as_numbers, is_number, several
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import Reference
 from hrpsim.engine.rays.casting import cast
@@ -150,8 +150,10 @@ class Rays(Readings):
             if array.ndim not in (1, 2) or array.shape[-1] != 3:
                 raise WorldError(f"{name} of rays must have shape (n, 3), got {array.shape}")
             rays.append(np.atleast_2d(array))
-            for k in np.flatnonzero(~np.isfinite(rays[-1]).all(axis=1))[:1]:
-                raise WorldError(f"{name}[{k}] of rays must be finite, got {rays[-1][k]}")
+            for k in np.flatnonzero(~(np.abs(rays[-1]) <= LARGEST).all(axis=1))[:1]:
+                raise WorldError(
+                    f"{name}[{k}] of rays must be finite and at most {LARGEST:g}, got {rays[-1][k]}"
+                )
         try:
             starts, ways = (np.ascontiguousarray(a) for a in np.broadcast_arrays(*rays))
         except ValueError:
@@ -172,9 +174,9 @@ class Rays(Readings):
 
     def ray_caster(self, geometry: str = "collision") -> RayCaster:
         """Return the caster of rays in the present arrays (for `geometry` see `cast_rays`)."""
+        require_name("geometry", geometry, GEOMETRIES)
         caster, scene = self._casters.get(geometry), self._scenes.scene
         if caster is None or not caster.fits(scene):
-            require_name("geometry", geometry, GEOMETRIES)
             entities, table = self._contents.entities, self.reader.table
             of_shape = iter(table.of_shape.tolist())
             targets = [(None, _as_it_collides(s, next(of_shape))) for s in self._contents.fixed]

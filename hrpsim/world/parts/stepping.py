@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.common.arguments import MOST_STEPS
 from hrpsim.common.errors import WorldError
 from hrpsim.common.interrupts import uninterrupted
 from hrpsim.common.values import whole_count
@@ -67,6 +68,8 @@ class Stepping(Part):
         """Advance by `n` steps (see `World.step`)."""
         if not (type(n) is int and n >= 0):
             n = whole_count("the number of steps", n, 0)
+        if n > MOST_STEPS:
+            raise WorldError(f"the number of steps must be at most {MOST_STEPS}, got {n:.3g}")
         announced = announce_steps() if self._run is None else None
         self.begin_call()
         try:

@@ -14,7 +14,7 @@ from hrpsim.common.errors import StateError, WorldError, suggestion, unknown_nam
 from hrpsim.common.values import finite_vector, not_negative, setting
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.model import CollisionShape
-from hrpsim.model.shapes.compound import Compound, centered_shape
+from hrpsim.model.shapes.compound import Compound, centered_shape, require_shape
 from hrpsim.model.shapes.geometry import Geometry, Plane
 from hrpsim.model.shapes.placement import IDENTITY, Placement
 from hrpsim.world.objects.body import rotation_matrix
@@ -79,6 +79,7 @@ class Surroundings(Part):
             WorldError: the name is not text.
             StateError: another value is invalid.
         """
+        require_shape(geometry, "a static shape")
         orientation = finite_vector("orientation", orientation, 4)
         length = np.linalg.norm(orientation)
         if length < 1e-6:
@@ -93,15 +94,15 @@ class Surroundings(Part):
 
     def _add_fixed(self, geometry, position, R, material, name) -> None:
         check_names(material, name)
-        self._sleep.wake()
-        self._contents.materials.add(material)
         placement = Placement(R, position)
-        parts = [(geometry, IDENTITY)]
-        if isinstance(geometry, Compound):
-            parts = geometry.parts
+        parts = geometry.parts if isinstance(geometry, Compound) else [(geometry, IDENTITY)]
+        found: list[CollisionShape] = []
         for part, at in parts:
             shape, (R, p) = centered_shape(part, placement.then(at))
-            self._contents.fixed.append(CollisionShape(name, name, -1, R, p, shape, material))
+            found.append(CollisionShape(name, name, -1, R, p, shape, material))
+        self._contents.add_fixed(found)
+        self._sleep.wake()
+        self._contents.materials.add(material)
         self._changed()
 
     def set_friction(

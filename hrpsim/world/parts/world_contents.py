@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -33,6 +34,13 @@ def impact_law_code(name) -> int:
     """Return the code of an impact law. Raises WorldError if the name is unknown."""
     require_name("impact_law", name, IMPACT_LAWS)
     return IMPACT_LAWS[name]
+
+
+def _place_of(shape: CollisionShape) -> tuple:
+    """Return what two equal shapes at one place have in common."""
+    geometry = shape.geometry
+    placement = (shape.R + 0.0).tobytes(), (shape.p + 0.0).tobytes()  # -0.0 is 0.0
+    return geometry.kind, getattr(geometry, "digest", geometry.size), *placement
 
 
 def check_names(*names) -> None:
@@ -128,6 +136,7 @@ class Contents:
         self.samplers: tuple[SampledView, ...] = ()  # samplers of all robots
         self.watchers: tuple[Watcher, ...] = ()  # not in copies
         self.fixed: list[CollisionShape] = []
+        self._fixed_places: dict[tuple, str] = {}
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = NamedParts("connection", {})
         self.connections_ever = 0
@@ -146,6 +155,22 @@ class Contents:
     def time_step(self) -> float:
         """Duration of a step [s]."""
         return self._time_step
+
+    def add_fixed(self, shapes: Sequence[CollisionShape]) -> None:
+        """Add fixed shapes. Raises WorldError for a shape that is there already."""
+        found: dict[tuple, str] = {}
+        for shape in shapes:
+            place = _place_of(shape)
+            other = found.get(place) or self._fixed_places.get(place)
+            if other is not None:
+                kind = type(shape.geometry).__name__
+                raise WorldError(
+                    f"{shape.name!r}: the same {kind} is at the same place already, as {other!r}. "
+                    "Two equal shapes double each contact: add one of them"
+                )
+            found[place] = shape.name
+        self._fixed_places |= found
+        self.fixed += shapes
 
     def add(self, entity: Entity) -> None:
         """Add an entity after all others."""

@@ -47,7 +47,9 @@ _NO_NUMBERS = {
     *("assetdir", "meshdir", "texturedir", "content_type", "user", "data", "value"),
 }
 _NAMING_FOLDERS = ("assetdir", "meshdir", "texturedir")
-_NAMING_FILES = ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
+_NAMING_FILES = frozenset(
+    ("file", "fileback", "filedown", "filefront", "fileleft", "fileright", "fileup")
+)
 _LEAST_TIME, _TIME_EACH = 5.0, 2e-6  # [s], and for each byte of the files
 _LEAST_MEMORY, _COPIES = 1_200_000_000, 40  # [bytes], and for each byte of the files
 _FILES = 1000  # that include each other
@@ -129,7 +131,7 @@ class MjcfSource:
         for _, element in self._elements():
             if element.tag == "compiler":
                 folders.update(element.get(name, "") for name in _NAMING_FOLDERS)
-            names.update(element.get(key, "") for key in _NAMING_FILES)
+            names.update(map(element.attrib.get, _NAMING_FILES.intersection(element.attrib)))
         return folders, names - {""}
 
     @staticmethod

@@ -23,7 +23,7 @@ from hrpsim.model.readers.openhrp.assembly import axis_angle
 _PASSED = re.compile(r"(?:[\s,]+|#[^\r\n]*)*")  # on its own: it never fails, so never goes back
 _TOKEN = re.compile(
     r"""(?:(?P<string>"(?:[^"\\]|\\.)*")
-    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf))(?![\w.]))
+    |(?P<number>[+-]?(?:0[xX][0-9a-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|(?i:nan|inf))(?![\w.]))
     |(?P<mark>[][{}])
     |(?P<word>[^\s,\[\]{}"\#]+))""",
     re.VERBOSE | re.DOTALL,

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from hrpsim.common.errors import ModelError, shown_value
+from hrpsim.common.file_names import is_folder
 from hrpsim.common.foreign.file_bytes import read_bytes
 
 PackagePaths = Mapping[str, "str | os.PathLike"] | Iterable["str | os.PathLike"] | str | os.PathLike
@@ -38,6 +39,10 @@ class Resources:
             self._searched = [Path(package_paths)]
         elif package_paths is not None:
             self._searched = [Path(path) for path in package_paths]
+        for folder_of_packages in (*self._named.values(), *self._searched):
+            if not is_folder(folder_of_packages):
+                shown = shown_value(str(folder_of_packages))
+                raise ModelError(f"package_paths: there is no folder {shown}")
         self._known: dict[str, list[Path]] = {}
 
     def packages(self, name: str) -> list[Path]:

@@ -34,7 +34,9 @@ from hrpsim.common.stored_files import cache_home, keep_among, read_used
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 
 _STORED = 200  # expansions, the most recently used
-_DEPENDS_ON_MORE = re.compile(r"load_yaml|\$\((env|optenv|cwd|eval)\b|filename\s*=[^>]*[*?[]")
+_DEPENDS_ON_MORE = re.compile(
+    r"load_yaml|\$\((env|optenv|cwd|eval)\b|filename\s*=\s*[\"'][^\"']*[*?[]"
+)
 NAMESPACES = ("http://www.ros.org/wiki/xacro", "http://ros.org/wiki/xacro")
 # What xacro acts on. A single call of a macro is left over from an undefined macro.
 _TO_EXPAND = re.compile(
