@@ -9,7 +9,7 @@ import numpy as np
 
 from hrpsim.engine.compile.lazy_kernels import _declared
 from hrpsim.engine.compile.numba_code import KernelFunction, NumbaCode
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.spatial.simd import LANES
 
 
@@ -60,7 +60,7 @@ def with_attributes(part):
 
     Their records have attributes. Numbers are returned as they are.
     """
-    if isinstance(part, Reference):
+    if isinstance(part, TupleReference):
         part = part.whole
     if isinstance(part, tuple):
         parts = map(with_attributes, part)

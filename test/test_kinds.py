@@ -13,7 +13,7 @@ import pytest
 
 from hrpsim.engine.compile.compiled import kernel, prepared
 from hrpsim.engine.compile.kinds import kind_of, text_of
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 
 POINT = [("x", "f8"), ("axis", "f8", (3,)), ("count", "i4")]
 
@@ -57,7 +57,7 @@ DIFFERENT = [
 ]
 
 
-@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: Reference(Pair(x, x))])
+@pytest.mark.parametrize("wrap", [lambda x: x, lambda x: TupleReference(Pair(x, x))])
 @pytest.mark.parametrize("a, b", ALIKE[:3])
 def test_arrays_that_numba_types_alike_are_of_one_kind(a, b, wrap):
     assert kind_of(wrap(a)) == kind_of(wrap(b))

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hrpsim.engine.compile.compiled import inner_kernel, kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 
 POINT = np.dtype([("x", "f8"), ("count", "i8"), ("axis", "f8", (3,))])
 
@@ -58,7 +58,7 @@ def test_a_kernel_reads_and_writes_through_it(n):
     whole = outer(n)
     parts = [whole.first, *(whole.inner.points[f] for f in POINT.names), whole.inner.table]
     expected = sum(float(np.sum(part)) for part in (*parts, whole.last))
-    assert measure(Reference(whole)) == pytest.approx(expected, abs=1e-12)
+    assert measure(TupleReference(whole)) == pytest.approx(expected, abs=1e-12)
     assert whole.inner.points["count"].tolist() == list(range(11, 11 + n))
     assert len(measure.codes) == 1
 
@@ -87,7 +87,7 @@ def test_sizes_and_strides_are_those_of_numpy(n):
     points, table = outer(n).inner
     expected = [points.size, points.itemsize, *points.strides]
     expected += [table.size, table.itemsize, *table.strides, table[1].size, *table[1].strides]
-    assert list(layout(Reference(outer(n)))) == expected
+    assert list(layout(TupleReference(outer(n)))) == expected
 
 
 class Whole(NamedTuple):
@@ -117,16 +117,16 @@ def test_parts_of_parts_are_references_as_well():
     before, after = np.full((2, 2), 7.0), np.array([9.0])
     whole = Whole(before, outer(3), after)
     table = whole.outer.inner.table
-    assert take_parts(Reference(whole), True) == (5.0, 5.0, 7.0, 9.0, 3)
+    assert take_parts(TupleReference(whole), True) == (5.0, 5.0, 7.0, 9.0, 3)
     assert table[2, 1] == 5.0
     table[2, 1] = 11.0
-    assert take_parts(Reference(whole), False) == (11.0, 5.0, 2.0, 9.0, 3)
+    assert take_parts(TupleReference(whole), False) == (11.0, 5.0, 2.0, 9.0, 3)
 
 
 def test_it_keeps_its_arrays_alive():
-    reference = Reference(outer(1000))
+    reference = TupleReference(outer(1000))
     junk = [np.full(1000, 7.0) for _ in range(100)]
-    assert measure(reference) == measure(Reference(outer(1000)))
+    assert measure(reference) == measure(TupleReference(outer(1000)))
     assert len(junk) == 100
 
 
@@ -136,15 +136,15 @@ def test_a_field_that_is_not_there_is_refused_when_a_kernel_is_compiled():
         return s.missing
 
     with pytest.raises(numba.core.errors.TypingError, match="missing"):
-        ask(Reference(outer(2)))
+        ask(TupleReference(outer(2)))
 
 
 def test_one_made_after_another_is_about_its_own_arrays():
-    first = Reference(outer(5))
+    first = TupleReference(outer(5))
     shorter = first.whole._replace(first=np.ones(2), last=np.arange(3))
-    second = Reference(shorter, first)
+    second = TupleReference(shorter, first)
     assert second.kind_for_kernels is first.kind_for_kernels
-    fresh = Reference(outer(5)._replace(first=np.ones(2), last=np.arange(3)))
+    fresh = TupleReference(outer(5)._replace(first=np.ones(2), last=np.arange(3)))
     assert measure(second) == measure(fresh)
-    strided = Reference(first.whole._replace(first=np.ones(4)[::2]), first)
+    strided = TupleReference(first.whole._replace(first=np.ones(4)[::2]), first)
     assert strided.kind_for_kernels is not first.kind_for_kernels

@@ -18,7 +18,7 @@ import numpy as np
 from hrpsim import World
 from hrpsim.engine.collision.contacts import copy_memory
 from hrpsim.engine.compile.compiled import entry_point, kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.rows.constrain import solve_rows
 from hrpsim.engine.step.rows.solver_memory import BY_SWEEPS
 from hrpsim.engine.step.scene.records import WHOLE
@@ -85,7 +85,7 @@ class Prepared:
             return None
         W, b = np.zeros((count, count)), np.zeros(count)
         scene.constrained.velocity[: len(self._free)] = self._free
-        write_contact_matrix(Reference(scene), np.zeros_like(self._free), W, b)
+        write_contact_matrix(TupleReference(scene), np.zeros_like(self._free), W, b)
         friction = scene.rows.rows["friction"][:count:3].copy()
         return ContactProblem(0.5 * (W + W.T), b, friction)
 
@@ -96,7 +96,7 @@ class Prepared:
             scene.settings["tolerance"], scene.settings["sweep_limit"] = tolerance, sweep_limit
             scene.islands.ranges["new_count"] = 0  # otherwise more sweeps would be allowed
             scene.constrained.velocity[: len(self._free)] = self._free
-            reference = Reference(scene)
+            reference = TupleReference(scene)
             run = entry_point(_solve, reference)
             begin = time.process_time()
             status = run(reference)

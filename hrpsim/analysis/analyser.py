@@ -19,8 +19,8 @@ from hrpsim.analysis.records import (
     PHASE,
     SETTINGS,
     SUPPORT,
+    AnalysedRobot,
     Results,
-    Subject,
     new_results,
     new_workspace,
 )
@@ -119,7 +119,7 @@ class Analyser(Closed):
         settings = np.zeros(1, dtype=SETTINGS)
         settings[0] = (model.mass, SPLITS[split], norm_length)
         supports, vertices = _support_records(model, self.soles)
-        self._subject = Subject(
+        self._subject = AnalysedRobot(
             forest=forest_of(model.system),
             supports=supports,
             vertices=vertices,

@@ -86,7 +86,7 @@ SUPPORT_SAMPLE = np.dtype(
 SupportSample = NewType("SupportSample", Record)
 
 
-class Subject(NamedTuple):
+class AnalysedRobot(NamedTuple):
     """The subject of the analysis: a robot on a free base and the links that may be fixed."""
 
     forest: Forest
@@ -107,7 +107,7 @@ class Results(NamedTuple):
     supports: np.ndarray = work("T, s", dtype=SUPPORT_SAMPLE)
 
 
-class Workspace(NamedTuple):
+class ThreadMemory(NamedTuple):
     """The work memory of one thread."""
 
     kinematics: np.ndarray = work("n", dtype=KINEMATICS)
@@ -131,11 +131,11 @@ class Workspace(NamedTuple):
     active: np.ndarray = work("e", dtype="i8")
 
 
-def new_workspace(subject: Subject) -> Workspace:
+def new_workspace(subject: AnalysedRobot) -> ThreadMemory:
     """Return memory for one thread's analysis of `subject`."""
     n, nv = len(subject.forest.bodies), len(subject.forest.dofs)
     sizes = {"n": n, "nv": nv, "s": len(subject.supports), "e": len(subject.vertices)}
-    return allocate(Workspace, sizes)
+    return allocate(ThreadMemory, sizes)
 
 
 def new_results(nq: int, nv: int, support_count: int, count: int) -> Results:

@@ -7,13 +7,13 @@ import math
 
 from hrpsim.analysis.records import (
     CENTER_OF_PRESSURE,
+    AnalysedRobot,
     Phase,
     Results,
     Sample,
-    Subject,
     Support,
     SupportSample,
-    Workspace,
+    ThreadMemory,
 )
 from hrpsim.analysis.wrench_split import divide_by_norm, keep_pressure_inside
 from hrpsim.engine.compile.compiled import inner_kernel, kernel
@@ -43,14 +43,14 @@ _COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 @kernel  # many parameters: arrays of the motion instead of the motion
 def analyse_samples(
-    subject: Subject,
+    subject: AnalysedRobot,
     phases: Records[Phase],
     fixed: IndexTable,
     phase_of: Indices,
     q: Matrix,
     v: Matrix,
     dv: Matrix,
-    space: Workspace,
+    space: ThreadMemory,
     results: Results,
 ) -> None:
     """Analyse the samples (T, nq), (T, nv), (T, nv). The base's entries are not read.
@@ -65,13 +65,13 @@ def analyse_samples(
 
 @inner_kernel  # many parameters: arrays of the motion instead of the motion
 def _analyse(
-    subject: Subject,
+    subject: AnalysedRobot,
     phase: Phase,
     fixed: Indices,
     q: Vector,
     v: Vector,
     dv: Vector,
-    space: Workspace,
+    space: ThreadMemory,
     results: Results,
     t: int,
 ) -> None:
@@ -116,7 +116,7 @@ def _analyse(
 
 @inner_kernel
 def _write_totals(
-    subject: Subject,
+    subject: AnalysedRobot,
     kinematics: Records[Kinematics],
     articulated: Records[Articulated],
     velocity: Vector,
@@ -185,7 +185,7 @@ def _write_points(gravity: Vec3, q: Vec3, total: Vector, ground: float, sample: 
 
 @inner_kernel
 def _place_supports(
-    subject: Subject,
+    subject: AnalysedRobot,
     kinematics: Records[Kinematics],
     ground: float,
     arms: Matrix,
@@ -215,7 +215,7 @@ def _place_supports(
 
 @inner_kernel
 def _divide(
-    subject: Subject, fixed: Indices, space: Workspace, supports: Records[SupportSample]
+    subject: AnalysedRobot, fixed: Indices, space: ThreadMemory, supports: Records[SupportSample]
 ) -> None:
     """Write the wrench on each fixed support, about the support's origin, to space.shares."""
     settings = subject.settings[0]
@@ -284,7 +284,7 @@ def _add_outline(
 
 
 @inner_kernel
-def _write_support(subject: Subject, i: Index, share: Vector, out: SupportSample) -> None:
+def _write_support(subject: AnalysedRobot, i: Index, share: Vector, out: SupportSample) -> None:
     """Write the wrench on a support, the centre of pressure and the required friction."""
     support, R = subject.supports[i], out.R
     f, n, h = out.force, out.torque, support.height

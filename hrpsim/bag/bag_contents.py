@@ -18,7 +18,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"  # first bytes of zstd's compressed data, different f
 _PART = 1 << 20  # bytes in each step of decompression
 
 
-class Channel(NamedTuple):
+class BagTopic(NamedTuple):
     """A topic in a file of a bag."""
 
     topic: str

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
-from hrpsim.bag.signal_types import Field, chosen_columns, fits
+from hrpsim.bag.signal_types import SignalField, chosen_columns, fits
 from hrpsim.bag.world_signals import Source, prefixes_of, sources_of, sources_of_entity
 from hrpsim.common.closed import Closed
 from hrpsim.common.errors import ModelWarning, StateError
@@ -203,11 +203,11 @@ class _Track:
         return TopicSignals(one.topic, one.type_name, one.fields, *kept, one.frame)
 
 
-def _merged_field(field: Field, parts: list[TopicSignals]) -> Field:
+def _merged_field(field: SignalField, parts: list[TopicSignals]) -> SignalField:
     """Return a field with the labels from all parts of a topic."""
     every = [own for part in parts for own in part.fields if own.name == field.name]
     labels = dict.fromkeys(chain(*(own.labels for own in every)))
-    return Field(field.name, tuple(labels), field.unit)
+    return SignalField(field.name, tuple(labels), field.unit)
 
 
 def _merged(parts: list[TopicSignals]) -> TopicSignals:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from hrpsim.bag.bag_contents import Channel, Stored, Unpacking
+from hrpsim.bag.bag_contents import BagTopic, Stored, Unpacking
 from hrpsim.common import limits
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.foreign.file_bytes import open_file
@@ -36,7 +36,7 @@ class McapFile:
         self.path = path
         self.damage = ""
         self._schemas: dict[int, tuple[str, str | None]] = {}  # type, definition
-        self._channels: dict[int, Channel] = {}
+        self._channels: dict[int, BagTopic] = {}
 
     def is_begun(self) -> bool:
         """Return whether the file begins like an MCAP file."""
@@ -85,7 +85,7 @@ class McapFile:
                     return
                 yield kind, head, file.read(length)
 
-    def channels(self) -> dict[int, Channel]:
+    def channels(self) -> dict[int, BagTopic]:
         """Return the channels that `messages` has found so far."""
         return self._channels
 
@@ -175,7 +175,7 @@ class McapFile:
             topic, offset = _text(content, 4)
             encoding, _ = _text(content, offset)
             if number not in self._channels:
-                self._channels[number] = Channel(topic, *self._schemas[schema], encoding)
+                self._channels[number] = BagTopic(topic, *self._schemas[schema], encoding)
 
 
 def _text(content: bytes, offset: int) -> tuple[str, int]:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bag.bag_contents import ZSTD, Channel, Unpacking
+from hrpsim.bag.bag_contents import ZSTD, BagTopic, Unpacking
 from hrpsim.bag.checksums import CHECKSUMS, checksum, is_intact
 from hrpsim.bag.mcap import McapFile
 from hrpsim.bag.needed_fields import lacking_field
@@ -126,7 +126,7 @@ class StoredBag:
             damages.append(self._add(path))
         if not self._files:
             raise BagError(f"{bag} is not a bag: no file ends in {' or '.join(_FILES)}")
-        self.channels: dict[str, Channel] = {}
+        self.channels: dict[str, BagTopic] = {}
         self.counts: dict[str, int] = {}
         self._channels_in: dict[str, list[tuple[int, set[int]]]] = {}  # topic: file, channels
         for number, file in enumerate(self._files):
@@ -226,7 +226,7 @@ class Wrenches(NamedTuple):
     torque: np.ndarray  # (n, 3) in and about the sensor frame [Nm]
 
 
-class Points(NamedTuple):
+class PointMessages(NamedTuple):
     """The messages of one topic of points."""
 
     time: np.ndarray  # (n,) simulated time from the stamps [s]
@@ -342,11 +342,11 @@ def wrenches(bag: Path, topic: str) -> Wrenches:
     return Wrenches(table[:, 0], table[:, 1:4], table[:, 4:])
 
 
-def points(bag: Path, topic: str) -> Points:
+def points(bag: Path, topic: str) -> PointMessages:
     """Return all messages of a geometry_msgs/PointStamped topic. Raises BagError."""
     name = full_name(bag, topic, "geometry_msgs/msg/PointStamped")
     table = _table(bag, name, lambda m: (seconds(m.header.stamp), *_xyz(m.point)), columns=4)
-    return Points(table[:, 0], table[:, 1:])
+    return PointMessages(table[:, 0], table[:, 1:])
 
 
 def _table(bag: Path, name: str, row: Callable[[Any], tuple], columns: int) -> np.ndarray:
@@ -390,7 +390,7 @@ def _report_missing(bag: Path, stored: StoredBag) -> None:
         print(said, file=sys.stderr, flush=True)
 
 
-def _types_of(channel: Channel) -> Types:
+def _types_of(channel: BagTopic) -> Types:
     """Return the type definitions of a topic in the bag, or else in ROS 2 Jazzy.
 
     Raises BagError.

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
-from hrpsim.bag.signal_types import Field
+from hrpsim.bag.signal_types import SignalField
 from hrpsim.common import figures
 from hrpsim.common.errors import HrpsimError
 
@@ -55,7 +55,7 @@ def draw_signals(
         raise HrpsimError(f"{picture}: {error}") from error
 
 
-def _draw_panel(axes, topic: TopicSignals, field: Field, span: tuple[float, float]) -> None:
+def _draw_panel(axes, topic: TopicSignals, field: SignalField, span: tuple[float, float]) -> None:
     """Draw the lines of a field, with title, unit and names."""
     found = topic.field(field.name)
     assert found is not None

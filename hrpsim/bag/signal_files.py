@@ -21,7 +21,13 @@ import numpy as np
 
 from hrpsim.bag.reader import BagError, seconds, timed_messages, topic_types
 from hrpsim.bag.signal_log import SignalLog, TopicSignals
-from hrpsim.bag.signal_types import MESSAGE_PARTS, NAMED_UNITS, NAMED_VALUES, Field, chosen_columns
+from hrpsim.bag.signal_types import (
+    MESSAGE_PARTS,
+    NAMED_UNITS,
+    NAMED_VALUES,
+    SignalField,
+    chosen_columns,
+)
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.file_names import writing
 from hrpsim.common.foreign.arrays import names_in_npz, read_npz
@@ -143,7 +149,7 @@ def _read_npz(path: Path) -> SignalLog:
 def _topic_of(stored: dict[str, np.ndarray], given: dict[str, Any]) -> TopicSignals:
     name = str(given["topic"])
     fields = tuple(
-        Field(str(one["name"]), tuple(map(str, one["labels"])), str(one["unit"]))
+        SignalField(str(one["name"]), tuple(map(str, one["labels"])), str(one["unit"]))
         for one in given["fields"]
     )
     time = np.asarray(stored[f"{name}.time"], dtype=np.float64)
@@ -214,7 +220,7 @@ def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | 
     if not order:
         return None
     fields = tuple(
-        Field(field, tuple(label for label, _ in own if label), _unit(kind, field))
+        SignalField(field, tuple(label for label, _ in own if label), _unit(kind, field))
         for field, own in order.items()
     )
     columns = [k for own in order.values() for _, k in own]

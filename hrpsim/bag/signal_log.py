@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.bag.signal_types import Field, chosen_columns
+from hrpsim.bag.signal_types import SignalField, chosen_columns
 from hrpsim.common.errors import UnknownNameError, require_packages, unknown_name
 
 
@@ -21,7 +21,7 @@ class TopicSignals:
 
     topic: str
     type_name: str  # type of the ROS message
-    fields: tuple[Field, ...]
+    fields: tuple[SignalField, ...]
     time: np.ndarray  # (n,) [s]
     values: np.ndarray  # (n, columns), NaN for missing numbers
     frame: str = ""
@@ -31,7 +31,7 @@ class TopicSignals:
         """Full names of the columns."""
         return [name for field in self.fields for name in field.columns(self.topic)]
 
-    def field(self, name: str) -> tuple[Field, np.ndarray] | None:
+    def field(self, name: str) -> tuple[SignalField, np.ndarray] | None:
         """Return a field with its values (n, width), or None if the topic has no such field."""
         first = 0
         for field in self.fields:
@@ -142,7 +142,7 @@ class SignalLog(Mapping[str, np.ndarray]):
             return self.topics[name]
         return self._of_column[name][0] if name in self._of_column else self._field(name)[0]
 
-    def _field(self, name: str) -> tuple[TopicSignals, Field]:
+    def _field(self, name: str) -> tuple[TopicSignals, SignalField]:
         for topic in self.topics.values():
             for field in topic.fields:
                 if f"{topic.topic}.{field.name}" == name:

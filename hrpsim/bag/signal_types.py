@@ -56,7 +56,7 @@ NAMED_UNITS = {
 """Units of the fields of NAMED_VALUES. Others are numbers without a unit."""
 
 
-class Field(NamedTuple):
+class SignalField(NamedTuple):
     """A field of a topic: some columns with a common unit."""
 
     name: str
@@ -74,15 +74,15 @@ class Field(NamedTuple):
         return [f"{own}.{label}" for label in self.labels] or [own]
 
 
-def fields_of(type_name: str, labels: tuple[str, ...] = ()) -> tuple[Field, ...]:
+def fields_of(type_name: str, labels: tuple[str, ...] = ()) -> tuple[SignalField, ...]:
     """Return the fields of a message type. labels: names in the message, such as joint names."""
     parts = MESSAGE_PARTS[type_name].items()
-    return tuple(Field(name, own or labels, unit) for name, (_, own, unit) in parts)
+    return tuple(SignalField(name, own or labels, unit) for name, (_, own, unit) in parts)
 
 
-def named_fields(names: Iterable[str], labels: tuple[str, ...] = ()) -> tuple[Field, ...]:
+def named_fields(names: Iterable[str], labels: tuple[str, ...] = ()) -> tuple[SignalField, ...]:
     """Return the fields of a message of named values. labels: names of the elements."""
-    return tuple(Field(name, labels, NAMED_UNITS.get(name, "")) for name in names)
+    return tuple(SignalField(name, labels, NAMED_UNITS.get(name, "")) for name in names)
 
 
 def chosen_columns(wanted: Iterable[str] | None, columns: Iterable[str]) -> list[str]:

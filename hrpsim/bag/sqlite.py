@@ -18,7 +18,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
-from hrpsim.bag.bag_contents import Channel, Stored
+from hrpsim.bag.bag_contents import BagTopic, Stored
 from hrpsim.common import limits
 
 _JOURNAL_END = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # after the name of another journal
@@ -34,7 +34,7 @@ class SqliteFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damage = ""
-        self._channels: dict[int, Channel] | None = None
+        self._channels: dict[int, BagTopic] | None = None
         self._damage_of_topics = ""
         self._folder: TemporaryDirectory | None = None  # of a copy
 
@@ -63,11 +63,11 @@ class SqliteFile:
         """Return a description of the parts without a checksum: all, as SQLite has none."""
         return "SQLite has no checksums of messages"
 
-    def channels(self) -> dict[int, Channel]:
+    def channels(self) -> dict[int, BagTopic]:
         """Return the channel of each topic."""
         if self._channels is None:
             self._channels = {
-                number: Channel(topic, name, self._definition(name), encoding)
+                number: BagTopic(topic, name, self._definition(name), encoding)
                 for number, topic, name, encoding in self._rows(
                     "topics", "id", name="text", type="text", serialization_format="text"
                 )

@@ -50,7 +50,7 @@ _OF_ROS_1 = {
 }
 
 
-class Field(NamedTuple):
+class MessageField(NamedTuple):
     """A field of a message type."""
 
     name: str
@@ -60,7 +60,7 @@ class Field(NamedTuple):
     count: int | None  # type: ignore[assignment]
 
 
-Types = dict[str, tuple[Field, ...]]
+Types = dict[str, tuple[MessageField, ...]]
 
 
 @lru_cache(maxsize=64)
@@ -74,7 +74,7 @@ def read_types(definition: str, name: str) -> Types:
     if len(definition) > limits.BAG_DEFINITION:
         raise ValueError(f"it has {limits.excess('BAG_DEFINITION', 'characters')}")
     types: Types = {}
-    fields: list[Field] = []
+    fields: list[MessageField] = []
     of, expects_header = _full_name(name), False
     for number, line in enumerate(definition.split("\n"), 1):
         line = line.rstrip("\r")
@@ -116,7 +116,7 @@ def _kind(name: str, of: str) -> str:
     return _full_name(kind if "/" in kind else f"{of.split('/')[0]}/{kind}")
 
 
-def _read_field(line: str, number: int, of: str) -> Field | None:
+def _read_field(line: str, number: int, of: str) -> MessageField | None:
     """Return the field of a line, or None for a constant."""
     found = _FIELD.fullmatch(line)
     if not found:
@@ -128,15 +128,15 @@ def _read_field(line: str, number: int, of: str) -> Field | None:
     if found["text"] and kind != "string":
         raise ValueError(f"line {number}: only a string can have the bound {found['text']}")
     if not is_array:
-        return Field(found["name"], kind, None)
+        return MessageField(found["name"], kind, None)
     if found["bound"] or size is None:
-        return Field(found["name"], kind, 0)
+        return MessageField(found["name"], kind, 0)
     if not 1 <= int(size) <= limits.BAG_ARRAY:
         raise ValueError(
             f"line {number}: an array must have 1 to {limits.BAG_ARRAY} elements (limit BAG_ARRAY "
             f"in hrpsim.common.limits), got {size}"
         )
-    return Field(found["name"], kind, int(size))
+    return MessageField(found["name"], kind, int(size))
 
 
 def _check_within(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.bag import signal_types as types
-from hrpsim.bag.signal_types import Field, fields_of, named_fields
+from hrpsim.bag.signal_types import SignalField, fields_of, named_fields
 from hrpsim.control.estimation.zero_moment_point import FOOT_SENSORS, MeasuredZmp
 from hrpsim.engine.dynamics.functions import center_of_mass
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, POSITIONS, VELOCITIES
@@ -47,7 +47,7 @@ class Source(NamedTuple):
 
     topic: str
     type_name: str
-    fields: tuple[Field, ...]
+    fields: tuple[SignalField, ...]
     frame: str  # frame of vectors and poses, "" for scalars
     meaning: str
     read: Callable[[], np.ndarray]  # returns the values of all fields in sequence

@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.network_files import open_network
-from hrpsim.bridges.policy_actuators import Actuators
+from hrpsim.bridges.policy_actuators import PolicyActuators
 from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
-from hrpsim.bridges.policy_terms import ObservingNetwork, Readings
+from hrpsim.bridges.policy_terms import ObservingNetwork, PolicyReadings
 from hrpsim.common.errors import ModelWarning, require_name, require_names
 from hrpsim.common.schema import listing, name, null_or, numeric
 from hrpsim.control.framework.controller import (
@@ -78,8 +78,8 @@ class OnnxPolicy(Controller):
         self._find_readings(policy, model)
         self._commanded = np.array([float(parameters.get(f"velocity_{k}", 0.0)) for k in _AXES])
         self.velocity = self._commanded
-        self._actuators = Actuators(policy.actuators)
-        self._encoder, self._rest = None, Readings.at_rest(len(policy.joints))
+        self._actuators = PolicyActuators(policy.actuators)
+        self._encoder, self._rest = None, PolicyReadings.at_rest(len(policy.joints))
         source, opened = policy.source, self.open_network
         if policy.encoder is not None:
             self._encoder = ObservingNetwork(source, policy.encoder, self._rest, opened=opened)
@@ -215,13 +215,13 @@ class OnnxPolicy(Controller):
         """Evaluate the network once."""
         return self._actor.network.answer(question)
 
-    def _encoded(self, readings: Readings) -> Readings:
+    def _encoded(self, readings: PolicyReadings) -> PolicyReadings:
         """Return the readings together with the output of the encoder, if there is an encoder."""
         if self._encoder is None:
             return readings
         return replace(readings, encoding=self._encoder.answer(readings))
 
-    def _readings(self, state: State) -> Readings:
+    def _readings(self, state: State) -> PolicyReadings:
         policy, base = self.description, state.base or self._rest.base
         if self._imu is None:
             imu = ImuReading(base.orientation, base.angular_velocity, np.zeros(3))
@@ -232,7 +232,7 @@ class OnnxPolicy(Controller):
         else:
             turned = 2.0 * np.pi * policy.frequency * (state.time - self._gait_start)
             phases = turned + np.array([0.0, np.pi])
-        return Readings(
+        return PolicyReadings(
             joint_positions=state.joint_positions[self._at] - policy.default,
             joint_velocities=state.joint_velocities[self._at],
             action=self.action,

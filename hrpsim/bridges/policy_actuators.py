@@ -127,7 +127,7 @@ def beyond_limits(
             yield f"actuators: {text}"
 
 
-class Actuators:
+class PolicyActuators:
     """The state of the actuators of n joints: delays and histories.
 
     Args:

@@ -118,7 +118,7 @@ def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
     return np.where(moves, correlation, 0.0), np.where(moves, slope, 1.0)
 
 
-class Recording(NamedTuple):
+class TrainingRun(NamedTuple):
     """A run in the simulator of the training, with a row for each evaluation of the policy."""
 
     observations: np.ndarray  # (t, n)
@@ -126,7 +126,7 @@ class Recording(NamedTuple):
     joint_names: tuple[str, ...]  # joints of the actions, () if not recorded
 
 
-def read_recording(path: Path, joint_count: int) -> Recording:
+def read_recording(path: Path, joint_count: int) -> TrainingRun:
     """Return the recording of an .npz (`observations`, `actions`, `joint_names` if known) or CSV.
 
     A CSV has one header line, and a row for each evaluation: the observation, then `joint_count`
@@ -152,7 +152,7 @@ def read_recording(path: Path, joint_count: int) -> Recording:
             f"{path}: must have observations (t, n) and actions (t, m) of finite numbers, with the "
             "same number of rows"
         )
-    return Recording(tables[0], tables[1], names)
+    return TrainingRun(tables[0], tables[1], names)
 
 
 def check_policy(
@@ -362,7 +362,7 @@ def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray
 
 
 def _of_recording(
-    policy: PolicyDescription, recorded: Recording, replay: _Replay, loop, duration: float
+    policy: PolicyDescription, recorded: TrainingRun, replay: _Replay, loop, duration: float
 ) -> Iterator[str]:
     """Compare the network's outputs, and the observations of a run with the recorded actions."""
     columns = replay.columns()

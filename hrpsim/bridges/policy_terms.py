@@ -25,7 +25,7 @@ _LEVEL = np.array([0.0, 0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
-class Readings:
+class PolicyReadings:
     """The quantities from which terms are computed, at one time, for the n joints of a policy."""
 
     joint_positions: np.ndarray  # relative to the default posture (n,) [rad]
@@ -42,7 +42,7 @@ class Readings:
     answers: int = 0  # earlier answers to the robot, without the evaluation at zeros
 
     @staticmethod
-    def at_rest(count: int) -> Readings:
+    def at_rest(count: int) -> PolicyReadings:
         """Return the readings of `count` joints in the default posture, without a command.
 
         The base is upright.
@@ -50,10 +50,10 @@ class Readings:
         zero, none = np.zeros(3), np.zeros(count)
         phases, imu = np.array([0.0, np.pi]), ImuReading(_LEVEL, zero, zero)
         base = BaseReading(zero, _LEVEL, zero, zero)
-        return Readings(none, none, none, zero, phases, imu, base, np.zeros(0))
+        return PolicyReadings(none, none, none, zero, phases, imu, base, np.zeros(0))
 
 
-TERMS: dict[str, Callable[[Readings], np.ndarray]] = {
+TERMS: dict[str, Callable[[PolicyReadings], np.ndarray]] = {
     "angular_velocity": lambda r: r.imu.angular_velocity,
     "linear_velocity": lambda r: r.base.linear_velocity,
     "acceleration": lambda r: r.imu.linear_acceleration,
@@ -74,7 +74,7 @@ REFERENCE = "reference"  # term for a further output of the network
 MOTION = "motion"  # term for a recorded motion
 
 
-def _rotation(readings: Readings) -> np.ndarray:
+def _rotation(readings: PolicyReadings) -> np.ndarray:
     return rotation_matrix(readings.imu.orientation.tolist())
 
 
@@ -90,14 +90,14 @@ class Term:
     output: str = ""  # output of the network, for the term `reference`
     rows: np.ndarray | None = None  # values of the term `motion`, one row for each answer (t, k)
 
-    def value(self, readings: Readings) -> np.ndarray:
+    def value(self, readings: PolicyReadings) -> np.ndarray:
         """Return the term at one time, scaled and bounded."""
         values = self._raw(readings)
         if self.components is not None:
             values = values[list(self.components)]
         return np.clip(values * self.scale, -self.clip, self.clip)
 
-    def check(self, source: str, readings: Readings) -> None:
+    def check(self, source: str, readings: PolicyReadings) -> None:
         """Raise ControllerError if scale or components do not fit the term's size."""
         size = len(self._raw(readings))
         if max(self.components or (0,)) >= size:
@@ -111,7 +111,7 @@ class Term:
                 f"{source}: {self.term}: scale must be one number or {size}, got {len(self.scale)}"
             )
 
-    def _raw(self, readings: Readings) -> np.ndarray:
+    def _raw(self, readings: PolicyReadings) -> np.ndarray:
         if self.term == REFERENCE:
             return readings.references[self.output]
         if self.rows is not None:
@@ -133,7 +133,7 @@ class Observation:
         """Return whether any of these terms is observed."""
         return any(one.term in terms for one in self.terms)
 
-    def columns(self, readings: Readings) -> list[str]:
+    def columns(self, readings: PolicyReadings) -> list[str]:
         """Return a name for each number, such as "gravity[2]", with the age in the history."""
         pasts = [
             [
@@ -183,7 +183,7 @@ class ObservingNetwork:
         self,
         source: str,
         observation: Observation,
-        sample: Readings,
+        sample: PolicyReadings,
         further: Mapping[str, Observation] = MappingProxyType({}),
         opened: Callable[..., PolicyNetwork] = open_network,
     ) -> None:
@@ -218,7 +218,7 @@ class ObservingNetwork:
                 f"{(name or self.network.observed)!r} has {width}"
             )
 
-    def start(self, readings: Readings) -> None:
+    def start(self, readings: PolicyReadings) -> None:
         """Begin with a history of the present readings, or of zeros, and a memory of zeros.
 
         A network with observed outputs is evaluated once at an observation of zeros.
@@ -233,7 +233,7 @@ class ObservingNetwork:
             self._memory = self.network.first_memory()
             self._begin(readings)
 
-    def _begin(self, readings: Readings) -> None:
+    def _begin(self, readings: PolicyReadings) -> None:
         now = self._with_outputs(readings)
         self._pasts = {
             name: [_begun(one, term, now) for term in one.terms] for name, one in self._observed()
@@ -244,7 +244,7 @@ class ObservingNetwork:
         """The history of each term of the first input, oldest values first."""
         return self._pasts[""]
 
-    def question(self, readings: Readings) -> Question:
+    def question(self, readings: PolicyReadings) -> Question:
         """Add the readings to the histories, and return the inputs of the network."""
         now = self._with_outputs(readings)
         asked = {name: self._newest(name, now) for name, _ in self._observed()}
@@ -256,25 +256,25 @@ class ObservingNetwork:
         self._references.update(answer.outputs)
         return answer.action
 
-    def answer(self, readings: Readings) -> np.ndarray:
+    def answer(self, readings: PolicyReadings) -> np.ndarray:
         """Evaluate the network at the present readings."""
         return self.take(self.network.answer(self.question(readings)))
 
     def _observed(self) -> list[tuple[str, Observation]]:
         return [("", self.observation), *self._further.items()]
 
-    def _newest(self, name: str, readings: Readings) -> np.ndarray:
+    def _newest(self, name: str, readings: PolicyReadings) -> np.ndarray:
         one = self._further[name] if name else self.observation
         for term, past in zip(one.terms, self._pasts[name]):
             past.append(term.value(readings))
         return one.stacked(self._pasts[name])
 
-    def _with_outputs(self, readings: Readings) -> Readings:
+    def _with_outputs(self, readings: PolicyReadings) -> PolicyReadings:
         count = self._evaluations
         answers = max(count - bool(self._references), 0)
         return replace(readings, references=self._references, evaluations=count, answers=answers)
 
 
-def _begun(observation: Observation, term: Term, readings: Readings) -> deque:
+def _begun(observation: Observation, term: Term, readings: PolicyReadings) -> deque:
     begun = 0.0 if observation.from_zero else 1.0
     return deque([begun * term.value(readings)] * term.history, term.history)

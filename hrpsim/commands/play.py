@@ -44,10 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def play(options: argparse.Namespace) -> int:
     """Replay. Return 0 if all states equal the recorded states, else 1."""
     require_packages("play", ("rosbags",), BAG_REMEDY)
-    from hrpsim.ros.replay.recorded_run import Recording
+    from hrpsim.ros.replay.recorded_run import RecordedTopics
     from hrpsim.ros.replay.replay import Replay
 
-    recording = Recording(options.bag)
+    recording = RecordedTopics(options.bag)
     replay = Replay(
         recording,
         options.world,

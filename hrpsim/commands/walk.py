@@ -22,7 +22,7 @@ from hrpsim.common.errors import WorldError, require_packages
 from hrpsim.common.progress import Progress
 
 if TYPE_CHECKING:
-    from hrpsim.control.biped.prepare import Finding
+    from hrpsim.control.biped.prepare import PreparationFinding
     from hrpsim.control.walk import Walk
     from hrpsim.model.model import Model
     from hrpsim.world.objects.robot import Robot
@@ -254,7 +254,7 @@ def _robot(options: argparse.Namespace) -> tuple[Robot, dict[str, Any]]:
     return robot, walk_robot.parameters_of(prepared)
 
 
-def _report(options: argparse.Namespace, findings: list[Finding]) -> None:
+def _report(options: argparse.Namespace, findings: list[PreparationFinding]) -> None:
     """Print the findings on a robot as lines. With --json, print JSON if --check is given."""
     if not options.json:
         print("\n".join(walk_robot.check_lines(findings, options.robot)), flush=True)

@@ -154,7 +154,7 @@ def compile_part(part: str) -> None:
 
     from hrpsim.engine.compile.compiled import entry_point
     from hrpsim.engine.compile.lazy_kernels import compile_ahead, let_compile
-    from hrpsim.engine.compile.reference import Reference
+    from hrpsim.engine.compile.reference import TupleReference
     from hrpsim.engine.step.side_by_side import SPAN, TURN, advance_side_by_side
     from hrpsim.engine.step.step import advance
     from hrpsim.model.load import load_model
@@ -184,9 +184,9 @@ def compile_part(part: str) -> None:
     let_compile(lambda names: True)  # other processes compile the other kernels of this world
     try:
         if part == STEP:
-            entry_point(advance, Reference(world.scene), 1)
+            entry_point(advance, TupleReference(world.scene), 1)
             turns, memory = np.zeros(1, TURN), np.zeros((1, 1), SPAN)
-            entry_point(advance_side_by_side, Reference(world.scene), 0, turns, memory)
+            entry_point(advance_side_by_side, TupleReference(world.scene), 0, turns, memory)
         else:
             compile_ahead(world.scene, part)
     finally:

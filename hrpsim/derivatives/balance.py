@@ -11,7 +11,7 @@ import math
 from hrpsim.derivatives.body_motions import body_jacobians, derivatives_in_world, jacobian_rates
 from hrpsim.derivatives.free_turns import start_from_free_turns
 from hrpsim.derivatives.motion_derivatives import factorise_mass
-from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, DerivativeArrays
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Collision, Index, Matrix, Vec3, Vec6, Vector
 from hrpsim.engine.kinematics.forest import Forest
@@ -26,7 +26,7 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 
 @kernel
-def read_step(s: Scene, w: Room) -> tuple[int, int, int, int]:
+def read_step(s: Scene, w: DerivativeArrays) -> tuple[int, int, int, int]:
     """Copy the step's velocities and impulses to `w`, and number the coordinates of its rows.
 
     The coordinates are described in hrpsim.derivatives.room. If `w` is too small for the rows or
@@ -44,7 +44,7 @@ def read_step(s: Scene, w: Room) -> tuple[int, int, int, int]:
 
 
 @inner_kernel
-def _read_motion(s: Scene, w: Room) -> None:
+def _read_motion(s: Scene, w: DerivativeArrays) -> None:
     """Write velocities, accelerations and impulses of the step."""
     h, work = s.settings[0].time_step, s.work
     start_from_free_turns(s, w)
@@ -67,7 +67,7 @@ def _read_motion(s: Scene, w: Room) -> None:
 
 
 @inner_kernel
-def _number_coordinates(s: Scene, w: Room) -> int:
+def _number_coordinates(s: Scene, w: DerivativeArrays) -> int:
     """Number the coordinates that rows read, six of each body and one of each joint.
 
     Return the number of coordinates.
@@ -100,7 +100,7 @@ def _number_coordinates(s: Scene, w: Room) -> int:
 
 
 @inner_kernel
-def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
+def write_balance(s: Scene, w: DerivativeArrays, columns: Matrix) -> None:
     """Write M, and the derivatives of the momentum balance M v' - F' l, to w.balance.
 
     v' is the velocity after the step. l are the impulses of the rows, F their directions.
@@ -145,7 +145,7 @@ def write_balance(s: Scene, w: Room, columns: Matrix) -> None:
 
 
 @inlined_kernel
-def _add_actuators(s: Scene, w: Room) -> None:
+def _add_actuators(s: Scene, w: DerivativeArrays) -> None:
     """Add gains and viscous friction of actuators with a model, and write `limits`."""
     h, by_q, by_velocity = s.settings[0].time_step, w.balance[BY_Q], w.balance[BY_VELOCITY]
     for number in range(s.actuators.units.shape[0]):
@@ -158,7 +158,7 @@ def _add_actuators(s: Scene, w: Room) -> None:
 
 
 @inlined_kernel
-def _find_limits(s: Scene, w: Room, k: Index, inverse_mass: float) -> None:
+def _find_limits(s: Scene, w: DerivativeArrays, k: Index, inverse_mass: float) -> None:
     """Write the distance of an actuator from its limits of effort and velocity [m/s or rad/s]."""
     dof, control, limits, work = s.forest.dofs[k], s.control[k], w.limits, s.work
     limits[0, k] = limits[1, k] = math.inf
@@ -174,7 +174,7 @@ def _find_limits(s: Scene, w: Room, k: Index, inverse_mass: float) -> None:
 
 
 @inner_kernel
-def write_wrenches(s: Scene, w: Room, scale: float) -> None:
+def write_wrenches(s: Scene, w: DerivativeArrays, scale: float) -> None:
     """Write the impulses of contacts, times `scale`, as external forces on bodies.
 
     Args:
@@ -198,7 +198,7 @@ def write_wrenches(s: Scene, w: Room, scale: float) -> None:
 
 
 @inner_kernel
-def count_bodies(w: Room) -> int:
+def count_bodies(w: DerivativeArrays) -> int:
     """Return the number of bodies with coordinates."""
     count = 0
     for i in range(w.bodies.shape[0]):
@@ -207,7 +207,7 @@ def count_bodies(w: Room) -> int:
 
 
 @inner_kernel
-def write_coordinates(forest: Forest, w: Room, nb: int) -> None:
+def write_coordinates(forest: Forest, w: DerivativeArrays, nb: int) -> None:
     """Write the poses in mid-step, the Jacobian Z of `nb` bodies, and the derivative of Z v' by q.
 
     The kernel writes `poses`, `moved`, `Z` (m, nv) and `rates` (m, nv) of w.
@@ -227,7 +227,7 @@ def write_coordinates(forest: Forest, w: Room, nb: int) -> None:
 
 
 @inner_kernel
-def write_rates(w: Room, velocity: Vector, body_count: int, rates_out: Matrix) -> None:
+def write_rates(w: DerivativeArrays, velocity: Vector, body_count: int, rates_out: Matrix) -> None:
     """Write the derivative by q of the coordinates z = Z v at a constant velocity v.
 
     Args:
@@ -241,7 +241,7 @@ def write_rates(w: Room, velocity: Vector, body_count: int, rates_out: Matrix) -
 
 
 @inner_kernel
-def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
+def write_twists(w: DerivativeArrays, velocity: Vector, m: int, kind: int) -> None:
     """Write the coordinates z = Z v of a velocity v.
 
     Args:
@@ -258,7 +258,9 @@ def write_twists(w: Room, velocity: Vector, m: int, kind: int) -> None:
 
 
 @inner_kernel
-def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Matrix) -> None:
+def add_force_turns(
+    s: Scene, w: DerivativeArrays, m: int, by_q_out: Matrix, linear_out: Matrix
+) -> None:
     """Add the derivative by q of the generalised contact impulse F' l at constant impulses l.
 
     `write_balance` counts contact forces as fixed to their bodies. This kernel adds the difference:
@@ -289,7 +291,7 @@ def add_force_turns(s: Scene, w: Room, m: int, by_q_out: Matrix, linear_out: Mat
 
 
 @inlined_kernel
-def _add_from_coordinates(w: Room, m: int, by_q_out: Matrix) -> None:
+def _add_from_coordinates(w: DerivativeArrays, m: int, by_q_out: Matrix) -> None:
     """Add Z' times the derivatives of the contact forces, w.turned (m, nv)."""
     for i in range(m):
         for r in range(by_q_out.shape[0]):
@@ -299,7 +301,7 @@ def _add_from_coordinates(w: Room, m: int, by_q_out: Matrix) -> None:
 
 
 @inner_kernel
-def _sum_over_trees(forest: Forest, w: Room, linear_out: Matrix) -> None:
+def _sum_over_trees(forest: Forest, w: DerivativeArrays, linear_out: Matrix) -> None:
     """Sum the derivatives of the contact forces over each floating tree, in its base's rows."""
     nv = linear_out.shape[0]
     linear_out[:, :] = 0.0
@@ -331,7 +333,7 @@ def _own_changes(force: Vec3, moment: Vec3, r: int, axis: int) -> tuple[float, f
 
 
 @inner_kernel
-def _turn_forces(collision: Collision, w: Room, c: int) -> None:
+def _turn_forces(collision: Collision, w: DerivativeArrays, c: int) -> None:
     """Add the derivatives of a contact's wrenches on both bodies by the twists of both bodies."""
     contact, local, directions = collision.contacts[c], w.local[3 * c], w.directions[c]
     force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]

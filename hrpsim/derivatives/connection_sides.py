@@ -16,10 +16,10 @@ import numpy as np
 
 from hrpsim.derivatives.contact_rows import respond
 from hrpsim.derivatives.corrections import Corrections, taking_part
-from hrpsim.derivatives.room import Room, TakenStep
+from hrpsim.derivatives.room import DerivativeArrays, TakenStep
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import Connection, Index, Matrix, Records, Tensor, Vector
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.constraints.compliant_law import held_factors
 from hrpsim.engine.constraints.connection_rows import HASTE, LOCKED, bending_of, find_direction
 from hrpsim.engine.constraints.placed_connection import PLACED_CONNECTION, place_moving_frames
@@ -172,7 +172,7 @@ def _add_forces(w: DifferenceRoom, impulses: Vector, share: float, force_out: Ve
 
 
 @kernel
-def respond_to(w: Room, number: Index) -> int:
+def respond_to(w: DerivativeArrays, number: Index) -> int:
     """Write `response` and `gradient` of row `number` (see `respond`)."""
     respond(w, w.local[number].J, w.local[number].at)
     return 0
@@ -211,7 +211,7 @@ class ConnectionSides:
         self.holding, self.distance = _sides_of(self.rows, self.jacobians @ w.end_velocity)
         self.refused = self._bounded_errors()
         n, nv = len(scene.forest.bodies), len(w.velocity)
-        self._room = Reference(
+        self._room = TupleReference(
             DifferenceRoom(
                 scene.forest,
                 new_kinematics(n),

@@ -23,8 +23,8 @@ from hrpsim.derivatives.room import (
     OTHER,
     SLIP,
     SWITCH,
+    DerivativeArrays,
     HeldRow,
-    Room,
 )
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -58,7 +58,7 @@ _AT_LIMIT = 1.0 - 1e-9  # share of a force limit from which on it is reached
 
 
 @inner_kernel
-def place_contacts(counts: Counts, collision: Collision, rows: Rows, w: Room) -> None:
+def place_contacts(counts: Counts, collision: Collision, rows: Rows, w: DerivativeArrays) -> None:
     """Write the directions and J of all rows of contacts.
 
     The kernel writes `directions` (c, 3, 3) and `local` of w.
@@ -85,7 +85,7 @@ def _write_lever(p: Vec3, d: Vector, sign: float, J_out: Vector) -> None:
 
 
 @inner_kernel
-def write_contact_rows(s: Scene, w: Room, m: int, body_count: int) -> int:
+def write_contact_rows(s: Scene, w: DerivativeArrays, m: int, body_count: int) -> int:
     """Write the active rows of contacts, and the distances of all contacts from switching.
 
     The kernel writes `held`, `target`, `distances` and `sides` of w.
@@ -151,20 +151,20 @@ def rate_of(local: HeldRow, twists: Vector) -> float:
 
 
 @inlined_kernel
-def _slip_of(rows: Rows, w: Room, number: Index, twists: Vector) -> float:
+def _slip_of(rows: Rows, w: DerivativeArrays, number: Index, twists: Vector) -> float:
     """Return the rate of a row of friction less its target, for twists (m,) [m/s]."""
     return rate_of(w.local[number], twists) - rows.rows[number].target
 
 
 @inlined_kernel
-def _is_always_found(w: Room, c: int, contact: Contact) -> bool:
+def _is_always_found(w: DerivativeArrays, c: int, contact: Contact) -> bool:
     """Return whether a contact was found after each displacement of its bodies."""
     of_a = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
     return of_a and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)
 
 
 @inner_kernel
-def _find_sides(s: Scene, w: Room, c: int) -> None:
+def _find_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
     """Find the sides of a contact, and its distance from the other sides [m/s]."""
     contact, pair, rows = s.collision.contacts[c], pair_of(s.collision, s.materials, c), s.rows.rows
     normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
@@ -192,7 +192,7 @@ def _find_sides(s: Scene, w: Room, c: int) -> None:
 
 
 @inlined_kernel
-def _find_slip_sides(s: Scene, w: Room, c: int) -> None:
+def _find_slip_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
     """Find whether a pressed contact slips, by which coefficient, and the distances [m/s]."""
     contact, pair, rows = s.collision.contacts[c], pair_of(s.collision, s.materials, c), s.rows.rows
     distances, sides = w.distances[c], w.sides[c]
@@ -211,7 +211,7 @@ def _find_slip_sides(s: Scene, w: Room, c: int) -> None:
 
 
 @inner_kernel
-def write_turns(collision: Collision, w: Room, c: int, twists: Vector) -> None:
+def write_turns(collision: Collision, w: DerivativeArrays, c: int, twists: Vector) -> None:
     """Write the changes of a contact's rates with the contact's geometry: w.turns (3, 12).
 
     Args:
@@ -261,7 +261,7 @@ def add_entries(entries: Vector, at: Indices, scale: float, matrix: Matrix, out:
 
 @inner_kernel
 def add_rate_changes(
-    w: Room, number: Index, axis: int, scale: float, rates: Matrix, out: Vector
+    w: DerivativeArrays, number: Index, axis: int, scale: float, rates: Matrix, out: Vector
 ) -> None:
     """Add the derivative by q of the rate of a contact's row, times `scale`.
 
@@ -292,7 +292,7 @@ def copy_row(local: HeldRow, held_out: HeldRow) -> None:
 
 
 @inner_kernel
-def _add_normal(s: Scene, w: Room, c: int, m: int, count: int) -> int:
+def _add_normal(s: Scene, w: DerivativeArrays, c: int, m: int, count: int) -> int:
     """Add the normal row of a contact. A sliding contact also pushes along the slip."""
     held, target, pair = w.held[count], w.target[count], pair_of(s.collision, s.materials, c)
     contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
@@ -326,7 +326,7 @@ def _add_normal(s: Scene, w: Room, c: int, m: int, count: int) -> int:
 
 @inlined_kernel
 def is_met_within(
-    w: Room,
+    w: DerivativeArrays,
     row: Row,
     own_target: float,
     gap: float,
@@ -355,7 +355,7 @@ def is_met_within(
 
 
 @inlined_kernel
-def slope_of(w: Room, k: Index, row: Row) -> float:
+def slope_of(w: DerivativeArrays, k: Index, row: Row) -> float:
     """Return the derivative of a compliant row's target, minus the derivative of the row's give.
 
     The unit is [1/s] by the gap, [1] by the rate, and [kg m/s or kg m^2/s] by the inverse mass.
@@ -369,7 +369,7 @@ def slope_of(w: Room, k: Index, row: Row) -> float:
 
 
 @inlined_kernel
-def note_inertia(w: Room, row: Row, number: Index) -> None:
+def note_inertia(w: DerivativeArrays, row: Row, number: Index) -> None:
     """Write the dependence of the active row `number` on the inverse mass, after `respond`.
 
     The kernel writes `slope` and `softening` of w.held, and the row of w.responses.
@@ -379,7 +379,7 @@ def note_inertia(w: Room, row: Row, number: Index) -> None:
 
 
 @inlined_kernel
-def add_gap_changes(w: Room, c: int, scale: float, out: Vector) -> None:
+def add_gap_changes(w: DerivativeArrays, c: int, scale: float, out: Vector) -> None:
     """Add the derivative by q of the gap of a contact, times `scale`.
 
     Args:
@@ -398,7 +398,7 @@ def add_gap_changes(w: Room, c: int, scale: float, out: Vector) -> None:
 
 
 @inner_kernel
-def respond(w: Room, J: Vector, at: Indices) -> None:
+def respond(w: DerivativeArrays, J: Vector, at: Indices) -> None:
     """Write the response M^-1 J' of a row, and the derivative by q of v' M v for this response v.
 
     Args:
@@ -419,7 +419,7 @@ def respond(w: Room, J: Vector, at: Indices) -> None:
 
 
 @inner_kernel
-def _find_inertia_change(collision: Collision, w: Room, c: int, m: int) -> None:
+def _find_inertia_change(collision: Collision, w: DerivativeArrays, c: int, m: int) -> None:
     """Write the derivative by q of the inverse mass of a normal row: 2 dJ r - d(r' M r)."""
     local, contact, out = w.local[3 * c], collision.contacts[c], w.own_change
     respond(w, local.J, local.at)
@@ -435,7 +435,7 @@ def _find_inertia_change(collision: Collision, w: Room, c: int, m: int) -> None:
 
 
 @inner_kernel
-def _add_sliding(rows: Rows, w: Room, c: int, count: int) -> int:
+def _add_sliding(rows: Rows, w: DerivativeArrays, c: int, count: int) -> int:
     """Add the row perpendicular to the slip, which yields as the direction of the slip turns."""
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]

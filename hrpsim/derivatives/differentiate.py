@@ -34,7 +34,7 @@ from hrpsim.derivatives.contact_rows import (
     write_contact_rows,
     write_turns,
 )
-from hrpsim.derivatives.room import AT_END, BY_Q, OTHER, HeldRow, Room
+from hrpsim.derivatives.room import AT_END, BY_Q, OTHER, DerivativeArrays, HeldRow
 from hrpsim.derivatives.small_matrices import add_scaled
 from hrpsim.engine.collision.contacts import detect
 from hrpsim.engine.collision.records import Collision
@@ -79,7 +79,9 @@ _PRESSES = 2e-5  # gap at which a contact that appears may press [m]
 
 
 @inner_kernel
-def place_joint_rows(counts: Counts, forest: Forest, rows: Rows, w: Room, first: Index) -> None:
+def place_joint_rows(
+    counts: Counts, forest: Forest, rows: Rows, w: DerivativeArrays, first: Index
+) -> None:
     """Write the entries of J for the joint rows, from row `first` on, to w.local."""
     for number in range(first, counts.row_count):
         row, local = rows.rows[number], w.local[number]
@@ -93,7 +95,7 @@ def place_joint_rows(counts: Counts, forest: Forest, rows: Rows, w: Room, first:
 
 
 @inner_kernel
-def write_joint_rows(s: Scene, w: Room, first: Index, count: int) -> int:
+def write_joint_rows(s: Scene, w: DerivativeArrays, first: Index, count: int) -> int:
     """Append the active joint rows to w.held, and write the distance of each row from switching.
 
     Args:
@@ -135,7 +137,7 @@ def _is_limit(row: Row) -> bool:
 
 
 @inlined_kernel
-def _error_rate(forest: Forest, w: Room, row: Row, local: HeldRow) -> float:
+def _error_rate(forest: Forest, w: DerivativeArrays, row: Row, local: HeldRow) -> float:
     """Return the rate of the error of a joint row [rad/s or m/s]."""
     rate = 0.0
     for half in range(2):
@@ -146,7 +148,7 @@ def _error_rate(forest: Forest, w: Room, row: Row, local: HeldRow) -> float:
 
 
 @inner_kernel
-def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, float]:
+def _joint_slopes(s: Scene, w: DerivativeArrays, number: Index, count: int) -> tuple[float, float]:
     """Return the derivatives of a joint row's target by its error and by the rate of the error.
 
     For a compliant row, the kernel also writes the dependence on the inverse mass to w.held[count].
@@ -173,14 +175,16 @@ def _joint_slopes(s: Scene, w: Room, number: Index, count: int) -> tuple[float, 
 
 
 @inlined_kernel
-def parameters_of(joint_parameters: Records[JointParameters], w: Room, row: Row) -> JointParameters:
+def parameters_of(
+    joint_parameters: Records[JointParameters], w: DerivativeArrays, row: Row
+) -> JointParameters:
     """Return the parameters of a joint row. Velocity limits use the lower limit's parameters."""
     kind = LOWER_LIMIT if row.kind == VELOCITY_LIMIT else row.kind
     return joint_parameters[row.source, w.parameters[kind - LOWER_LIMIT]]
 
 
 @inlined_kernel
-def room_of(forest: Forest, w: Room, row: Row) -> float:
+def room_of(forest: Forest, w: DerivativeArrays, row: Row) -> float:
     """Return the distance of a joint from the limit of a row [rad or m], 0 for other rows."""
     dof = forest.dofs[row.source]
     if row.kind == LOWER_LIMIT:
@@ -189,7 +193,9 @@ def room_of(forest: Forest, w: Room, row: Row) -> float:
 
 
 @inlined_kernel
-def _error_of(forest: Forest, joint_holds: Records[JointHold], w: Room, row: Row) -> float:
+def _error_of(
+    forest: Forest, joint_holds: Records[JointHold], w: DerivativeArrays, row: Row
+) -> float:
     """Return the position error of the row of a locked or mimic joint [rad or m]."""
     dof = forest.dofs[row.source]
     position = w.q[dof.q_index]
@@ -200,7 +206,7 @@ def _error_of(forest: Forest, joint_holds: Records[JointHold], w: Room, row: Row
 
 
 @inner_kernel
-def contact_derivatives(s: Scene, w: Room, search: Collision, body_count: int) -> None:
+def contact_derivatives(s: Scene, w: DerivativeArrays, search: Collision, body_count: int) -> None:
     """Write the derivatives of contact point, normal and gap by the twists of both bodies.
 
     The contact search runs again with each body displaced, which gives central differences. The
@@ -234,7 +240,13 @@ def contact_derivatives(s: Scene, w: Room, search: Collision, body_count: int) -
 
 @inner_kernel
 def _differentiate_search(
-    s: Scene, w: Room, search: Collision, pairs: int, body: Index, axis: int, step: float
+    s: Scene,
+    w: DerivativeArrays,
+    search: Collision,
+    pairs: int,
+    body: Index,
+    axis: int,
+    step: float,
 ) -> float:
     """Write the central differences by one twist of a body, and return the largest bend.
 
@@ -260,7 +272,7 @@ def _differentiate_search(
 
 
 @inner_kernel
-def _bend_of(w: Room, c: int, end: Index, axis: int, step: float) -> float:
+def _bend_of(w: DerivativeArrays, c: int, end: Index, axis: int, step: float) -> float:
     """Return the bend (`_differentiate_search`) of a contact's point or normal, 0 if negligible."""
     largest = 0.0
     for first in (0, 3):
@@ -276,7 +288,7 @@ def _bend_of(w: Room, c: int, end: Index, axis: int, step: float) -> float:
 
 @inner_kernel
 def _note_kinks(
-    counts: Counts, collision: Collision, w: Room, body: Index, axis: int, step: float
+    counts: Counts, collision: Collision, w: DerivativeArrays, body: Index, axis: int, step: float
 ) -> None:
     """Mark contacts with a kink: the derivative depends on the direction of the displacement."""
     for c in range(counts.contact_count):
@@ -347,7 +359,12 @@ def _find_same(
 
 @inner_kernel
 def _add(
-    s: Scene, w: Room, found: Records[Contact], body: Index, axis: int, displacement: float
+    s: Scene,
+    w: DerivativeArrays,
+    found: Records[Contact],
+    body: Index,
+    axis: int,
+    displacement: float,
 ) -> None:
     """Add the geometry found after a displacement to the geometry of the step's contacts."""
     contacts, count = s.collision.contacts, s.counts[0].contact_count
@@ -371,7 +388,7 @@ def _add(
 
 @kernel
 def differentiate(
-    s: Scene, w: Room, search: Collision, columns: Matrix, m: int
+    s: Scene, w: DerivativeArrays, search: Collision, columns: Matrix, m: int
 ) -> tuple[int, int, int, int]:
     """Write the derivatives of the momentum balance, and the active contact and joint rows.
 
@@ -415,7 +432,11 @@ def _is_wanted(row: Row) -> bool:
 
 @inner_kernel
 def _is_corrected(
-    counts: Counts, joint_parameters: Records[JointParameters], rows: Rows, w: Room, first: Index
+    counts: Counts,
+    joint_parameters: Records[JointParameters],
+    rows: Rows,
+    w: DerivativeArrays,
+    first: Index,
 ) -> int:
     """Return whether the step has a position correction (displacement.asks_for_displacement).
 
@@ -437,7 +458,7 @@ def _is_corrected(
 
 @kernel
 def differentiate_correction(
-    s: Scene, w: Room, columns: Matrix, m: int, balance_out: Tensor, linear_out: Matrix
+    s: Scene, w: DerivativeArrays, columns: Matrix, m: int, balance_out: Tensor, linear_out: Matrix
 ) -> None:
     """Write the derivative by q of the residual of the position correction: J' l - M w.
 
@@ -464,7 +485,7 @@ def differentiate_correction(
 
 
 @kernel
-def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> None:
+def correction_slopes(s: Scene, w: DerivativeArrays, first: Index, slopes_out: Vector) -> None:
     """Write the derivatives of the intended correction rates by gaps and errors [1/s].
 
     Args:
@@ -494,7 +515,7 @@ def correction_slopes(s: Scene, w: Room, first: Index, slopes_out: Vector) -> No
 
 @kernel
 def contact_changes(
-    s: Scene, w: Room, m: int, velocity: Vector, rates_out: Matrix, gaps_out: Matrix
+    s: Scene, w: DerivativeArrays, m: int, velocity: Vector, rates_out: Matrix, gaps_out: Matrix
 ) -> None:
     """Write the derivatives by q of all gaps, and of the rates of the gaps at a given velocity.
 

@@ -18,7 +18,7 @@ import math
 
 from hrpsim.derivatives.body_motions import write_carried_momenta, write_motion_cross
 from hrpsim.derivatives.free_turns import turn_columns, turn_rows, write_free_turns
-from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, Room
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, DerivativeArrays
 from hrpsim.derivatives.small_matrices import add_product, add_scaled
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -50,7 +50,7 @@ START, END = range(2)
 @kernel
 def write_ends(
     s: Scene,
-    w: Room,
+    w: DerivativeArrays,
     columns: Matrix,
     corrects: bool,
     correction: Matrix,
@@ -123,7 +123,7 @@ def write_exponential(velocity: Vector, k: Index, duration: Seconds, matrices_ou
 
 @inlined_kernel
 def _turn_free_bases(
-    forest: Forest, w: Room, columns: Matrix, half: Seconds, ends_out: Matrix
+    forest: Forest, w: DerivativeArrays, columns: Matrix, half: Seconds, ends_out: Matrix
 ) -> None:
     """Write the derivatives of the orientation of free bases after the second half of the step."""
     for i in range(forest.bodies.shape[0]):
@@ -140,7 +140,7 @@ def _turn_free_bases(
 
 @inner_kernel
 def _add_correction(
-    settings: Settings, forest: Forest, w: Room, correction: Matrix, ends_out: Matrix
+    settings: Settings, forest: Forest, w: DerivativeArrays, correction: Matrix, ends_out: Matrix
 ) -> None:
     """Add the derivatives of the position correction, whose rate acts for a whole step."""
     h, nv = settings.time_step, correction.shape[0]
@@ -163,7 +163,7 @@ def _add_correction(
 
 
 @inner_kernel
-def _from_start(settings: Settings, forest: Forest, w: Room, rows: Matrix) -> None:
+def _from_start(settings: Settings, forest: Forest, w: DerivativeArrays, rows: Matrix) -> None:
     """Convert derivatives by the mid-step position q_m = q + h / 2 v to derivatives by q and v."""
     h, nv = settings.time_step, w.velocity.shape[0]
     for row_number in range(rows.shape[0]):
@@ -205,7 +205,9 @@ def _end_of_tree(forest: Forest, root: Index) -> int:
 
 
 @inner_kernel
-def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_out: Matrix) -> None:
+def _keep_momentum(
+    s: Scene, w: DerivativeArrays, columns: Matrix, momentum: Matrix, ends_out: Matrix
+) -> None:
     """Add the derivatives of the velocity correction that conserves the trees' linear momentum."""
     forest, nv, n, width = (
         s.forest,
@@ -240,7 +242,9 @@ def _keep_momentum(s: Scene, w: Room, columns: Matrix, momentum: Matrix, ends_ou
 
 
 @inner_kernel
-def _write_pushes(w: Room, columns: Matrix, momentum: Matrix, at: Index, out: Vector) -> None:
+def _write_pushes(
+    w: DerivativeArrays, columns: Matrix, momentum: Matrix, at: Index, out: Vector
+) -> None:
     """Write the derivatives of the impulse on a base along degree of freedom `at`."""
     nv = columns.shape[0]
     for k in range(nv):
@@ -267,7 +271,9 @@ def _write_carried_inertias(
 
 
 @inner_kernel
-def _write_momenta(forest: Forest, w: Room, q: Vector, velocity: Vector, out: Tensor) -> None:
+def _write_momenta(
+    forest: Forest, w: DerivativeArrays, q: Vector, velocity: Vector, out: Tensor
+) -> None:
     """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
 
     The derivative by velocity is I S, with the inertia I of the subtree that the degree of freedom
@@ -312,7 +318,7 @@ def _write_momentum(
 
 @inner_kernel
 def _rows_to_public(
-    forest: Forest, q: Vector, velocity: Vector, w: Room, i: Index, ends_out: Matrix
+    forest: Forest, q: Vector, velocity: Vector, w: DerivativeArrays, i: Index, ends_out: Matrix
 ) -> None:
     """Convert the rows of a free base from the layout of the kernels to the public layout."""
     k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], velocity, w.turns
@@ -335,7 +341,9 @@ def _rows_to_public(
 
 
 @inner_kernel
-def _columns_to_public(start: Start, forest: Forest, w: Room, i: Index, ends_out: Matrix) -> None:
+def _columns_to_public(
+    start: Start, forest: Forest, w: DerivativeArrays, i: Index, ends_out: Matrix
+) -> None:
     """Convert the columns of a free base from the layout of the kernels to the public layout."""
     k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], start.velocity, w.turns
     _write_rotation(start.q, forest.bodies[i].q_index, R)

@@ -11,7 +11,7 @@ body. A rotation of R and w together rotates the result. A rotation d of R alone
 Central differences give P by w, and with it all of P (6, 6).
 """
 
-from hrpsim.derivatives.room import Room
+from hrpsim.derivatives.room import DerivativeArrays
 from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import Body, Matrix, Vector
 from hrpsim.engine.spatial.vector import copy_vector
@@ -24,7 +24,7 @@ _SHARE = 1e-7  # of the rate
 
 
 @inner_kernel
-def start_from_free_turns(s: Scene, w: Room) -> None:
+def start_from_free_turns(s: Scene, w: DerivativeArrays) -> None:
     """Write the state at the start of the step, with free bodies turned to mid-step.
 
     The integrator turns free bodies separately. The orientation written is therefore such that a
@@ -40,7 +40,7 @@ def start_from_free_turns(s: Scene, w: Room) -> None:
 
 
 @inner_kernel
-def write_free_turns(s: Scene, w: Room) -> None:
+def write_free_turns(s: Scene, w: DerivativeArrays) -> None:
     """Write P of both halves for every free body.
 
     The kernel writes w.free_turns (2, nv, 6, 6), at the body's first degree of freedom.
@@ -63,7 +63,13 @@ def _copy_turn(body: Body, q: Vector, q_out: Vector) -> None:
 
 @inner_kernel
 def _write_map(
-    body: Body, half: float, part: int, q: Vector, velocity: Vector, turning: Matrix, w: Room
+    body: Body,
+    half: float,
+    part: int,
+    q: Vector,
+    velocity: Vector,
+    turning: Matrix,
+    w: DerivativeArrays,
 ) -> None:
     """Write P (6, 6) of one half of the step for one body."""
     j, k, P = body.q_index + 3, body.v_index, w.free_turns[part, body.v_index]
@@ -101,7 +107,7 @@ def _write_map(
 
 
 @inner_kernel
-def turn_rows(w: Room, body: Body, nv: int, rows: Matrix) -> None:
+def turn_rows(w: DerivativeArrays, body: Body, nv: int, rows: Matrix) -> None:
     """Propagate rows of the state's end through the second half of the step of one body.
 
     Args:
@@ -122,7 +128,7 @@ def turn_rows(w: Room, body: Body, nv: int, rows: Matrix) -> None:
 
 
 @inner_kernel
-def turn_columns(w: Room, body: Body, nv: int, row: Vector) -> None:
+def turn_columns(w: DerivativeArrays, body: Body, nv: int, row: Vector) -> None:
     """Propagate entries of a row back through the first half of the step of one body.
 
     Args:

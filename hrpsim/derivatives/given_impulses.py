@@ -26,7 +26,7 @@ from hrpsim.derivatives.parameters import (
     STIFFNESS,
     Changes,
 )
-from hrpsim.derivatives.room import FORCE, Room, TakenStep
+from hrpsim.derivatives.room import FORCE, DerivativeArrays, TakenStep
 from hrpsim.engine.actuators.commands import command_rate, present_share
 from hrpsim.engine.compile.compiled import inner_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import Indices, Matrix, Tensor, Vector
@@ -50,7 +50,7 @@ COMMANDS = ("efforts", "positions", "velocities")
 @kernel
 def inertia_changes(
     s: Scene,
-    w: Room,
+    w: DerivativeArrays,
     shares: Matrix,
     acceleration: Vector,
     responses: Matrix,
@@ -101,7 +101,7 @@ def inertia_changes(
 
 
 @inner_kernel
-def _write_momenta(s: Scene, w: Room, out: Vector) -> None:
+def _write_momenta(s: Scene, w: DerivativeArrays, out: Vector) -> None:
     """Write momentum at the start, plus gravity's impulse, less momentum at the end, by tree."""
     forest, h, subtrees = w.changed, s.settings[0].time_step, s.momentum.subtrees
     start, end, n = w.products[0, 3:], w.products[1, 3:], forest.bodies.shape[0]

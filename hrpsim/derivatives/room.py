@@ -21,7 +21,7 @@ from hrpsim.derivatives.motion_derivatives import PANEL
 from hrpsim.derivatives.sides import NEAR
 from hrpsim.engine.compile.fields import allocate, work
 from hrpsim.engine.compile.kernel_types import Record
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.constraints.joint_rows import PARAMETERS_OF_ROW
 from hrpsim.engine.constraints.rows import CONTACT_ROW
 from hrpsim.engine.dynamics.articulated import Workspace, new_workspace
@@ -57,7 +57,7 @@ FOUND = np.dtype(
 )
 
 
-class Room(NamedTuple):
+class DerivativeArrays(NamedTuple):
     """Work arrays. n bodies, nv degrees of freedom, m coordinates, k rows, c contacts, p inputs."""
 
     space: Workspace
@@ -154,7 +154,9 @@ class Room(NamedTuple):
     products: np.ndarray = work("2, 6", "of one degree of freedom")
 
 
-def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p: int) -> Room:
+def new_room(
+    system: System, forest: Forest, nq: int, m: int, k: int, c: int, p: int
+) -> DerivativeArrays:
     """Allocate the work arrays of a world.
 
     Args:
@@ -168,7 +170,7 @@ def new_room(system: System, forest: Forest, nq: int, m: int, k: int, c: int, p:
     """
     sizes = {"n": len(system.parent), "nv": len(system.dof_body), "nq": nq, "panel": PANEL}
     return allocate(
-        Room,
+        DerivativeArrays,
         {**sizes, "m": m, "k": k, "c": c, "p": p},
         space=new_workspace(system)._replace(forest=forest),
         changed=forest._replace(bodies=forest.bodies.copy()),
@@ -180,8 +182,8 @@ class TakenStep(NamedTuple):
     """A step that was taken, its rows and contacts, and the work arrays of its differentiation."""
 
     scene: Scene
-    reference: Reference[Scene]
-    room: Reference[Room]
+    reference: TupleReference[Scene]
+    room: TupleReference[DerivativeArrays]
     coordinates: int
     connection_rows: int
     time_step: float

@@ -16,7 +16,7 @@ import math
 
 from hrpsim.derivatives.balance import count_bodies
 from hrpsim.derivatives.motion_derivatives import solve_negative
-from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, Room
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, DerivativeArrays
 from hrpsim.derivatives.sides import NOTICED
 from hrpsim.derivatives.small_matrices import (
     add_product,
@@ -40,7 +40,9 @@ _WEAK = 3e-5  # the same, up to which the step may not resolve that a row does n
 
 
 @kernel
-def solve(w: Room, m: int, count: int, balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
+def solve(
+    w: DerivativeArrays, m: int, count: int, balance: Tensor, given: Matrix, columns_out: Matrix
+) -> None:
     """Write the derivatives of v' by q, by velocity and by given impulses.
 
     Args:
@@ -100,7 +102,7 @@ def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
 
 
 @inlined_kernel
-def _leave_connections(w: Room, count: int) -> None:
+def _leave_connections(w: DerivativeArrays, count: int) -> None:
     """Write the contradiction of connection rows after `_reconcile`: none, or infinite if open."""
     for r in range(count):
         if w.held[r].number >= w.findings[0].contact_rows:
@@ -108,7 +110,7 @@ def _leave_connections(w: Room, count: int) -> None:
 
 
 @inlined_kernel
-def _mark_weak(w: Room, axes: int, rank: int) -> None:
+def _mark_weak(w: DerivativeArrays, axes: int, rank: int) -> None:
     """Mark rows that are nearly linearly dependent on the rows chosen before."""
     for k in range(rank):
         r = w.chosen[k]
@@ -130,7 +132,7 @@ def _whiten(above: Indices, factor: Matrix, x: Vector) -> None:
 
 
 @inner_kernel
-def _find_axes(w: Room, m: int) -> int:
+def _find_axes(w: DerivativeArrays, m: int) -> int:
     """Write orthonormal axes that span the motion of the coordinates, and return their number.
 
     With M = L^T D L, `whitened` = Z L^-1 D^-1/2 = `shares` A and `moving` = A D^-1/2 L^-T. `sizes`
@@ -165,7 +167,7 @@ def _find_axes(w: Room, m: int) -> int:
 
 
 @inner_kernel
-def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
+def _project_rows(w: DerivativeArrays, axes: int, count: int) -> tuple[bool, bool]:
     """Write C and G of rigid rows in y, and the sizes of the rows.
 
     Compliant rows and rows that the step's solver released get the size 0.
@@ -196,7 +198,7 @@ def _project_rows(w: Room, axes: int, count: int) -> tuple[bool, bool]:
 
 
 @inner_kernel
-def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
+def _find_required(w: DerivativeArrays, axes: int, rank: int, width: int) -> None:
     """Write the component of y along each basis vector that the chosen rows prescribe."""
     for k in range(rank):
         r, out = w.chosen[k], w.required[k, :width]
@@ -211,7 +213,7 @@ def _find_required(w: Room, axes: int, rank: int, width: int) -> None:
 
 
 @inlined_kernel
-def _solve_rows(w: Room, by_forces: bool, axes: int, rank: int, width: int) -> None:
+def _solve_rows(w: DerivativeArrays, by_forces: bool, axes: int, rank: int, width: int) -> None:
     """Write y, constrained by the chosen rows, to w.bound."""
     if by_forces:
         _solve_with_forces(w, axes, rank, width)
@@ -220,7 +222,7 @@ def _solve_rows(w: Room, by_forces: bool, axes: int, rank: int, width: int) -> N
 
 
 @inlined_kernel
-def _connections_disagree(w: Room, count: int) -> bool:
+def _connections_disagree(w: DerivativeArrays, count: int) -> bool:
     """Return whether rows that the step's solver released contradict other rows."""
     for r in range(count):
         if w.released[w.held[r].number] and w.left[r] > NOTICED:
@@ -229,7 +231,7 @@ def _connections_disagree(w: Room, count: int) -> bool:
 
 
 @inner_kernel
-def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
+def _reconcile(w: DerivativeArrays, axes: int, rank: int, count: int, width: int) -> None:
     """Replace the targets of contradicting rigid rows by the least-squares compromise, as the step.
 
     The weight of a row's squared error is the reciprocal of its inverse mass.
@@ -255,7 +257,7 @@ def _reconcile(w: Room, axes: int, rank: int, count: int, width: int) -> None:
 
 
 @inner_kernel
-def _solve_as_projection(w: Room, axes: int, rank: int, width: int) -> None:
+def _solve_as_projection(w: DerivativeArrays, axes: int, rank: int, width: int) -> None:
     """Write y by projection: rows are rigid, and push along their own direction (F = J)."""
     for k in range(axes):
         copy_vector(w.free[k, :width], w.bound[k, :width])
@@ -268,7 +270,7 @@ def _solve_as_projection(w: Room, axes: int, rank: int, width: int) -> None:
 
 
 @inner_kernel
-def _sum_soft_rows(w: Room, m: int, axes: int, count: int) -> None:
+def _sum_soft_rows(w: DerivativeArrays, m: int, axes: int, count: int) -> None:
     """Write the sums over compliant rows: `stiffness` = G' K C and `pushes` = G' K b, in y.
 
     K is the reciprocal of a row's compliance.
@@ -300,7 +302,7 @@ def _sum_soft_rows(w: Room, m: int, axes: int, count: int) -> None:
 
 
 @inner_kernel
-def _solve_with_forces(w: Room, axes: int, rank: int, width: int) -> None:
+def _solve_with_forces(w: DerivativeArrays, axes: int, rank: int, width: int) -> None:
     """Solve for y with compliant rows or sliding contacts.
 
         B y = `required`,   N ((1 + K) y - P - y_0) = 0.
@@ -347,7 +349,7 @@ def _solve_with_forces(w: Room, axes: int, rank: int, width: int) -> None:
 
 
 @inner_kernel
-def _find_contradictions(w: Room, m: int, axes: int, count: int) -> None:
+def _find_contradictions(w: DerivativeArrays, m: int, axes: int, count: int) -> None:
     """Write the largest residual of each rigid row to w.left. Contradicting rows have one."""
     width, error = w.target.shape[1], w.error
     for i in range(m):

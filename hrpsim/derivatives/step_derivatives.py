@@ -28,7 +28,7 @@ from hrpsim.derivatives.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_n
 from hrpsim.derivatives.solve import solve
 from hrpsim.engine.collision.records import CONTACT
 from hrpsim.engine.compile.compiled import prepared
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.system import System
 
@@ -87,10 +87,10 @@ class Linearization:
 class Differentiator:
     """Reads the steps of a scene for their differentiation, in work arrays that are reused."""
 
-    def __init__(self, scene: Scene, reference: Reference, system: System) -> None:
+    def __init__(self, scene: Scene, reference: TupleReference, system: System) -> None:
         self.scene, self.reference, self._system = scene, reference, system
         capacity = len(scene.collision.contacts)
-        self.search = Reference(
+        self.search = TupleReference(
             scene.collision._replace(
                 pairs=np.zeros((capacity + 1, 2), dtype=np.int64),
                 contacts=np.zeros(capacity, dtype=CONTACT),
@@ -128,13 +128,13 @@ class Differentiator:
 
     def _make_room(self, *sizes: int) -> None:
         scene, self._sizes = self.scene, sizes
-        self._room = Reference(new_room(self._system, scene.forest, len(scene.q), *sizes))
+        self._room = TupleReference(new_room(self._system, scene.forest, len(scene.q), *sizes))
 
 
 class StepDerivatives:
     """The derivatives of one step, and the constraints that limit them to one side."""
 
-    def __init__(self, step: TakenStep, search: Reference) -> None:
+    def __init__(self, step: TakenStep, search: TupleReference) -> None:
         w, m = step.room.whole, step.coordinates
         self.step, nv = step, len(w.velocity)
         self.mass = w.balance[MASS]

@@ -33,7 +33,7 @@ _MOST_STARTS = 1000
 _MOST_WINDOWS = 75  # largest number of windows for predictions
 
 
-class Run(NamedTuple):
+class ComparedRun(NamedTuple):
     """The results of one run of the comparison."""
 
     fell_at: float  # [s], NaN without a fall
@@ -104,12 +104,12 @@ class Comparison(Scenario):
         run = self.measured(trace)
         return empty | {"fell_at": run.fell_at, "motion": run.motion, "forces": run.forces}
 
-    def measured(self, trace: Trace) -> Run:
+    def measured(self, trace: Trace) -> ComparedRun:
         """Return the compared quantities of a trace."""
         robot = self.case.robot_in(self.case.load())
         sampled = trace.sampled(self.case.times())
         motion = channels(sampled, robot.model.base == "free", robot.joint_index.q)
-        return Run(trace.fell_at, motion, sampled.forces)
+        return ComparedRun(trace.fell_at, motion, sampled.forces)
 
     def subject(self, numbers: Iterable[int]) -> Subject:
         """Return the policy in hrpsim with the chosen changes, except changes of the reference."""
@@ -186,7 +186,7 @@ class Runner:
         self.comparison, self._executor = comparison, executor
         self.failures: dict[str, str] = {}  # errors, by change
 
-    def runs(self, chosen: Sequence[str]) -> dict[str, list[Run]]:
+    def runs(self, chosen: Sequence[str]) -> dict[str, list[ComparedRun]]:
         """Make the runs from all starts. Return the runs by set of changes.
 
         Changes whose runs fail are left out, and `failures` names them.
@@ -196,11 +196,11 @@ class Runner:
         """
         starts = range(len(self.comparison.starts))
         found = self._sweep([(text, start) for text in chosen for start in starts])
-        grouped: dict[str, list[Run]] = {}
+        grouped: dict[str, list[ComparedRun]] = {}
         names = ("fell_at", "motion", "forces")
         for text, *parts in zip(self._names(found), *(found[part].values for part in names)):
             if text not in self.failures:
-                grouped.setdefault(text, []).append(Run(*parts))
+                grouped.setdefault(text, []).append(ComparedRun(*parts))
         return grouped
 
     def misses(self, chosen: Sequence[str]) -> dict[str, float]:

@@ -16,14 +16,14 @@ import numpy as np
 from hrpsim.explain.comparison import (
     REFERENCE,
     UNCHANGED,
+    ComparedRun,
     Comparison,
-    Run,
     Runner,
     numbers_of,
     text_of,
 )
 from hrpsim.explain.differences import DIFFERENCES
-from hrpsim.explain.differences.difference import Change, Pair, There
+from hrpsim.explain.differences.difference import Change, ComparedPair, There
 from hrpsim.explain.gaps import Parting, Yardstick, chance_of_falls, noise_of, parting
 from hrpsim.explain.runs.case import Case
 from hrpsim.explain.runs.mujoco_reference import MujocoReference
@@ -86,9 +86,9 @@ class Explanation:
     yardstick: Yardstick
     links: tuple[str, ...]
     feet: tuple[str, ...]
-    there: tuple[Run, ...]
+    there: tuple[ComparedRun, ...]
     samples: int
-    here: tuple[Run, ...]
+    here: tuple[ComparedRun, ...]
     noise: np.ndarray
     gap: np.ndarray
     parting: Parting | None
@@ -96,7 +96,7 @@ class Explanation:
     ranked: tuple[Effect, ...] = ()  # effects of single differences, the largest first
     together: tuple[Effect, ...] = ()  # effects of the first differences, one more in each
     smallest: Effect | None = None  # the least change with a sufficient effect
-    repaired: tuple[Run, ...] = ()  # runs with the smallest change, or with the best change
+    repaired: tuple[ComparedRun, ...] = ()  # runs with the smallest change, or with the best change
     failures: dict[str, str] = field(default_factory=dict)  # errors, by the text of the change
 
     @property
@@ -116,7 +116,7 @@ class Explanation:
         return 1.0 - min(best, 1.0)
 
 
-def falls_of(runs: Sequence[Run]) -> int:
+def falls_of(runs: Sequence[ComparedRun]) -> int:
     """Return the number of runs that fell."""
     return sum(not np.isnan(run.fell_at) for run in runs)
 
@@ -163,7 +163,7 @@ def explain(
     found = _compared(case, reference.label, samples, here, runs)
     if not found.differs:
         return found
-    pair = Pair(here, there, found.feet)
+    pair = ComparedPair(here, there, found.feet)
     changes = tuple(change for kind in DIFFERENCES.values() for change in kind.changes(pair))
     if not changes:
         return found
@@ -171,7 +171,7 @@ def explain(
 
 
 def _compared(
-    case: Case, reference: str, samples: int, here: Subject, runs: dict[str, list[Run]]
+    case: Case, reference: str, samples: int, here: Subject, runs: dict[str, list[ComparedRun]]
 ) -> Explanation:
     """Return the explanation with the distance of the runs, still without ranked differences."""
     links = tuple(here.robot.model.frames)
@@ -199,13 +199,15 @@ def _compared(
     )
 
 
-def _mean_loads(runs: Sequence[Run], count: int) -> np.ndarray:
+def _mean_loads(runs: Sequence[ComparedRun], count: int) -> np.ndarray:
     forces = np.concatenate([run.forces for run in runs])
     known = forces[~np.isnan(forces).any(axis=1)]
     return known.mean(axis=0) if len(known) else np.zeros(count)
 
 
-def _gaps(yardstick: Yardstick, here: Sequence[Run], there: Sequence[Run]) -> np.ndarray:
+def _gaps(
+    yardstick: Yardstick, here: Sequence[ComparedRun], there: Sequence[ComparedRun]
+) -> np.ndarray:
     """Return the mean distance of each pair of runs, by groups (starts, groups)."""
     pairs = zip(here, there, strict=True)
     return np.array([yardstick.distances(a.motion, b.motion).mean(axis=0) for a, b in pairs])

@@ -36,7 +36,7 @@ from hrpsim.fitting.recordings.recording_checks import check_window
 from hrpsim.fitting.result import (
     SINGULAR,
     FitResult,
-    Trace,
+    ResidualTrace,
     inertias_of,
     traces_of,
     undetermined_of,
@@ -464,7 +464,7 @@ class _Problem:
         away = np.minimum(values - self.unknowns.low, self.unknowns.high - values)
         return [name for name, x, tiny in zip(self.unknowns.names, away, near) if x <= tiny]
 
-    def _traces(self, u: np.ndarray) -> tuple[Trace, ...]:
+    def _traces(self, u: np.ndarray) -> tuple[ResidualTrace, ...]:
         first = self.unknowns.to_u(self.unknowns.start)
         ends = [self.unknowns.by_path(each) for each in (first, u)]
         starts = None if self._starts is None else self._starts.offsets

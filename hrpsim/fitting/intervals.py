@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.predict import Rows
+from hrpsim.fitting.predict import ResidualRows
 
 _DRAWS, _FEWEST_DRAWS, _MOST_VALUES = 100, 10, 2_000_000
 _ROUNDS = 6
@@ -54,7 +54,7 @@ def by_windows(J: np.ndarray, residuals: np.ndarray, window: np.ndarray) -> Cova
 def of_coloured_noise(
     J: np.ndarray,
     residuals: np.ndarray,
-    rows: Rows,
+    rows: ResidualRows,
     without_starts: Callable[[np.ndarray], np.ndarray],
 ) -> Covariance:
     """Return the covariance for autoregressive noise, estimated from the residuals.

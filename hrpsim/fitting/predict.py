@@ -29,7 +29,7 @@ from hrpsim.world.batch import Batch
 _FOR_THREADS = 300  # number of degrees of freedom, below which threads take longer
 
 
-class Rows(NamedTuple):
+class ResidualRows(NamedTuple):
     """For each residual: the index of its kind, of its window, and of its signal.
 
     Kinds are numbered as in `Predictor.kinds`. Windows and signals are numbered through all
@@ -191,9 +191,9 @@ class Predictor:
         """Whether signals of sensors are compared."""
         return any(one.signals for one in self.recordings)
 
-    def rows(self) -> Rows:
+    def rows(self) -> ResidualRows:
         """Return kind, window and signal of each entry of `differences`."""
-        return Rows(*map(self._ordered, zip(*self._blocks())))
+        return ResidualRows(*map(self._ordered, zip(*self._blocks())))
 
     def _blocks(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Return kinds, windows and signals of the rows of each output."""

@@ -13,7 +13,7 @@ from hrpsim.common.errors import FitError
 from hrpsim.common.figures import new_figure, style
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.fitting.recordings.measured_motion import KINDS
-from hrpsim.fitting.result import FitResult, Trace
+from hrpsim.fitting.result import FitResult, ResidualTrace
 
 _LAGS = 20
 _SURE = 3.0  # standard deviations of the correlation of noise
@@ -64,7 +64,7 @@ def _excess(one: Unexplained) -> float:
     return share / one.bound
 
 
-def _signals(trace: Trace, traces: Sequence[Trace]) -> dict[str, np.ndarray]:
+def _signals(trace: ResidualTrace, traces: Sequence[ResidualTrace]) -> dict[str, np.ndarray]:
     """Return the measured signals of the same recording by name, at the times of a trace."""
     found = {}
     for other in traces:
@@ -80,7 +80,7 @@ def _signals(trace: Trace, traces: Sequence[Trace]) -> dict[str, np.ndarray]:
     return found
 
 
-def _of(trace: Trace, k: int, states: Mapping[str, np.ndarray]) -> Unexplained:
+def _of(trace: ResidualTrace, k: int, states: Mapping[str, np.ndarray]) -> Unexplained:
     residual, kind = trace.after[:, k], trace.kinds[k]
     bound = _SURE / np.sqrt(len(residual))
     shares = {name: _correlation(values, residual) for name, values in states.items()}
@@ -158,7 +158,7 @@ def draw_fit(result: FitResult, path: str | Path) -> None:
     figure.savefig(path)
 
 
-def _draw(axes, trace: Trace, k: int, with_legend: bool, unit: str) -> None:
+def _draw(axes, trace: ResidualTrace, k: int, with_legend: bool, unit: str) -> None:
     time, measured = trace.time.copy(), trace.measured[:, k]
     ends = np.flatnonzero(np.diff(trace.window)) + 1
     for name, colour, off in (("before", _BEFORE, trace.before), ("after", _AFTER, trace.after)):

@@ -69,7 +69,7 @@ def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str
     return found
 
 
-class Trace(NamedTuple):
+class ResidualTrace(NamedTuple):
     """Compared samples of the states or of one signal. Differences are predicted minus measured."""
 
     name: str
@@ -107,7 +107,7 @@ class Trace(NamedTuple):
         return found
 
 
-def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[Trace]:
+def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[ResidualTrace]:
     """Return the traces of states and signals of a recording.
 
     found: predictions with the first and with the fitted values, for the states and each signal.
@@ -116,7 +116,7 @@ def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[Trace]:
     for signal, own in zip(one.signals, found[1:]):
         samples = signal.signal
         traces.append(
-            Trace(
+            ResidualTrace(
                 one.name,
                 one.recording.held_out,
                 own.time,
@@ -131,7 +131,7 @@ def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[Trace]:
     return traces
 
 
-def _state_trace(one: BoundRecording, found: Prediction) -> Trace:
+def _state_trace(one: BoundRecording, found: Prediction) -> ResidualTrace:
     """Return the trace of the states of a recording. See `traces_of`."""
     columns = [(kind, n, own[n]) for kind, own in one.columns() for n in range(len(own))]
     joints = one.recording.joints
@@ -146,7 +146,7 @@ def _state_trace(one: BoundRecording, found: Prediction) -> Trace:
             measured[:, column] = one.q[at, n]
         elif kind != "base_rotation":
             measured[:, column] = one.v[at, of_v]
-    return Trace(
+    return ResidualTrace(
         one.name,
         one.recording.held_out,
         found.time,
@@ -194,7 +194,7 @@ class FitResult:
     at_bound: tuple[str, ...]
     without_effect: tuple[str, ...]
     undetermined: tuple[Undetermined, ...]
-    traces: tuple[Trace, ...]
+    traces: tuple[ResidualTrace, ...]
     units: dict[str, str]
     derivatives: dict[str, str]
     inertias: dict[str, dict[str, np.ndarray]]

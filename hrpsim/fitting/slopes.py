@@ -35,7 +35,7 @@ _IN_A_TASK = 2  # number of worlds that one process simulates in one task
 Offsets = Sequence[np.ndarray] | None
 
 
-class Found(NamedTuple):
+class SlopeValues(NamedTuple):
     """Derivatives (rows, p) by u of the parameters, and (rows, 2 nv) by starts if wanted."""
 
     by_parameters: np.ndarray
@@ -119,7 +119,7 @@ class Slopes:
 
     def at(
         self, u: np.ndarray, active: np.ndarray, offsets: Offsets, base: np.ndarray, starts: bool
-    ) -> Found:
+    ) -> SlopeValues:
         """Return the derivatives by `active` unknowns (p,), and by starts if requested.
 
         Args:
@@ -135,7 +135,7 @@ class Slopes:
         values, shares = self._given(u)
         if not self.exact.any():
             by_starts = Starts(self._predictor, offsets).differentiate(values) if starts else None
-            return Found(slopes[:, active], by_starts)
+            return SlopeValues(slopes[:, active], by_starts)
         found = sensitivities(self._predictor, values, shares, offsets, starts, self.pool)
         slopes[:, self.exact] = found.by_parameters
         by_starts, left = found.by_starts, ~(self.sound & found.known)
@@ -147,7 +147,7 @@ class Slopes:
             slopes[np.ix_(left, exact)] = self._by_worlds(part, u, exact, own, base[left])
             if starts:
                 by_starts[left] = Starts(part, own).differentiate(values)
-        return Found(slopes[:, active], by_starts if starts else None)
+        return SlopeValues(slopes[:, active], by_starts if starts else None)
 
     def _given(self, u: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
         """Return the values by path, and the derivatives of each path's value by u."""

@@ -16,7 +16,7 @@ from hrpsim.rollout.rollout_scenario import MEASURED, POLICY, RolloutScenario
 from hrpsim.sweeps.framework.design import Design, Product
 from hrpsim.sweeps.framework.scenario import SweepError
 from hrpsim.sweeps.study_file import read_study
-from hrpsim.sweeps.sweep import Progress, sweep
+from hrpsim.sweeps.sweep import SweepProgress, sweep
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 _TOGETHER = 32  # number of runs in one batch of a network
@@ -47,7 +47,7 @@ def rollout(  # many parameters: keywords, passed by name
     seed: int | None = None,
     processes: int | None = None,
     store: str | Path | None = None,
-    tell: Callable[[Progress], Any] | None = None,
+    tell: Callable[[SweepProgress], Any] | None = None,
 ) -> Any:
     """Run a policy in many worlds, and return the outcomes as an xarray.Dataset.
 

@@ -47,7 +47,7 @@ _AHEAD = 4  # number of tasks for each process of our pool
 Make = Callable[[], Executor]
 
 
-class Progress(NamedTuple):
+class SweepProgress(NamedTuple):
     """The progress of a sweep: numbers of runs, and times."""
 
     cells: int
@@ -63,7 +63,7 @@ class Progress(NamedTuple):
         return (self.cells - self.finished) * self.wall / self.here if self.here else float("nan")
 
 
-class Replay(NamedTuple):
+class RepeatedRun(NamedTuple):
     """A repeated run."""
 
     values: dict[str, Any]
@@ -89,7 +89,7 @@ def sweep(  # many parameters: keywords, passed by name
     processes: int | None = None,
     engine: AbstractContextManager[Make] | None = None,
     per_task: int = 1,
-    tell: Callable[[Progress], Any] | None = None,
+    tell: Callable[[SweepProgress], Any] | None = None,
 ) -> Any:
     """Run a scenario with all values of a design, and return the results as an xarray.Dataset.
 
@@ -206,7 +206,7 @@ def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
         if tell is not None:
             failed = int(np.count_nonzero(table.status == FAILED))
             wall = time.monotonic() - begin
-            tell(Progress(table.count, table.finished, failed, here, wall, busy))
+            tell(SweepProgress(table.count, table.finished, failed, here, wall, busy))
 
     for results in driver.results(left(), report):
         here += len(results)
@@ -219,7 +219,7 @@ def _run(driver: Driver, table: Table, store: Store | None, tell) -> None:
     report()
 
 
-def replay(scenario: Any, results: Any, cell: int) -> Replay:
+def replay(scenario: Any, results: Any, cell: int) -> RepeatedRun:
     """Repeat a run of a sweep in this process.
 
     Args:
@@ -248,7 +248,9 @@ def replay(scenario: Any, results: Any, cell: int) -> Replay:
     same = result.status == stored.status and result.error == stored.error
     if result.status == DONE:
         same = same and same_outcomes(result.outcomes, stored.outcomes)
-    return Replay(values, result.outcomes, result.error, same, _differing(scenario, found, stored))
+    return RepeatedRun(
+        values, result.outcomes, result.error, same, _differing(scenario, found, stored)
+    )
 
 
 def _differing(scenario: Scenario, found: Any, stored: Result) -> str:

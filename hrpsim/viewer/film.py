@@ -28,7 +28,7 @@ from hrpsim.viewer.drawing import contact_arrows, force_scale
 from hrpsim.viewer.panels.signals import middle_of, signals_of
 from hrpsim.viewer.rendering.renderer import Drawn
 from hrpsim.viewer.scene_server import require_viser
-from hrpsim.viewer.session import Motion, require_world
+from hrpsim.viewer.session import TimeAdvance, require_world
 
 if TYPE_CHECKING:
     from hrpsim.viewer.page_film import PageFilm
@@ -221,7 +221,11 @@ def pixels(
 
 
 def make_film(
-    world, file: str | Path, duration: NotNegative, motion: Motion | None = None, **options: Any
+    world,
+    file: str | Path,
+    duration: NotNegative,
+    motion: TimeAdvance | None = None,
+    **options: Any,
 ) -> int:
     """Simulate a duration and write a film of it, or a picture of its end.
 
@@ -241,7 +245,7 @@ def make_film(
     """
     check_arguments(make_film, locals(), HrpsimError)
     with film_of(world, file, **options) as film:
-        motion = motion or Motion(world.time_step, world.step)
+        motion = motion or TimeAdvance(world.time_step, world.step)
         end = world.time + duration - 0.5 * motion.period
         film.look()
         while world.time < end:

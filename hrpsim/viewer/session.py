@@ -115,7 +115,7 @@ class Grabbing:
             self.release()
 
 
-class Recording:
+class SnapshotHistory:
     """Store the newest snapshots, at most `limit` [bytes] but at least one."""
 
     def __init__(self, limit: int = 128 * 2**20) -> None:
@@ -171,7 +171,7 @@ class Recording:
 
 
 @dataclass
-class Motion:
+class TimeAdvance:
     """The advance of time: `tick` advances the world by `period` [s].
 
     rewinds: whether the future depends on the world's snapshot only, so that the run can continue
@@ -200,11 +200,15 @@ class Session(Grabbing):
     edits = True  # whether pages may add and move bodies
 
     def __init__(
-        self, world, motion: Motion | None = None, *, clock: Callable[[], float] = time.monotonic
+        self,
+        world,
+        motion: TimeAdvance | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.world = world
-        self.motion = motion or Motion(world.time_step, world.step)
-        self.recording = Recording()
+        self.motion = motion or TimeAdvance(world.time_step, world.step)
+        self.recording = SnapshotHistory()
         self.playing = False
         self.looking_back = 0.0
         self.problem = ""  # reason why time has stopped
@@ -305,7 +309,7 @@ class Session(Grabbing):
         self.require_replaceable()
         self.pause()
         self._present, self.looking_back, self.grip, self.problem = None, 0.0, None, ""
-        self.world, self.motion = world, Motion(world.time_step, world.step)
+        self.world, self.motion = world, TimeAdvance(world.time_step, world.step)
         self._pacer = Pacer(self.motion.period, self.speed, clock=self._clock)
         self._begin_recording()
 

@@ -22,7 +22,7 @@ from hrpsim.viewer.scene_server import (
     start_server,
     stop_server,
 )
-from hrpsim.viewer.session import Motion, Session, require_world
+from hrpsim.viewer.session import Session, TimeAdvance, require_world
 
 DEFAULT_PORT = 8080
 _EVERYWHERE = ("0.0.0.0", "::", "")
@@ -54,7 +54,7 @@ class Viewer:
     def __init__(
         self,
         world,
-        motion: Motion | None = None,
+        motion: TimeAdvance | None = None,
         *,
         session=None,
         host: str = LOOPBACK,

@@ -13,7 +13,7 @@ from hrpsim.common.errors import StateError
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix, Vector
 from hrpsim.engine.compile.numba_code import NumbaCode
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
 from hrpsim.world.objects.robot import Robot
@@ -21,7 +21,7 @@ from hrpsim.world.objects.robot_access import (
     BEYOND,
     TARGETS,
     WRITTEN,
-    Actuators,
+    ActuatorArrays,
     find_refusal,
     ramp_steps,
     write_commands,
@@ -34,7 +34,7 @@ _NOTHING = np.empty((1, 0))
 
 @kernel
 def command_worlds(
-    example: Actuators,
+    example: ActuatorArrays,
     addresses: Indices,
     worlds: Indices,
     indices: Indices,
@@ -92,7 +92,7 @@ def _rows(
 
 @kernel
 def give_gains(
-    example: Actuators,
+    example: ActuatorArrays,
     addresses: Indices,
     worlds: Indices,
     indices: Indices,
@@ -118,7 +118,9 @@ def give_gains(
 
 
 @kernel
-def gather_efforts(example: Actuators, addresses: Indices, worlds: Indices, out: Matrix) -> None:
+def gather_efforts(
+    example: ActuatorArrays, addresses: Indices, worlds: Indices, out: Matrix
+) -> None:
     """Write rows of efforts in the last step (count, joints) of the robots of some worlds.
 
     example: a reference to any Actuators. addresses (count,): of the references of all worlds.
@@ -244,7 +246,7 @@ class BatchCommands(FollowedEntities):
         bad = ~(np.isfinite(values) & (values >= 0.0)).all(axis=1)
         return chosen[bad].tolist()
 
-    def _reference_to(self, entity: Robot) -> Reference:
+    def _reference_to(self, entity: Robot) -> TupleReference:
         return entity.access.actuators
 
     def _compare(self) -> None:

@@ -11,7 +11,7 @@ from hrpsim.common.errors import StateError
 from hrpsim.engine.compile.compiled import kernel, prepared
 from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix
 from hrpsim.engine.compile.numba_code import NumbaCode
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.world.followed_entities import FollowedEntities, array_for
 from hrpsim.world.objects.body import Body
 from hrpsim.world.objects.contact_arrays import ContactSources, read_contact
@@ -83,7 +83,7 @@ class BatchContacts(FollowedEntities):
                 found[k, 0] = entity.contact_arrays().forces.sum(axis=0)
         return found
 
-    def _reference_to(self, entity: Entity) -> Reference:
+    def _reference_to(self, entity: Entity) -> TupleReference:
         return entity.world.reader.contacts
 
     def _compare(self) -> None:

@@ -13,7 +13,7 @@ from hrpsim.common.errors import require_name
 from hrpsim.engine.compile.compiled import kernel, prepared
 from hrpsim.engine.compile.kernel_types import Indices, Matrix
 from hrpsim.engine.compile.numba_code import NumbaCode
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.sensors.noise import SensorNoise
 from hrpsim.world.followed_entities import FollowedEntities, array_for
 from hrpsim.world.objects.robot import Robot
@@ -80,8 +80,8 @@ class BatchSensors(FollowedEntities):
                 out[k] += noise.at(round(world.time / world.time_step))
         return out
 
-    def _reference_to(self, entity: Robot) -> Reference:
+    def _reference_to(self, entity: Robot) -> TupleReference:
         known = [one.name for one in entity.model.sensors]
         require_name("sensor", self._sensor, known, where=f"{self._name!r}")
         at = entity.world.first_sensor(entity) + known.index(self._sensor)
-        return Reference(Reading(entity.world.scene.sensors[at : at + 1]))
+        return TupleReference(Reading(entity.world.scene.sensors[at : at + 1]))

@@ -13,7 +13,7 @@ from hrpsim.common.errors import StateError
 from hrpsim.engine.compile.compiled import kernel, prepared
 from hrpsim.engine.compile.kernel_types import Indices, Matrix, Tensor
 from hrpsim.engine.compile.numba_code import NumbaCode
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.layout import make_public
 from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
@@ -24,7 +24,7 @@ from hrpsim.world.objects.robot_reader import LinkSources, read_link_poses, read
 reference_at = NumbaCode("hrpsim.engine.compile.intrinsics", "reference_at")
 
 
-class State(NamedTuple):
+class KernelState(NamedTuple):
     """The state of an entity, in the kernels' layout."""
 
     q: np.ndarray  # (nq,)
@@ -32,7 +32,9 @@ class State(NamedTuple):
 
 
 @kernel
-def gather_positions(example: State, addresses: Indices, worlds: Indices, out: Matrix) -> None:
+def gather_positions(
+    example: KernelState, addresses: Indices, worlds: Indices, out: Matrix
+) -> None:
     """Write rows of positions (count, nq) of the entities of some worlds.
 
     example: a reference to any State. addresses (count,): of the references of all worlds.
@@ -47,7 +49,7 @@ def gather_positions(example: State, addresses: Indices, worlds: Indices, out: M
 
 @kernel
 def gather_velocities(
-    example: State, addresses: Indices, worlds: Indices, forest: Forest, out: Matrix
+    example: KernelState, addresses: Indices, worlds: Indices, forest: Forest, out: Matrix
 ) -> None:
     """Write rows of public velocities (count, nv) of the entities of some worlds.
 
@@ -121,8 +123,8 @@ class BatchStates(FollowedEntities):
                 out[k] = self.entities[k].v
         return out
 
-    def _reference_to(self, entity: Entity) -> Reference:
-        return Reference(State(entity._q(), entity._velocity()))
+    def _reference_to(self, entity: Entity) -> TupleReference:
+        return TupleReference(KernelState(entity._q(), entity._velocity()))
 
     def _compare(self) -> None:
         first = self.entities[0]
@@ -168,5 +170,5 @@ class BatchLinks(FollowedEntities):
         shape = len(self.entities), len(self.entities[0].frames), width
         return array_for(None, shape, worlds)
 
-    def _reference_to(self, entity: Robot) -> Reference:
+    def _reference_to(self, entity: Robot) -> TupleReference:
         return entity.access.links

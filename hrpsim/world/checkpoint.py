@@ -15,7 +15,7 @@ import numpy as np
 from hrpsim.common.closed import Closed
 from hrpsim.common.errors import WorldError
 from hrpsim.common.typed_values import check_arguments
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.world.objects.robot_access import RobotAccess
 from hrpsim.world.world import World
 
@@ -23,7 +23,7 @@ from hrpsim.world.world import World
 _MADE_READY = {"Stepping": ("_run", "_reference"), "Robot": ("_ready",), "World": ("_casters",)}
 _MADE_READY |= {"ScanView": ("_scan",), "ContactView": ("_reader", "_frame", "_read")}
 _NEVER_CHANGED = (str, bytes, int, float, NoneType, Enum, np.generic, slice, type)
-_NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, Reference, RobotAccess)
+_NEVER_CHANGED += (FunctionType, BuiltinFunctionType, MethodType, TupleReference, RobotAccess)
 
 
 class Checkpoint(Closed):

@@ -19,7 +19,7 @@ from hrpsim.common.extras import missing_package
 from hrpsim.common.file_names import is_file
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.kernel_types import Matrix, Vector
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.constraints.friction_laws import CONE
 from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import PENALTY
@@ -104,7 +104,7 @@ def contact_problem(world: World) -> ContactProblem:
     if (rows["choice"] == PENALTY).any():
         raise WorldError("penalty contacts are springs. A contact problem needs rigid contacts")
     W, b = np.zeros((count, count)), np.zeros(count)
-    write_contact_matrix(Reference(scene), np.zeros_like(scene.constrained.velocity), W, b)
+    write_contact_matrix(TupleReference(scene), np.zeros_like(scene.constrained.velocity), W, b)
     return ContactProblem(0.5 * (W + W.T), b, rows["friction"][::3].copy())
 
 

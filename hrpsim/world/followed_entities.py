@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common.errors import StateError, require_name
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.scenes import Scenes
 from hrpsim.world.world import World
@@ -41,7 +41,7 @@ class FollowedEntities:
         self.follow()
 
     @property
-    def example(self) -> Reference:
+    def example(self) -> TupleReference:
         """The reference of the first world, which gives the type of all references."""
         return self._references[0]
 
@@ -67,7 +67,7 @@ class FollowedEntities:
         """Return the numbers of worlds for a kernel. None means all worlds."""
         return self._everywhere if worlds is None else np.array(worlds, dtype=np.int64)
 
-    def _reference_to(self, entity: Any) -> Reference:
+    def _reference_to(self, entity: Any) -> TupleReference:
         """Return a reference to the arrays of an entity."""
         raise NotImplementedError
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hrpsim.engine.compile.compiled import kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.dynamics.response import constrained_velocities
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.arrays import Scene
@@ -49,6 +49,6 @@ def _prepare(s: Scene) -> int:
 
 def prepared(world: World) -> Scene:
     """Return the scene of a semi-implicit world just before the solution of its next step."""
-    while (status := _prepare(Reference(world.scene))) != DONE:
+    while (status := _prepare(TupleReference(world.scene))) != DONE:
         world._scenes.present = grow(world.scene, status)
     return world.scene

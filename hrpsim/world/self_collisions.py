@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.scene.status import MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 from hrpsim.engine.step.step import advance
 from hrpsim.model.model import Model, adjacent_bodies
@@ -43,7 +43,7 @@ class SelfContacts:
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
         scene.counts["previous_count"] = 0  # these contacts remain if the step fails
-        while (status := advance(Reference(scene), 1)[1]) in _ASKS:
+        while (status := advance(TupleReference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
         found: dict[Pair, float] = {}
         records = scene.collision.contacts[: int(scene.search["found_count"][0])]

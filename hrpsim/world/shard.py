@@ -14,7 +14,7 @@ import numpy as np
 from hrpsim.common.errors import WorldError
 from hrpsim.engine.compile.compiled import address_of, entry_point
 from hrpsim.engine.compile.fields import Life, at, declared_fields, new_array, replaced
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.side_by_side import SPAN, TURN, advance_side_by_side
 from hrpsim.engine.step.step import advance
@@ -38,12 +38,16 @@ class Shard:
 
     def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]) -> None:
         self._numbers, self._steppings = tuple(numbers), tuple(steppings)
-        self._seen: list[Reference | None] = [None] * len(self._numbers)  # reference of each world
+        self._seen: list[TupleReference | None] = [None] * len(
+            self._numbers
+        )  # reference of each world
         self._references = self._seen.copy()  # the same references in shared memory
         self._work: dict[tuple, np.ndarray] = {}  # shared memory, by path and shape
         self._turns = np.zeros(len(self._numbers), TURN)
         self._memory = np.zeros((len(self._numbers), 1 + len(_OWN)), SPAN)  # not shared
-        self._example: Reference | None = None  # reference for which the machine code was compiled
+        self._example: TupleReference | None = (
+            None  # reference for which the machine code was compiled
+        )
         self._address = 0
         self._run: Any = None
         self._settled = -1  # number of scene changes when all worlds were last ready
@@ -167,7 +171,7 @@ class Shard:
                 self._refer_to(index, reference)
         self._settled = changes if ready == len(self._steppings) else -1
 
-    def _refer_to(self, index: int, seen: Reference) -> None:
+    def _refer_to(self, index: int, seen: TupleReference) -> None:
         """Replace a world's scene."""
         self._seen[index] = seen
         if self._example is None:
@@ -177,7 +181,7 @@ class Shard:
             self._run = entry_point(advance_side_by_side, *arguments)
         elif seen.kind_for_kernels is not self._example.kind_for_kernels:
             raise TypeError("the scenes of a batch's worlds are of several kinds")
-        reference = Reference(replaced(seen.whole, self._shared_work(seen.whole)), seen)
+        reference = TupleReference(replaced(seen.whole, self._shared_work(seen.whole)), seen)
         self._references[index] = reference
         self._turns["scene"][index] = reference.address
         spans = [(reference.address, reference.address + reference.nbytes)]

@@ -15,7 +15,7 @@ import pytest
 import hrpsim
 from hrpsim import share_path
 from hrpsim.bridges.policy_description import read_policy
-from hrpsim.bridges.policy_terms import TERMS, Readings
+from hrpsim.bridges.policy_terms import TERMS, PolicyReadings
 from hrpsim.control import ControllerError, ControlLoop, ImuReading
 
 JOINTS = ["RLEG_JOINT3", "LLEG_JOINT3"]
@@ -295,7 +295,7 @@ def readings(count=2, **changed):
     turned = np.array(
         [a * e * f - d * b * c, d * b * f + a * e * c, d * e * c - a * b * f, d * e * f + a * b * c]
     )
-    rest = Readings.at_rest(count)
+    rest = PolicyReadings.at_rest(count)
     imu = ImuReading(turned, np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0]))
     return replace(rest, imu=imu, **changed)
 

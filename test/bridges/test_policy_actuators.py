@@ -8,7 +8,7 @@ import pytest
 from bridges.networks import write_linear
 
 import hrpsim
-from hrpsim.bridges.policy_actuators import Actuators
+from hrpsim.bridges.policy_actuators import PolicyActuators
 from hrpsim.bridges.policy_check import check_policy
 from hrpsim.bridges.policy_description import read_policy
 from hrpsim.control import ControllerError
@@ -25,7 +25,7 @@ observations: [{term: gravity}]
 def actuators(folder, entries):
     """Return the actuators of a description with these entries."""
     (folder / "policy.yaml").write_text(f"{POLICY}actuators: [{entries}]\n")
-    found = Actuators(read_policy(folder / "policy.yaml").actuators)
+    found = PolicyActuators(read_policy(folder / "policy.yaml").actuators)
     found.reset()
     return found
 

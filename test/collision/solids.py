@@ -16,7 +16,7 @@ from hrpsim.engine.collision.mesh.solid_pair import A_SOLID, SEPARATION, SOLID_P
 from hrpsim.engine.collision.records import CONTACT, SHAPE
 from hrpsim.engine.collision.solids.collision_proxies import solids_of
 from hrpsim.engine.compile.compiled import kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.model.shapes.mesh_integrals import doubled_areas
 
 
@@ -82,8 +82,8 @@ def meet_solids(
     )
     near = margin + time_step * float(np.linalg.norm(drift))
     count = called(
-        run_meshes, Reference(scene.forest), kinematics, Reference(collision), near, float(margin),
-        float(time_step), len(known),
+        run_meshes, TupleReference(scene.forest), kinematics, TupleReference(collision), near,
+        float(margin), float(time_step), len(known),
         forest=scene.forest, kinematics=kinematics, collision=collision,
     )  # fmt: skip
     return manifold_of(collision.manifold[0], count)

@@ -24,10 +24,10 @@ from hrpsim.fitting.excitation import (
     read_excitation,
     write_motion,
 )
-from hrpsim.fitting.excitation.motions import Room, Series, chirp
+from hrpsim.fitting.excitation.motions import MotionLimits, Series, chirp
 
 SIGMA, PERIOD, WINDOW = 2e-3, 0.05, 0.5
-ROOM = Room(
+ROOM = MotionLimits(
     ("a", "b"),
     np.array([0.2, -0.1]),
     np.array([0.5, 0.3]),

@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 import hrpsim
 from hrpsim.fitting import FitWarning
 from hrpsim.fitting.intervals import of_coloured_noise
-from hrpsim.fitting.predict import Rows
+from hrpsim.fitting.predict import ResidualRows
 
 SAMPLES, WINDOW, DRAWS = 200, 50, 200
 TIME = np.arange(0.0, 1.2, 0.03)
@@ -34,7 +34,7 @@ def test_intervals_hold_at_coloured_noise(colour):
 
     slow = np.arange(SAMPLES) / SAMPLES
     J = without(np.column_stack([np.sin(23.0 * slow), np.cos(41.0 * slow) + slow**2]))
-    rows = Rows(np.zeros(SAMPLES, dtype=int), window, np.zeros(SAMPLES, dtype=int))
+    rows = ResidualRows(np.zeros(SAMPLES, dtype=int), window, np.zeros(SAMPLES, dtype=int))
     random, held = np.random.default_rng(1), np.zeros(2)
     for _ in range(DRAWS):
         white = random.normal(size=SAMPLES)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hrpsim.fitting.predict import Rows
+from hrpsim.fitting.predict import ResidualRows
 from hrpsim.fitting.starts import Starts
 
 WINDOWS, SAMPLES, WIDTH = 3, 5, 2
@@ -25,7 +25,7 @@ class LinearPredictor:
 
     def rows(self):
         one = np.zeros(len(NUMBERS), dtype=int)
-        return Rows(one, NUMBERS, one)
+        return ResidualRows(one, NUMBERS, one)
 
     def differences(self, values, offsets, together):
         assert together

@@ -163,9 +163,9 @@ def _read_other(kind: str, path: Path) -> None:
     elif kind == "recording":
         from fuzz.corpus import described_bag
 
-        from hrpsim.ros.replay.recorded_run import Recording
+        from hrpsim.ros.replay.recorded_run import RecordedTopics
 
-        Recording(described_bag(path))
+        RecordedTopics(described_bag(path))
     else:
         from fuzz.corpus import seeds
 

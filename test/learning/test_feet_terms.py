@@ -12,7 +12,7 @@ import pytest
 from learning.walker import task
 
 from hrpsim import StateError
-from hrpsim.bridges.policy_terms import TERMS, Readings
+from hrpsim.bridges.policy_terms import TERMS, PolicyReadings
 from hrpsim.control.framework.controller import BaseReading, ImuReading
 from hrpsim.learning import (
     CURRICULA,
@@ -143,7 +143,7 @@ def test_the_gait_s_phase_is_the_clock_of_policy_descriptions(state):
         angle = 2.0 * np.pi * number * state.step_dt / 0.8
         imu, base = ImuReading(level, zero, zero), BaseReading(zero, level, zero, zero)
         phases = angle + np.array([0.0, np.pi])
-        clock = TERMS["clock"](Readings(none, none, none, zero, phases, imu, base, none))
+        clock = TERMS["clock"](PolicyReadings(none, none, none, zero, phases, imu, base, none))
         np.testing.assert_allclose(row, clock, atol=1e-12)
     terms = {"clock": ObservationTermCfg("gait_phase", {"period": 0.8})}
     with closing(TaskBatch(task(observations=terms), 1, threads=1)) as tasks:

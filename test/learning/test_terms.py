@@ -10,7 +10,7 @@ import pytest
 from learning.walker import LEGS, MASS, task
 
 from hrpsim import StateError
-from hrpsim.bridges.policy_terms import TERMS, Readings
+from hrpsim.bridges.policy_terms import TERMS, PolicyReadings
 from hrpsim.control.framework.controller import BaseReading, ImuReading
 from hrpsim.learning import (
     OBSERVATIONS,
@@ -76,7 +76,7 @@ def test_terms_are_those_of_policy_descriptions(moved):
     """Law: a task's term and the term of a policy file with its meaning are the same numbers."""
     robot = moved.batch.worlds[1].robots[moved.robot_name]
     base = BaseReading(robot.q[:3], robot.q[3:7], robot.v[:3], robot.v[3:6])
-    readings = Readings(
+    readings = PolicyReadings(
         joint_positions=robot.joint_positions - moved.default_joint_pos,
         joint_velocities=robot.joint_velocities,
         action=moved.action[1],

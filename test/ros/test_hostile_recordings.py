@@ -13,8 +13,8 @@ from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 
 from hrpsim.commands.cli import main
-from hrpsim.ros.replay.recorded_run import State
-from hrpsim.ros.replay.replay import Comparison
+from hrpsim.ros.replay.recorded_run import RecordedState
+from hrpsim.ros.replay.replay import StateComparison
 
 TYPES = get_typestore(Stores.ROS2_HUMBLE)
 TEXT, JOINTS = "std_msgs/msg/String", "sensor_msgs/msg/JointState"
@@ -106,6 +106,6 @@ def test_what_is_no_number_is_not_the_same():
         name, joint_names = "r", ("j",)
         joint_positions = joint_velocities = joint_efforts = np.zeros(1)
 
-    comparison = Comparison(1e300)
-    comparison.add(0.0, Robot, State(["j"], np.array([[0.0], [np.nan], [0.0]])))
+    comparison = StateComparison(1e300)
+    comparison.add(0.0, Robot, RecordedState(["j"], np.array([[0.0], [np.nan], [0.0]])))
     assert comparison.departure.field == "velocity" and comparison.largest["velocity"] == np.inf

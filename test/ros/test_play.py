@@ -18,7 +18,7 @@ from sensor_msgs.msg import JointState
 from hrpsim.bag import BagError
 from hrpsim.commands.cli import main
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.replay.recorded_run import Arrival, Recording
+from hrpsim.ros.replay.recorded_run import Arrival, RecordedTopics
 from hrpsim.ros.replay.replay import RecordedTopic, Replay
 
 FEEDBACK = Path(__file__).with_name("feedback_controller.py")
@@ -86,7 +86,7 @@ def test_another_world_departs_and_it_is_told_where(lockstep_bag, capsys):
 
 def test_a_changed_command_departs_in_the_tick_that_it_acts_in(lockstep_bag):
     """Law: the first difference is in the state after the changed command, in its joint first."""
-    replay = Replay(Recording(lockstep_bag))
+    replay = Replay(RecordedTopics(lockstep_bag))
     arrivals = replay._topics[0]._arrivals
     changed = 100
     message = arrivals[changed].message
@@ -116,20 +116,20 @@ def test_stamped_commands_without_lockstep_come_out_the_same(simulations, listen
     assert listener.call("/hrpsim/pause").success
     wait_until_recorded(bag, {"/joint_states": {5_000_000 * k for k in range(101)}})
     assert recorder.stop(LIMIT) == 0
-    comparison = Replay(Recording(bag)).run()
+    comparison = Replay(RecordedTopics(bag)).run()
     assert comparison.departure is None, comparison.departure
     assert comparison.count > 100
 
 
 def test_a_duration_counts_from_the_first_recorded_state(lockstep_bag, monkeypatch):
     """Law: of states from 0.5 s on, 0.1 s are 21 at 200 Hz; a state without joints is none."""
-    replay = Replay(Recording(lockstep_bag))
+    replay = Replay(RecordedTopics(lockstep_bag))
     (states,) = replay._states.values()
     for step in [step for step in states if step < 500]:
         del states[step]
     comparison = replay.run(duration=0.1)
     assert comparison.count == 21 and comparison.departure is None
-    recording = Recording(lockstep_bag)
+    recording = RecordedTopics(lockstep_bag)
     monkeypatch.setattr("hrpsim.ros.replay.recorded_run.messages", lambda *_: [JointState()])
     with pytest.raises(BagError, match="no joint states"):
         Replay(recording)
@@ -138,7 +138,7 @@ def test_a_duration_counts_from_the_first_recorded_state(lockstep_bag, monkeypat
 @pytest.mark.parametrize("version, time", [(1, 0.0), (2, 0.004)])
 def test_a_bag_of_an_earlier_release_is_replayed_without_interpolation(lockstep_bag, version, time):
     """Law: without lockstep its targets jumped, whatever interpolate_commands was."""
-    recording = Recording(lockstep_bag)
+    recording = RecordedTopics(lockstep_bag)
     recording.description["version"] = version
     recording.description["settings"]["lockstep"] = False
     replay = Replay(recording)
@@ -188,7 +188,7 @@ def test_what_is_recorded_is_read_by_mcap(lockstep_bag):
 
 
 def test_a_bag_without_a_world_needs_one(lockstep_bag):
-    recording = Recording(lockstep_bag)
+    recording = RecordedTopics(lockstep_bag)
     recording.description = {}
     with pytest.raises(BagError, match="Give --world"):
         Replay(recording)

@@ -17,7 +17,7 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 import hrpsim
-from hrpsim.ros.robot.joint_trajectory import Points, motion_through
+from hrpsim.ros.robot.joint_trajectory import TrajectoryPoints, motion_through
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAD, SHOULDER = "HEAD_JOINT0", "RARM_JOINT0"
@@ -109,7 +109,7 @@ def test_a_trajectory_commands_what_world_takes(bench, with_velocities):
     robot = world.robots["hrp2"]
     motion = motion_through(
         [HEAD, SHOULDER],
-        Points(*zip(*points)),
+        TrajectoryPoints(*zip(*points)),
         np.zeros(2),  # what the world file commands
         np.zeros(2),
     )

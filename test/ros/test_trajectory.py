@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import WorldError
-from hrpsim.ros.robot.joint_trajectory import Points, motion_through
+from hrpsim.ros.robot.joint_trajectory import TrajectoryPoints, motion_through
 
 NAMES = ["hip", "knee"]
 HERE, RATE = np.array([0.1, -0.2]), np.array([0.3, 0.0])
@@ -36,7 +36,7 @@ def test_what_is_given_decides_the_degree_and_is_followed_exactly(count):
     times, shares = np.array([0.4, 1.0, 1.7]), np.array([1.0, 2.0])
     given = [np.outer(course.deriv(k)(times), shares) for k in range(count)]
     start = shares * course(0.0), shares * course.deriv()(0.0)
-    motion = motion_through(NAMES, Points(times, *given), *start)
+    motion = motion_through(NAMES, TrajectoryPoints(times, *given), *start)
     grid = np.linspace(0.0, 1.69, 200)
     positions, velocities = sampled(motion, grid)
     assert positions == pytest.approx(np.outer(course(grid), shares), abs=1e-12, rel=1e-12)
@@ -49,7 +49,7 @@ def test_a_stream_of_positions_ahead_is_an_exponential_approach():
     """Law: each 0.1 s a goal 1 s ahead; lines leave 0.9 of the way, so 0.9^30 after 3 s."""
     here, rate = np.zeros(1), np.zeros(1)
     for _ in range(30):
-        motion = motion_through(["hip"], Points([1.0], [[1.0]]), here, rate)
+        motion = motion_through(["hip"], TrajectoryPoints([1.0], [[1.0]]), here, rate)
         here, rate = motion.at(0.1)
     assert here == pytest.approx([1.0 - 0.9**30], abs=1e-12)
 
@@ -57,18 +57,18 @@ def test_a_stream_of_positions_ahead_is_an_exponential_approach():
 def test_a_last_velocity_is_refused():
     for last in (1e-3, -2.0):
         with pytest.raises(WorldError, match=r"the last point has the velocity .* 'knee'"):
-            motion_through(NAMES, Points([1.0], [[0.5, 0.5]], [[0.0, last]]), HERE, RATE)
-    motion_through(NAMES, Points([1.0], [[0.5, 0.5]], [[0.0, 1e-8]]), HERE, RATE)
+            motion_through(NAMES, TrajectoryPoints([1.0], [[0.5, 0.5]], [[0.0, last]]), HERE, RATE)
+    motion_through(NAMES, TrajectoryPoints([1.0], [[0.5, 0.5]], [[0.0, 1e-8]]), HERE, RATE)
 
 
 def test_a_first_point_at_once_is_where_it_begins():
-    motion = motion_through(NAMES, Points([0.0], [[1.0, 2.0]]), HERE, RATE)
+    motion = motion_through(NAMES, TrajectoryPoints([0.0], [[1.0, 2.0]]), HERE, RATE)
     assert motion.duration == 0.0
     assert motion.at(0.0)[0] == pytest.approx([1.0, 2.0])
 
 
 def test_joints_are_taken_out():
-    motion = motion_through(NAMES, Points([1.0], [[1.0, 2.0]], [[0.0, 0.0]]), HERE, RATE)
+    motion = motion_through(NAMES, TrajectoryPoints([1.0], [[1.0, 2.0]], [[0.0, 0.0]]), HERE, RATE)
     rest = motion.without({"hip"})
     assert rest.names == ("knee",)
     assert rest.at(0.3)[0] == pytest.approx(motion.at(0.3)[0][1:])
@@ -88,4 +88,4 @@ def test_joints_are_taken_out():
 )
 def test_what_does_not_fit_is_named(times, positions, velocities, complaint):
     with pytest.raises(WorldError, match=complaint):
-        motion_through(NAMES, Points(times, positions, velocities), HERE, RATE)
+        motion_through(NAMES, TrajectoryPoints(times, positions, velocities), HERE, RATE)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.engine.compile.compiled import kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.solvers.impulses import warm_start
 from hrpsim.engine.step.rows.constrain import solve_rows
 from hrpsim.engine.step.scene.records import WHOLE
@@ -117,7 +117,7 @@ def pushed_velocity(scene, start) -> np.ndarray:
 def solved(world, sweep_limit):
     """Return the scene of `prepared` with its rows solved, from no impulses."""
     free = world.scene.constrained.velocity.copy()
-    while (status := solve_prepared(Reference(world.scene), sweep_limit)) != DONE:
+    while (status := solve_prepared(TupleReference(world.scene), sweep_limit)) != DONE:
         world._scenes.present = grow(world.scene, status)
         world.scene.constrained.velocity[:] = free
     return world.scene
@@ -129,7 +129,7 @@ def solved_from(world, impulses):
     while True:
         world.scene.constrained.velocity[:] = free
         world.scene.rows.rows["impulse"][: len(impulses)] = impulses
-        status = solve_from_impulses(Reference(world.scene))
+        status = solve_from_impulses(TupleReference(world.scene))
         if status == DONE:
             return world.scene
         world._scenes.present = grow(world.scene, status)

@@ -8,7 +8,7 @@ import pytest
 
 from hrpsim import Box, Sphere, World
 from hrpsim.engine.compile.compiled import kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.scene.islands import find_worst
 
 TIME_STEP = 1e-3
@@ -54,7 +54,7 @@ def test_every_contact_of_a_falling_heap_obeys_its_laws():
     for _ in range(400):
         world.step()
         assert world.stats.converged
-        assert largest_error(Reference(world.scene)) <= 1e-8
+        assert largest_error(TupleReference(world.scene)) <= 1e-8
         contacts = world.stats.contact_count
         largest = max(largest, contacts - int(world.scene.newton.capacity["constraints"][0]))
     assert largest > 5  # some waited

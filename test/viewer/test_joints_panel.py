@@ -10,7 +10,7 @@ from viewer.visitor import Visitor
 from hrpsim import World, load_model
 from hrpsim.viewer import Viewer
 from hrpsim.viewer.panels.joints import POSITIONS
-from hrpsim.viewer.session import Motion
+from hrpsim.viewer.session import TimeAdvance
 
 pytest.importorskip("viser")
 INERTIAL = (
@@ -99,7 +99,7 @@ def test_sliders_follow_the_targets_of_others(viewer):
 
 def test_a_controller_keeps_its_robot():
     """Law: beside a controller, sliders show positions, and a page's values command nothing."""
-    viewer = arm_in(lambda world: Motion(world.time_step, world.step, rewinds=False))
+    viewer = arm_in(lambda world: TimeAdvance(world.time_step, world.step, rewinds=False))
     try:
         visitor, robot = Visitor(viewer), viewer.session.world.robots["arm"]
         slider = viewer.controls.joints.sliders["shoulder"]

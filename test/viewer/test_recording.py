@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from hrpsim.viewer.session import Recording
+from hrpsim.viewer.session import SnapshotHistory
 
 
 def snapshot(number, size=1000):
@@ -12,7 +12,7 @@ def snapshot(number, size=1000):
 
 
 def recorded(count, limit):
-    recording = Recording(limit)
+    recording = SnapshotHistory(limit)
     for k in range(count):
         recording.add(0.1 * k, snapshot(k))
     return recording
@@ -26,7 +26,7 @@ def test_memory_is_bounded_and_the_oldest_go_first():
 
 
 def test_one_snapshot_stays_however_large_it_is():
-    recording = Recording(limit=10)
+    recording = SnapshotHistory(limit=10)
     recording.add(0.0, snapshot(0))
     recording.add(0.1, snapshot(1))
     assert len(recording) == 1 and recording.at(5.0)["number"] == 1

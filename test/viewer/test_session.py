@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from hrpsim import Box, HrpsimError, World, WorldError
-from hrpsim.viewer.session import Motion, Session
+from hrpsim.viewer.session import Session, TimeAdvance
 
 FRAME = 0.025
 
@@ -106,7 +106,7 @@ def test_going_on_from_the_past_repeats_it_bit_for_bit(session, wall):
 
 
 def test_a_controlled_world_does_not_go_on_from_the_past(session):
-    held = Session(session.world, Motion(0.005, lambda: session.world.step(5), rewinds=False))
+    held = Session(session.world, TimeAdvance(0.005, lambda: session.world.step(5), rewinds=False))
     with pytest.raises(HrpsimError, match="cannot go back in time"):
         held.go_on_from_here()
 

@@ -9,7 +9,7 @@ from viewer.visitor import Visitor
 from hrpsim import HrpsimError, load_world
 from hrpsim.viewer import Viewer
 from hrpsim.viewer.panels.worlds import world_files
-from hrpsim.viewer.session import Motion
+from hrpsim.viewer.session import TimeAdvance
 
 pytest.importorskip("viser")
 BALL = "bodies: [{{name: {}, shape: {{sphere: 0.1}}, mass: 1.0, position: [0, 0, 1]}}]\n"
@@ -95,7 +95,7 @@ def test_a_wrong_file_leaves_the_world_and_the_page_says_why(folder):
 
 
 def test_a_controller_keeps_its_world(folder):
-    viewer = opened(folder, lambda world: Motion(world.time_step, world.step, rewinds=False))
+    viewer = opened(folder, lambda world: TimeAdvance(world.time_step, world.step, rewinds=False))
     try:
         visitor, world = Visitor(viewer), viewer.session.world
         visitor.use(viewer.controls.worlds.chosen, "inner/two.yaml")

@@ -124,11 +124,11 @@ def test_materials_of_links_have_the_friction_of_the_table(load):
 def test_pairs_that_the_table_lacks_have_geometric_means(tmp_path):
     """Law: friction sqrt(r1 r2), restitution sqrt((1 - v1) (1 - v2)), as in Choreonoid."""
     from hrpsim.model.readers.robot_data import Notes
-    from hrpsim.world.file.cnoid_materials import MaterialTable
+    from hrpsim.world.file.cnoid_materials import CnoidMaterials
 
     path = tmp_path / "materials.yaml"
     path.write_text(TABLE)
-    table = MaterialTable()
+    table = CnoidMaterials()
     table.read(path, Notes())
     laws = {(a, b): law for a, b, law in table.pairs(["Wood", "Ice", "default"])}
     assert laws["Ice", "Wood"] == pytest.approx((0.08, 0.08, 0.5))

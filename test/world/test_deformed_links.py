@@ -54,7 +54,5 @@ def test_mass_properties_are_those_of_deformed_points(deformation, shift):
 
 @pytest.mark.parametrize("change", [{"mass_factor": 0.0}, {"deformation": np.zeros((3, 3))}])
 def test_links_without_matter_are_refused(change):
-    with pytest.raises(
-        hrpsim.HrpsimError, match="no solid has the inertia|mass_factor must be positive"
-    ):
+    with pytest.raises(hrpsim.HrpsimError, match=r"no solid has|mass_factor must be positive"):
         ARM.deform_link("rod", **change)

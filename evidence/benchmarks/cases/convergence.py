@@ -18,7 +18,7 @@ from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module
 from hrpsim import Box, World
 from hrpsim.engine.compile.compiled import kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.scene.islands import find_worst
 
 SOLVERS = ("auto", "iterative", "newton", "direct")
@@ -209,7 +209,7 @@ def _solve(bodies: Bodies, motion, solver: str, sweeps: int | None) -> tuple[str
         begin = time.perf_counter()
         world.step()
         best = min(best, time.perf_counter() - begin)
-    return f"{1e6 * best:.0f}", f"{_error(Reference(world.scene)):.1e}"
+    return f"{1e6 * best:.0f}", f"{_error(TupleReference(world.scene)):.1e}"
 
 
 def draw(result: CaseResult, figure) -> None:

@@ -17,7 +17,7 @@ from evidence.benchmarks.robots import bare_model, named_robots
 from evidence.benchmarks.timing import Effort, Subject, interleave
 from evidence.experiments.framework.engines import mujoco_module, pinocchio_module
 from hrpsim.derivatives.tangent import new_columns
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.dynamics.articulated import new_workspace
 from hrpsim.model.system import FREE
 
@@ -41,7 +41,7 @@ class Ours:
         self.tau[:, :6] = 0.0
         self.out = np.zeros((STATES, model.nv))
         self.M = np.zeros((model.nv, model.nv))
-        self.derivatives = Reference(self.space)
+        self.derivatives = TupleReference(self.space)
         self.columns = new_columns(model.nv)
 
     def subject(self, algorithm: str) -> Subject:

@@ -12,7 +12,7 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.targets import below
 from evidence.experiments.scenes.standing import GRIDS, humanoid, mujoco_standing, our_standing
 from hrpsim.engine.compile.compiled import kernel
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.dynamics.response import constrained_responses
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.rows.constrain import remember_impulses, solve_motion
@@ -251,7 +251,7 @@ def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str,
     start = world.snapshot()
     costs = {}
     for phase, name in enumerate(PHASES):
-        scene = Reference(world.scene)
+        scene = TupleReference(world.scene)
         _repeat(scene, phase, 1)
         times = []
         for _ in range(rounds):

@@ -22,7 +22,7 @@ from hrpsim.bridges.mujoco.other_forces import OtherForces
 from hrpsim.bridges.mujoco.sensing import acceleration_sensors
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.model import Joint
 from hrpsim.model.readers.mjcf.robot import MjcfRobot
@@ -103,7 +103,7 @@ class RobotMapping:
         """
         robot, actuators = self.robot, self.robot.access.actuators.whole
         first, v = robot.world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
-        arrays = Reference(
+        arrays = TupleReference(
             exchange.Exchange(
                 settings=scene.settings,
                 velocity=scene.velocity[v],

@@ -26,12 +26,12 @@ class Handle:
     """
 
     def __init__(self, model: Any, data: Any) -> None:
-        from hrpsim.viewer.session import Motion, Session
+        from hrpsim.viewer.session import Session, TimeAdvance
         from hrpsim.viewer.viewer import Viewer
 
         self._open, self._data, self._world = True, data, data.world
         world: World = data.world
-        still = Session(world, Motion(world.time_step, lambda: None, rewinds=False))
+        still = Session(world, TimeAdvance(world.time_step, lambda: None, rewinds=False))
         self._viewer = Viewer(world, session=still)
         self._next = 0.0  # time of the next picture [s, wall]
         self.cam, self.opt = package().MjvCamera(), package().MjvOption()

@@ -19,7 +19,7 @@ from hrpsim.bridges.mujoco.native import package, refuse_change
 from hrpsim.common.errors import ModelWarning
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Indices
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 
 _WORD = 8  # bytes. MuJoCo's arrays begin at multiples of 64 bytes.
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -79,7 +79,7 @@ class Watch:
         self._changes = model.options.changes
         self._is_forgotten = False
         now = _blocks(self._fields)
-        self._blocks = Reference(Blocks(*now, *(block.copy() for block in now)))
+        self._blocks = TupleReference(Blocks(*now, *(block.copy() for block in now)))
         self._differs = partial(entry_point(differs, self._blocks), self._blocks)
 
     def is_changed(self) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hrpsim.bridges.unitree.wire_layout import Field, Layout
+from hrpsim.bridges.unitree.wire_layout import Layout, WireField
 
 
 class Messages(NamedTuple):
@@ -21,49 +21,49 @@ class Messages(NamedTuple):
     state: Layout
 
 
-def _imu(temperature: str) -> list[Field]:
-    vectors = [Field(name, "f4", 3) for name in ("gyroscope", "accelerometer", "rpy")]
-    return [Field("quaternion", "f4", 4), *vectors, Field("temperature", temperature)]
+def _imu(temperature: str) -> list[WireField]:
+    vectors = [WireField(name, "f4", 3) for name in ("gyroscope", "accelerometer", "rpy")]
+    return [WireField("quaternion", "f4", 4), *vectors, WireField("temperature", temperature)]
 
 
-def _motor_command(reserved: int) -> list[Field]:
-    numbers = [Field(name, "f4") for name in ("q", "dq", "tau", "kp", "kd")]
-    return [Field("mode", "u1"), *numbers, Field("reserve", "u4", reserved)]
+def _motor_command(reserved: int) -> list[WireField]:
+    numbers = [WireField(name, "f4") for name in ("q", "dq", "tau", "kp", "kd")]
+    return [WireField("mode", "u1"), *numbers, WireField("reserve", "u4", reserved)]
 
 
-_MEASURED = [Field(name, "f4") for name in ("q", "dq", "ddq", "tau_est")]
+_MEASURED = [WireField(name, "f4") for name in ("q", "dq", "ddq", "tau_est")]
 _HEAD = [
-    Field("head", "u1", 2),
-    Field("level_flag", "u1"),
-    Field("frame_reserve", "u1"),
-    Field("sn", "u4", 2),
-    Field("version", "u4", 2),
-    Field("bandwidth", "u2"),
+    WireField("head", "u1", 2),
+    WireField("level_flag", "u1"),
+    WireField("frame_reserve", "u1"),
+    WireField("sn", "u4", 2),
+    WireField("version", "u4", 2),
+    WireField("bandwidth", "u2"),
 ]
 _GO_MOTOR = [
-    Field("mode", "u1"),
+    WireField("mode", "u1"),
     *_MEASURED,
-    *(Field(name, "f4") for name in ("q_raw", "dq_raw", "ddq_raw")),
-    Field("temperature", "i1"),
-    Field("lost", "u4"),
-    Field("reserve", "u4", 2),
+    *(WireField(name, "f4") for name in ("q_raw", "dq_raw", "ddq_raw")),
+    WireField("temperature", "i1"),
+    WireField("lost", "u4"),
+    WireField("reserve", "u4", 2),
 ]
 _GO_BATTERY = [
-    *(Field(name, "u1") for name in ("version_high", "version_low", "status", "soc")),
-    Field("current", "i4"),
-    Field("cycle", "u2"),
-    Field("bq_ntc", "i1", 2),
-    Field("mcu_ntc", "i1", 2),
-    Field("cell_vol", "u2", 15),
+    *(WireField(name, "u1") for name in ("version_high", "version_low", "status", "soc")),
+    WireField("current", "i4"),
+    WireField("cycle", "u2"),
+    WireField("bq_ntc", "i1", 2),
+    WireField("mcu_ntc", "i1", 2),
+    WireField("cell_vol", "u2", 15),
 ]
 _HG_MOTOR = [
-    Field("mode", "u1"),
+    WireField("mode", "u1"),
     *_MEASURED,
-    Field("temperature", "i2", 2),
-    Field("vol", "f4"),
-    Field("sensor", "u4", 2),
-    Field("motorstate", "u4"),
-    Field("reserve", "u4", 4),
+    WireField("temperature", "i2", 2),
+    WireField("vol", "f4"),
+    WireField("sensor", "u4", 2),
+    WireField("motorstate", "u4"),
+    WireField("reserve", "u4", 4),
 ]
 
 GO = Messages(
@@ -72,36 +72,36 @@ GO = Messages(
         "unitree_go/LowCmd",
         [
             *_HEAD,
-            Field("motor_cmd", _motor_command(3), 20),
-            Field("bms_cmd", [Field("off", "u1"), Field("reserve", "u1", 3)]),
-            Field("wireless_remote", "u1", 40),
-            Field("led", "u1", 12),
-            Field("fan", "u1", 2),
-            Field("gpio", "u1"),
-            Field("reserve", "u4"),
-            Field("crc", "u4"),
+            WireField("motor_cmd", _motor_command(3), 20),
+            WireField("bms_cmd", [WireField("off", "u1"), WireField("reserve", "u1", 3)]),
+            WireField("wireless_remote", "u1", 40),
+            WireField("led", "u1", 12),
+            WireField("fan", "u1", 2),
+            WireField("gpio", "u1"),
+            WireField("reserve", "u4"),
+            WireField("crc", "u4"),
         ],
     ),
     Layout(
         "unitree_go/LowState",
         [
             *_HEAD,
-            Field("imu_state", _imu("i1")),
-            Field("motor_state", _GO_MOTOR, 20),
-            Field("bms_state", _GO_BATTERY),
-            Field("foot_force", "i2", 4),
-            Field("foot_force_est", "i2", 4),
-            Field("tick", "u4"),
-            Field("wireless_remote", "u1", 40),
-            Field("bit_flag", "u1"),
-            Field("adc_reel", "f4"),
-            Field("temperature_ntc1", "i1"),
-            Field("temperature_ntc2", "i1"),
-            Field("power_v", "f4"),
-            Field("power_a", "f4"),
-            Field("fan_frequency", "u2", 4),
-            Field("reserve", "u4"),
-            Field("crc", "u4"),
+            WireField("imu_state", _imu("i1")),
+            WireField("motor_state", _GO_MOTOR, 20),
+            WireField("bms_state", _GO_BATTERY),
+            WireField("foot_force", "i2", 4),
+            WireField("foot_force_est", "i2", 4),
+            WireField("tick", "u4"),
+            WireField("wireless_remote", "u1", 40),
+            WireField("bit_flag", "u1"),
+            WireField("adc_reel", "f4"),
+            WireField("temperature_ntc1", "i1"),
+            WireField("temperature_ntc2", "i1"),
+            WireField("power_v", "f4"),
+            WireField("power_a", "f4"),
+            WireField("fan_frequency", "u2", 4),
+            WireField("reserve", "u4"),
+            WireField("crc", "u4"),
         ],
     ),
 )
@@ -111,25 +111,25 @@ HG = Messages(
     Layout(
         "unitree_hg/LowCmd",
         [
-            Field("mode_pr", "u1"),
-            Field("mode_machine", "u1"),
-            Field("motor_cmd", _motor_command(1), 35),
-            Field("reserve", "u4", 4),
-            Field("crc", "u4"),
+            WireField("mode_pr", "u1"),
+            WireField("mode_machine", "u1"),
+            WireField("motor_cmd", _motor_command(1), 35),
+            WireField("reserve", "u4", 4),
+            WireField("crc", "u4"),
         ],
     ),
     Layout(
         "unitree_hg/LowState",
         [
-            Field("version", "u4", 2),
-            Field("mode_pr", "u1"),
-            Field("mode_machine", "u1"),
-            Field("tick", "u4"),
-            Field("imu_state", _imu("i2")),
-            Field("motor_state", _HG_MOTOR, 35),
-            Field("wireless_remote", "u1", 40),
-            Field("reserve", "u4", 4),
-            Field("crc", "u4"),
+            WireField("version", "u4", 2),
+            WireField("mode_pr", "u1"),
+            WireField("mode_machine", "u1"),
+            WireField("tick", "u4"),
+            WireField("imu_state", _imu("i2")),
+            WireField("motor_state", _HG_MOTOR, 35),
+            WireField("wireless_remote", "u1", 40),
+            WireField("reserve", "u4", 4),
+            WireField("crc", "u4"),
         ],
     ),
 )
@@ -139,20 +139,20 @@ HG = Messages(
 SPORT_MODE_STATE = Layout(
     "unitree_go/SportModeState",
     [
-        Field("stamp", [Field("sec", "i4"), Field("nanosec", "u4")]),
-        Field("error_code", "u4"),
-        Field("imu_state", _imu("i1")),
-        Field("mode", "u1"),
-        Field("progress", "f4"),
-        Field("gait_type", "u1"),
-        Field("foot_raise_height", "f4"),
-        Field("position", "f4", 3),
-        Field("body_height", "f4"),
-        Field("velocity", "f4", 3),
-        Field("yaw_speed", "f4"),
-        Field("range_obstacle", "f4", 4),
-        Field("foot_force", "i2", 4),
-        Field("foot_position_body", "f4", 12),
-        Field("foot_speed_body", "f4", 12),
+        WireField("stamp", [WireField("sec", "i4"), WireField("nanosec", "u4")]),
+        WireField("error_code", "u4"),
+        WireField("imu_state", _imu("i1")),
+        WireField("mode", "u1"),
+        WireField("progress", "f4"),
+        WireField("gait_type", "u1"),
+        WireField("foot_raise_height", "f4"),
+        WireField("position", "f4", 3),
+        WireField("body_height", "f4"),
+        WireField("velocity", "f4", 3),
+        WireField("yaw_speed", "f4"),
+        WireField("range_obstacle", "f4", 4),
+        WireField("foot_force", "i2", 4),
+        WireField("foot_position_body", "f4", 12),
+        WireField("foot_speed_body", "f4", 12),
     ],
 )

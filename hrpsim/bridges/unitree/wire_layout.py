@@ -21,11 +21,11 @@ _LITTLE_ENDIAN = (1, 7)  # plain CDR of versions 1 and 2, equal without numbers 
 _HEADER_LENGTH = len(ENCAPSULATION)
 
 
-class Field(NamedTuple):
+class WireField(NamedTuple):
     """A field of a message: a number or a structure, or an array of these."""
 
     name: str
-    kind: str | Sequence[Field]  # numpy's name of a number type, or the fields of a structure
+    kind: str | Sequence[WireField]  # numpy's name of a number type, or the fields of a structure
     count: int = 1  # 1 is not an array
 
 
@@ -41,7 +41,7 @@ class Layout:
         wire_size: length on the wire, without the encapsulation header [bytes].
     """
 
-    def __init__(self, name: str, fields: Sequence[Field]) -> None:
+    def __init__(self, name: str, fields: Sequence[WireField]) -> None:
         self.name = name
         self.dtype = _structure(fields)
         in_c, on_wire, end = [], [], 0
@@ -84,7 +84,7 @@ class Layout:
         return data.tobytes()
 
 
-def _structure(fields: Sequence[Field]) -> np.dtype:
+def _structure(fields: Sequence[WireField]) -> np.dtype:
     items = []
     for name, kind, count in fields:
         of_one = np.dtype("<" + kind) if isinstance(kind, str) else _structure(kind)

@@ -66,7 +66,7 @@ def _started(study, found, cell: int):
     from hrpsim.sweeps.boundary import BoundaryScenario
     from hrpsim.sweeps.sweep import cell_of
     from hrpsim.sweeps.worlds.world_scenario import WorldScenario
-    from hrpsim.viewer.session import Motion
+    from hrpsim.viewer.session import TimeAdvance
 
     if isinstance(study.scenario, BoundaryScenario):
         raise HrpsimError(
@@ -77,7 +77,7 @@ def _started(study, found, cell: int):
         raise HrpsimError("only cells of a study with a `world` can be shown, not of a `function`")
     chosen = cell_of(found, cell)
     run = study.scenario.start(chosen.values, chosen.seed)
-    return run, Motion(run.period, run.go_on, rewinds=False)
+    return run, TimeAdvance(run.period, run.go_on, rewinds=False)
 
 
 def _film(options: argparse.Namespace, study, found, cell: int, several: bool) -> Path:

@@ -17,7 +17,7 @@ from hrpsim.common.arguments import port
 from hrpsim.common.progress import Progress
 
 if TYPE_CHECKING:
-    from hrpsim.viewer.session import Motion
+    from hrpsim.viewer.session import TimeAdvance
     from hrpsim.viewer.viewer import Viewer
     from hrpsim.world.world import World
 
@@ -64,7 +64,7 @@ def make_film(
         follow: the robot that stays in the middle. By default all moving bodies are shown.
     """
     from hrpsim.viewer.film import make_film
-    from hrpsim.viewer.session import Motion
+    from hrpsim.viewer.session import TimeAdvance
 
     begin, progress, end = time.monotonic(), Progress("filming", "s"), world.time + options.duration
 
@@ -73,7 +73,7 @@ def make_film(
         progress.show(world.time, end)
 
     file, chosen = film or options.film, {"follow": follow} if follow else {}
-    motion = Motion(world.time_step, tick)
+    motion = TimeAdvance(world.time_step, tick)
     pictures = make_film(world, file, options.duration, motion, **chosen)
     progress.end()
     took = time.monotonic() - begin
@@ -85,7 +85,7 @@ def make_film(
 def view(
     options: argparse.Namespace,
     world: World,
-    motion: Motion | None = None,
+    motion: TimeAdvance | None = None,
     panel: Callable[[Viewer], Any] | None = None,
     follow: str = "",
     worlds: Path | None = None,
@@ -125,7 +125,7 @@ def controlled(robot, controller, parameters):
     After the end of the controller, the last command holds. A reset starts the controller again.
     """
     from hrpsim.control.framework.control_loop import ControlLoop
-    from hrpsim.viewer.session import Motion
+    from hrpsim.viewer.session import TimeAdvance
 
     loop = ControlLoop(robot, controller, parameters)
     finished_at = math.inf
@@ -138,4 +138,4 @@ def controlled(robot, controller, parameters):
         loop.tick()
         finished_at = robot.world.time if controller.finished else math.inf
 
-    return loop, Motion(controller.period, tick, rewinds=False)
+    return loop, TimeAdvance(controller.period, tick, rewinds=False)

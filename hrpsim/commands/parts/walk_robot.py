@@ -14,7 +14,7 @@ from hrpsim.common.arguments import positive
 from hrpsim.common.errors import HrpsimError, ModelError, WorldError
 
 if TYPE_CHECKING:
-    from hrpsim.control.biped.prepare import Finding, PreparedBiped
+    from hrpsim.control.biped.prepare import PreparationFinding, PreparedBiped
     from hrpsim.world.objects.robot import Robot
 
 _TIME_STEP = 0.001  # [s]
@@ -89,7 +89,7 @@ def ready(
     prepared: PreparedBiped,
     options: argparse.Namespace,
     parameters: Mapping[str, Any],
-    report: Callable[[list[Finding]], None],
+    report: Callable[[list[PreparationFinding]], None],
 ) -> Robot:
     """Return the robot at rest in a world, after checks. The walk is planned as by the controller.
 
@@ -97,7 +97,7 @@ def ready(
     robot can walk.
     """
     from hrpsim.commands.parts.walk_report import pace_text
-    from hrpsim.control.biped.prepare import Finding
+    from hrpsim.control.biped.prepare import PreparationFinding
     from hrpsim.control.biped.servos import check_hold
     from hrpsim.control.walk import Walk
 
@@ -107,16 +107,16 @@ def ready(
         check_hold(prepared.model, prepared.hold)
         robot = robot_in_world(prepared, options.world)
         rest = robot.world.settle()[robot.name]
-        findings.append(Finding("at rest", str(rest)))
+        findings.append(PreparationFinding("at rest", str(rest)))
         if rest.lies:
             raise ModelError(f"{prepared.model.source}: the robot fell before the walk: {rest}")
         controller.configure(robot.model, {**parameters_of(prepared), **parameters})
     except HrpsimError:
-        report([*findings, Finding("verdict", f"cannot walk {pattern}")])
+        report([*findings, PreparationFinding("verdict", f"cannot walk {pattern}")])
         raise
     text = pace_text(controller.pace._asdict())
     verdict = f"can walk {pattern}" + (f", {text}" if text else "")
-    report([*findings, Finding("verdict", verdict)])
+    report([*findings, PreparationFinding("verdict", verdict)])
     return robot
 
 
@@ -167,7 +167,7 @@ def write_robot(prepared: PreparedBiped, folder: Path, accept_nonphysical_inerti
     return world
 
 
-def check_lines(findings: list[Finding], path: Path) -> list[str]:
+def check_lines(findings: list[PreparationFinding], path: Path) -> list[str]:
     """Return the check of a robot as readable lines, the verdict first."""
     lines = [f"{path.name}: {findings[-1].text}"]
     for what, text, made in findings[:-1]:

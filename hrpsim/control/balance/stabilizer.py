@@ -31,7 +31,7 @@ from hrpsim.control.balance.walk_reference import RollingReference, WalkReferenc
 from hrpsim.control.framework.controller import Command, State, controlled_joints
 from hrpsim.control.motion.numerical_leg import legs_of
 from hrpsim.engine.compile.compiled import entry_point
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.model.model import Model
 
 _ANKLE = 4  # index of the first ankle joint in a leg
@@ -109,7 +109,7 @@ class Stabilizer:
             np.zeros(len(joints)),
             np.zeros(1, dtype=SIGNALS),
         )
-        self._sources = Reference(self._balance)
+        self._sources = TupleReference(self._balance)
         self._command = np.empty((2, len(joints)))
         self._stabilize = entry_point(stabilize, self._sources, 0, self._command)
         self._signals = self._balance.signals.view(np.float64)

@@ -80,7 +80,7 @@ class BipedOptions:
             raise ModelError("name both feet, or none (--left-foot, --right-foot)")
 
 
-class Finding(NamedTuple):
+class PreparationFinding(NamedTuple):
     """One line of the report. made: whether a missing element was added."""
 
     what: str
@@ -95,7 +95,7 @@ class PreparedBiped:
     urdf: str
     model: Model
     soles: tuple[str, str]  # left, right
-    findings: tuple[Finding, ...]
+    findings: tuple[PreparationFinding, ...]
     hold: StaticHold  # static posture under the weight at the start of a walk
 
     @property
@@ -147,13 +147,15 @@ def prepare_biped(
     model = _loaded(root, label, "hull")
     findings += _leg_findings(model, biped, soles)
     hold = static_hold(model, model.keyframes[HALF_SITTING], soles)
-    findings.append(Finding("hold", f"{', '.join(hold.joints)} {hold}"))
+    findings.append(PreparationFinding("hold", f"{', '.join(hold.joints)} {hold}"))
     etree.indent(root)
     urdf = etree.tostring(root, encoding="unicode")
     return PreparedBiped(urdf, model, soles, tuple(findings), hold)
 
 
-def _find_parts(root, given: Model, options: BipedOptions) -> tuple[Model, Biped, list[Finding]]:
+def _find_parts(
+    root, given: Model, options: BipedOptions
+) -> tuple[Model, Biped, list[PreparationFinding]]:
     """Return the model, the biped and the findings.
 
     Meshes of feet that lie crosswise are turned.
@@ -166,18 +168,20 @@ def _find_parts(root, given: Model, options: BipedOptions) -> tuple[Model, Biped
     given = _loaded(root, given.source, "hull")
     biped = biped_of(given, feet)
     text = f"{turned} turned as their files' up_axis says: the feet lay crosswise"
-    return given, biped, [*_found(given, biped), Finding("meshes", text, True)]
+    return given, biped, [*_found(given, biped), PreparationFinding("meshes", text, True)]
 
 
-def _hold_followers(root, model: Model, biped: Biped) -> list[Finding]:
+def _hold_followers(root, model: Model, biped: Biped) -> list[PreparationFinding]:
     """Fix the joints above the legs, and mimic joints, at zero."""
     followers = model.system.mimic_dof >= 0
     names = [j.name for j in model.joints if j.joint_type != FREE and followers[j.v_index]]
     held = _hold(root, [*biped.above, *names])
-    return [Finding("held", ", ".join(held), True)] if held else []
+    return [PreparationFinding("held", ", ".join(held), True)] if held else []
 
 
-def _add_servos(root, base: str, model: Model, biped: Biped, soles: tuple[str, str]) -> Finding:
+def _add_servos(
+    root, base: str, model: Model, biped: Biped, soles: tuple[str, str]
+) -> PreparationFinding:
     """Add the posture of half-sitting, and gains of servos that hold the robot in this posture."""
     outlines, heights = zip(*((leg.outline, leg.ankle_height) for leg in biped.legs))
     q = half_sitting(model, soles, outlines, heights)
@@ -202,21 +206,21 @@ def _loaded(root, label: str, meshes: str) -> Model:
     return replace(model, source=label)
 
 
-def _found(model: Model, biped: Biped) -> list[Finding]:
+def _found(model: Model, biped: Biped) -> list[PreparationFinding]:
     left, right = biped.legs
     size = left.outline.max(axis=0) - left.outline.min(axis=0)
     ahead = biped.R[:, 0].round(3).tolist()
     return [
-        Finding("mass", f"{model.mass:.1f} kg, {len(model.joint_names)} joints"),
-        Finding("feet", f"{left.foot}, {right.foot}"),
-        Finding("legs", f"{', '.join(left.joints)}; {', '.join(right.joints)}"),
-        Finding("faces", f"along {ahead} of {model.base_link!r}, {biped.facing}"),
-        Finding(
+        PreparationFinding("mass", f"{model.mass:.1f} kg, {len(model.joint_names)} joints"),
+        PreparationFinding("feet", f"{left.foot}, {right.foot}"),
+        PreparationFinding("legs", f"{', '.join(left.joints)}; {', '.join(right.joints)}"),
+        PreparationFinding("faces", f"along {ahead} of {model.base_link!r}, {biped.facing}"),
+        PreparationFinding(
             "ankles",
             f"pitch {left.ankle_axes[0]}, roll {left.ankle_axes[1]}, "
             f"{left.ankle_height:.3f} m above the sole",
         ),
-        Finding(
+        PreparationFinding(
             "soles",
             f"{size[0]:.3f} m long, {-left.outline[:, 0].min():.3f} m of it behind the ankle, "
             f"{size[1]:.3f} m wide",
@@ -295,7 +299,7 @@ def _put_box(root, leg) -> None:
     add(add(collision, "geometry"), "box", size=exact_text(size))
 
 
-def _add_force_sensors(root, model: Model, biped: Biped) -> Finding:
+def _add_force_sensors(root, model: Model, biped: Biped) -> PreparationFinding:
     """Add tared force sensors in the soles of feet that have none."""
     feet = [model.frame(leg.foot).body for leg in biped.legs]
     in_feet = (sensor for sensor in model.sensors if sensor.body in feet)
@@ -312,7 +316,7 @@ def _add_force_sensors(root, model: Model, biped: Biped) -> Finding:
     text = ", ".join(sensor.name for sensor in own) or "none in the feet"
     if names:
         text += f"; at the soles, the feet's weight tared: {', '.join(names)}"
-    return Finding("force sensors", text, bool(names))
+    return PreparationFinding("force sensors", text, bool(names))
 
 
 def _free_sensor_name(model: Model, name: str) -> str:
@@ -323,15 +327,15 @@ def _free_sensor_name(model: Model, name: str) -> str:
     return name
 
 
-def _add_imu(root, model: Model, base: str) -> Finding:
+def _add_imu(root, model: Model, base: str) -> PreparationFinding:
     """Add an IMU in the base if the base has none."""
     on_base = model.frame(model.base_link).body
     for sensor in model.sensors:
         if sensor.kind == "imu" and sensor.body == on_base:
-            return Finding("IMU", sensor.name)
+            return PreparationFinding("IMU", sensor.name)
     name = "walking_imu"
     add(add(root, "hrpsim", reference=base), "sensor", name=name, type="imu")
-    return Finding("IMU", f"none on {model.base_link!r}: {name}", True)
+    return PreparationFinding("IMU", f"none on {model.base_link!r}: {name}", True)
 
 
 def _add_posture(root, base: str, model: Model, q) -> None:
@@ -342,13 +346,13 @@ def _add_posture(root, base: str, model: Model, q) -> None:
             add(keyframe, "joint", name=joint.name, position=float(q[joint.q_index]))
 
 
-def _gains_finding(model: Model, gains) -> Finding:
+def _gains_finding(model: Model, gains) -> PreparationFinding:
     own = len(model.gains)
     if not gains:
-        return Finding("gains", f"those of the description, {own} joints")
+        return PreparationFinding("gains", f"those of the description, {own} joints")
     stiffest = max(gains, key=lambda name: gains[name][0])
     kp, kd = gains[stiffest]
-    return Finding(
+    return PreparationFinding(
         "gains",
         f"none for {len(gains)} of {own + len(gains)} joints: from inertias, "
         f"at most {kp:.0f} Nm/rad and {kd:.0f} Nms/rad ({stiffest})",
@@ -356,7 +360,7 @@ def _gains_finding(model: Model, gains) -> Finding:
     )
 
 
-def _leg_findings(model: Model, biped: Biped, soles) -> list[Finding]:
+def _leg_findings(model: Model, biped: Biped, soles) -> list[PreparationFinding]:
     """Report the largest efforts of the legs' servos, and the kind of inverse kinematics."""
     bounds = {
         name: float(model.system.effort_limit[model.joint(name).v_index])
@@ -370,7 +374,10 @@ def _leg_findings(model: Model, biped: Biped, soles) -> list[Finding]:
         text = f"{bounds[weakest]:g} Nm at least ({weakest}); the robot weighs {weight:.0f} N"
     closed = all(isinstance(leg_of(model, sole), LegKinematics) for sole in soles)
     kind = "in closed form" if closed else "by iteration"
-    return [Finding("inverse", f"of the legs {kind}"), Finding("efforts", text)]
+    return [
+        PreparationFinding("inverse", f"of the legs {kind}"),
+        PreparationFinding("efforts", text),
+    ]
 
 
 def lie_crosswise(biped: Biped) -> bool:

@@ -44,7 +44,7 @@ from hrpsim.engine.compile.kernel_types import (
     Vec3,
 )
 from hrpsim.engine.compile.lazy_kernels import NEEDS_KERNEL, lazy_kernel_of_parts
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import matrix_times, point_velocity
 from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, PLANE, SPHERE
@@ -270,7 +270,15 @@ def meet_simple(manifold: Records[Manifold], shapes: Records[Shape], near: float
 
 
 @lazy_kernel_of_parts(
-    lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0.0, 0.0, 0.0, 0)
+    lambda s: (
+        TupleReference(s.forest),
+        s.kinematics,
+        TupleReference(s.collision),
+        0.0,
+        0.0,
+        0.0,
+        0,
+    )
 )
 def meet_meshes(
     forest: Forest,
@@ -315,7 +323,9 @@ def meet_meshes(
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)
 
 
-@lazy_kernel_of_parts(lambda s: (Reference(s.forest), s.kinematics, Reference(s.collision), 0, 0.0))
+@lazy_kernel_of_parts(
+    lambda s: (TupleReference(s.forest), s.kinematics, TupleReference(s.collision), 0, 0.0)
+)
 def drop_impossible(
     forest: Forest,
     kinematics: Records[Kinematics],

@@ -81,7 +81,7 @@ class Field(NamedTuple):
         return self.shape[0]
 
 
-class Part(NamedTuple):
+class FieldGroup(NamedTuple):
     """A named tuple of arrays within another one."""
 
     kind: type
@@ -133,7 +133,7 @@ def part(kind: type, meaning: str = "") -> Any:
 
     With a `meaning`, `declared_fields` leaves its arrays out.
     """
-    return Part(kind, meaning)
+    return FieldGroup(kind, meaning)
 
 
 def declared_fields(kind: type, prefix: str = "") -> Iterator[tuple[str, Field]]:
@@ -154,7 +154,7 @@ def allocate(kind: type, sizes: Mapping[Axis, int] | Mapping[str, int], **given)
     for name, declared in kind._field_defaults.items():
         if name in given:
             continue
-        if isinstance(declared, Part):
+        if isinstance(declared, FieldGroup):
             made[name] = allocate(declared.kind, sizes)
         else:
             shape = [_length(k, sizes) for k in declared.shape]

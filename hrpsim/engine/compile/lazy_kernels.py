@@ -29,7 +29,7 @@ from hrpsim.engine.compile.compiled import (
 )
 from hrpsim.engine.compile.kernel_types import Scene
 from hrpsim.engine.compile.numba_code import NumbaCode
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 
 call_address = NumbaCode("hrpsim.engine.compile.intrinsics", "call_address")
 
@@ -70,7 +70,9 @@ def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
 
     def _decorate(function):
         name = function.__name__
-        _declare(function, lambda s: (Reference(s), *(kind() for kind in more)), feature, brings)
+        _declare(
+            function, lambda s: (TupleReference(s), *(kind() for kind in more)), feature, brings
+        )
 
         @inlined_kernel
         def call(s: Scene, *others: Any) -> int:

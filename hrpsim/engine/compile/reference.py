@@ -36,13 +36,13 @@ class ReferenceKind:
 _Whole = TypeVar("_Whole", bound=tuple)
 
 
-class Reference(Generic[_Whole]):
+class TupleReference(Generic[_Whole]):
     """The argument that Python passes to a kernel for a named tuple of arrays, or of such tuples.
 
     A reference keeps its arrays alive. A tuple with other arrays needs another reference.
     """
 
-    def __init__(self, whole: _Whole, previous: Reference | None = None) -> None:
+    def __init__(self, whole: _Whole, previous: TupleReference | None = None) -> None:
         """Refer to a tuple. `previous` is a reference that shares most arrays, and saves work."""
         self.whole = whole
         self._arrays = _arrays_of(whole)
@@ -60,7 +60,7 @@ class Reference(Generic[_Whole]):
             else _interned(kind_of(whole))
         )
 
-    def _is_like(self, previous: Reference, same: list[bool]) -> bool:
+    def _is_like(self, previous: TupleReference, same: list[bool]) -> bool:
         """Return whether a tuple is of the kind of another, some of whose arrays are the `same`."""
         pairs = zip(self._arrays, previous._arrays, same, strict=True)
         return type(self.whole) is type(previous.whole) and all(

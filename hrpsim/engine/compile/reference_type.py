@@ -21,7 +21,7 @@ from numba.extending import (
     unbox,
 )
 
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 
 _WORD = ir.IntType(64)
 _WITH_OWNER = 2  # words of an array before those that kernels need: its owner, as two kinds have it
@@ -31,7 +31,7 @@ _ITEM_SIZE, _STRIDES = 3, 6  # which parts of numba's representation of an array
 _types: dict = {}  # by kind
 
 
-def type_for(reference: Reference) -> ReferenceType:
+def type_for(reference: TupleReference) -> ReferenceType:
     """Return the type of a reference. Each kind is found once, which takes milliseconds."""
     kind = reference.kind_for_kernels
     if kind not in _types:
@@ -46,7 +46,7 @@ class ReferenceType(types.Type):
         self.whole = whole
         self._hash = hash(whole)  # once: that of a scene reads every field of every record
         digest = hashlib.sha256(str(whole).encode()).hexdigest()[:16]
-        super().__init__(name=f"Reference({whole.instance_class.__name__} {digest})")
+        super().__init__(name=f"TupleReference({whole.instance_class.__name__} {digest})")
         self.types, self.offsets = {}, {}  # of the fields; [words]
         offset = 0
         for field, kind in zip(whole.fields, whole.types, strict=True):
@@ -71,7 +71,7 @@ def _words_in(kind) -> int:
     return _BEFORE_SHAPE + 2 * kind.ndim
 
 
-@typeof_impl.register(Reference)
+@typeof_impl.register(TupleReference)
 def _type_of_reference(reference, context):
     return type_for(reference)
 

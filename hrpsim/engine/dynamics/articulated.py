@@ -30,7 +30,7 @@ from hrpsim.engine.compile.kernel_types import (
     Vec6,
     Vector,
 )
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.kinematics.forest import Forest, forest_of
 from hrpsim.engine.kinematics.forward import KINEMATICS
 from hrpsim.engine.spatial.inertia import bias_force, place_inertia
@@ -432,12 +432,12 @@ def _next_above(system: System) -> np.ndarray:
     return above
 
 
-def workspace_of(model: Model) -> Reference[Workspace]:
+def workspace_of(model: Model) -> TupleReference[Workspace]:
     """Return a reference to the work arrays of `model` for this thread."""
     references = getattr(_local, "references", None)
     if references is None:
         references = _local.references = weakref.WeakKeyDictionary()
     reference = references.get(model)
     if reference is None:
-        reference = references[model] = Reference(new_workspace(model.system))
+        reference = references[model] = TupleReference(new_workspace(model.system))
     return reference

@@ -32,7 +32,7 @@ from hrpsim.engine.sensors.sensing import SENSOR
 from hrpsim.engine.solvers.direct_system import DirectSystem
 from hrpsim.engine.solvers.newton.newton_problem import NewtonSystem
 from hrpsim.engine.step.audit.records import Audit
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.impacts.records import Impacts
 from hrpsim.engine.step.motion.records import SPIN, Momentum, Rk4
 from hrpsim.engine.step.rows.records import WORST_ROW
@@ -149,7 +149,7 @@ class Scene(NamedTuple):
     spins: np.ndarray = array("each body: how it turns in an rk4 step", SPIN, Axis.BODY)
     rk4: Rk4 = part(Rk4)
     momentum: Momentum = part(Momentum)
-    continuous: Continuous = part(Continuous)
+    continuous: ContinuousDetection = part(ContinuousDetection)
     impacts: Impacts = part(Impacts)
     audit: Audit = part(Audit)
     direct: DirectSystem = part(DirectSystem, "the system of the direct solver, its factors")

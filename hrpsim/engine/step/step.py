@@ -24,7 +24,7 @@ from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.audit.audit_energy import audit_energy
 from hrpsim.engine.step.contact_search import find_contacts, match_contacts_again
 from hrpsim.engine.step.continuous.fast_motion import check_motion
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.continuous.speculative_contacts import forget_speculative_contacts
 from hrpsim.engine.step.impacts.impact_island import forget_driven
 from hrpsim.engine.step.impacts.impacts import resolve_impacts
@@ -120,7 +120,9 @@ def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
 
 
 @inlined_kernel
-def forget_wider_search(collision: Collision, continuous: Continuous, impacts: Impacts) -> None:
+def forget_wider_search(
+    collision: Collision, continuous: ContinuousDetection, impacts: Impacts
+) -> None:
     """Remove the contacts beyond the usual reach that a step needed."""
     if impacts.state[0].wider_searches > 0:
         forget_driven(collision, impacts)

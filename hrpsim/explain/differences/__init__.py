@@ -27,13 +27,13 @@ from hrpsim.explain.differences.joints import (
     TorqueLimits,
 )
 from hrpsim.explain.differences.signals import (
-    ActuatorModel,
+    ActuatorDifference,
     CommandDelay,
     HistoryOrder,
-    RateFilter,
+    RateFilterDifference,
     SensingDelay,
 )
-from hrpsim.explain.differences.stepping import Integrator, TimeStep
+from hrpsim.explain.differences.stepping import IntegratorDifference, TimeStep
 
 KINDS: tuple[type[Difference], ...] = (
     Friction,
@@ -50,14 +50,14 @@ KINDS: tuple[type[Difference], ...] = (
     DryFriction,
     TorqueLimits,
     SpeedLimits,
-    ActuatorModel,
+    ActuatorDifference,
     CommandDelay,
     SensingDelay,
-    RateFilter,
+    RateFilterDifference,
     HistoryOrder,
     Inertia,
     Gravity,
     TimeStep,
-    Integrator,
+    IntegratorDifference,
 )
 DIFFERENCES: dict[str, Difference] = {kind.name: kind() for kind in KINDS}

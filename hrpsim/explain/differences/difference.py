@@ -45,7 +45,7 @@ class There:
 
 
 @dataclass(frozen=True)
-class Pair:
+class ComparedPair:
     """The two sides that a difference compares.
 
     Args:
@@ -105,7 +105,7 @@ class Difference(ABC):
         """Return the arguments of `Case.load` that the change needs."""
         return {}
 
-    def changes(self, pair: Pair) -> list[Change]:
+    def changes(self, pair: ComparedPair) -> list[Change]:
         """Return the changes to try."""
         if pair.there is None:
             return self.guesses(pair.here, pair.feet)

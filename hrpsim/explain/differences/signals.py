@@ -49,7 +49,7 @@ class CommandDelay(Difference):
             subject.robot.set_actuator(actuator, joint)
 
 
-class ActuatorModel(Difference):
+class ActuatorDifference(Difference):
     """Models of actuators: torque-speed curves, friction, elastic gears, resolutions."""
 
     name = "actuator models"
@@ -94,7 +94,7 @@ class SensingDelay(Difference):
         subject.sensing_delay += values["periods"]
 
 
-class RateFilter(Difference):
+class RateFilterDifference(Difference):
     """Low-pass filter of measured rates of joints and of the base."""
 
     name = "filter of measured rates"

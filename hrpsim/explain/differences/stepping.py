@@ -47,7 +47,7 @@ class TimeStep(Difference):
         """Do nothing, because the world was loaded with the step."""
 
 
-class Integrator(Difference):
+class IntegratorDifference(Difference):
     """The integrator of the simulation."""
 
     name = "integrator"

@@ -14,7 +14,7 @@ from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
 
-class Surface(NamedTuple):
+class FootSurface(NamedTuple):
     """A pair of materials, of a foot and of a fixed shape, with the properties of the contact."""
 
     foot: str  # link
@@ -23,7 +23,7 @@ class Surface(NamedTuple):
     properties: np.void  # MATERIAL_PAIR
 
 
-def surfaces(world: World, robot: Robot, feet: Iterable[str]) -> list[Surface]:
+def surfaces(world: World, robot: Robot, feet: Iterable[str]) -> list[FootSurface]:
     """Return the pairs of materials of feet and fixed shapes, each foot with each floor."""
     records = world.scene.collision.shapes["material"]
     count = len(world.fixed_shapes)
@@ -36,7 +36,7 @@ def surfaces(world: World, robot: Robot, feet: Iterable[str]) -> list[Surface]:
         for j, fixed in enumerate(world.fixed_shapes):
             pair = world.scene.materials[records[first + k], records[j]]
             key = shape.link, shape.material, fixed.material
-            found[key] = Surface(*key, pair.copy())
+            found[key] = FootSurface(*key, pair.copy())
     return list(found.values())
 
 

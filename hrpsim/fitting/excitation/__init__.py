@@ -16,7 +16,7 @@ from hrpsim.common.lazy_names import lazy_names
 __all__ = [
     "Excitation",
     "Forecast",
-    "Motion",
+    "ExcitingMotion",
     "Proposal",
     "forecast",
     "propose",
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hrpsim.fitting.excitation.excitation_file import Excitation, read_excitation
     from hrpsim.fitting.excitation.forecasts import Forecast, forecast
     from hrpsim.fitting.excitation.motion_files import write_motion
-    from hrpsim.fitting.excitation.motions import Motion
+    from hrpsim.fitting.excitation.motions import ExcitingMotion
     from hrpsim.fitting.excitation.search import Proposal, propose
 else:
     __getattr__, __dir__ = lazy_names(__name__)

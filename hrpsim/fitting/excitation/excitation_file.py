@@ -13,7 +13,7 @@ from typing import Any
 from hrpsim.common import schema
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.values import is_number
-from hrpsim.fitting.excitation.forecasts import Trial
+from hrpsim.fitting.excitation.forecasts import ForecastSetup
 from hrpsim.fitting.fit_study import OPTIONS, REQUIRED, beside, given_parameters
 from hrpsim.fitting.unknowns import FitError
 from hrpsim.world.file.file_reader import checked_content
@@ -81,11 +81,13 @@ class Excitation:
         if not 2.0 * self.period <= self.duration <= _MOST_SAMPLES * self.period:
             raise FitError(f"duration must be 2 to {_MOST_SAMPLES} periods, got {self.duration!r}")
 
-    def trial(self) -> Trial:
+    def trial(self) -> ForecastSetup:
         """Return the robot with its unknowns and sensors, for simulations of motions."""
-        return Trial(self.world, self.parameters, self.noise, self.entity, self.window, self.share)
+        return ForecastSetup(
+            self.world, self.parameters, self.noise, self.entity, self.window, self.share
+        )
 
-    def largest(self, trial: Trial) -> float | None:
+    def largest(self, trial: ForecastSetup) -> float | None:
         """Return the largest excursion [rad or m], or None for the joints' limits."""
         return _STANDING if self.amplitude is None and trial.stands else self.amplitude
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.fitting.excitation.motions import Motion
+from hrpsim.fitting.excitation.motions import ExcitingMotion
 from hrpsim.fitting.predict import Predictor, scenario_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording, Recording
 from hrpsim.fitting.result import SINGULAR
@@ -51,7 +51,7 @@ class Forecast(NamedTuple):
     trouble: str
 
 
-class Trial:
+class ForecastSetup:
     """A robot of a world, its unknowns and its sensors, to forecast motions.
 
     Args:
@@ -99,7 +99,7 @@ class Trial:
         kp, _ = self.robot.gains
         return tuple(name for name, k in zip(self.robot.joint_names, kp) if k > 0.0)
 
-    def record(self, motion: Motion) -> tuple[Recording, float, str]:
+    def record(self, motion: ExcitingMotion) -> tuple[Recording, float, str]:
         """Simulate a motion. Return the recording without noise, the excess, and the fall.
 
         The excess is the largest one over the limits, relative to the limits. The fall is a text
@@ -121,7 +121,7 @@ class Trial:
         trouble = _fall(q) if self.stands else ""
         return recording, self._excess(q, v, np.array(efforts)), trouble
 
-    def _recording(self, motion: Motion, q: np.ndarray, v: np.ndarray) -> Recording:
+    def _recording(self, motion: ExcitingMotion, q: np.ndarray, v: np.ndarray) -> Recording:
         index = self.robot.joint_index
         given: dict[str, Any] = {}
         if "velocity" in self.noise:
@@ -157,12 +157,12 @@ class Trial:
         return float(np.nanmax(np.where(np.isfinite(used), used, 0.0)) - 1.0)
 
 
-def _reached(motion: Motion) -> np.ndarray:
+def _reached(motion: ExcitingMotion) -> np.ndarray:
     """Return the target (n, joints) that the motion reaches one period after each time."""
     return np.vstack([motion.positions[1:], motion.positions[-1:]])
 
 
-def forecast(trial: Trial, motion: Motion) -> Forecast:
+def forecast(trial: ForecastSetup, motion: ExcitingMotion) -> Forecast:
     """Return the forecast of a fit with fitted starts to a recording of this motion."""
     recording, excess, trouble = trial.record(motion)
     unknowns, world = trial.unknowns, trial.scenario.world_of({}, seed=0)[0]
@@ -193,7 +193,7 @@ def _weights(predictor: Predictor, noise: Mapping[str, float]) -> np.ndarray:
 
 
 def _of_information(
-    trial: Trial, J: np.ndarray, degrees: int, excess: float, trouble: str
+    trial: ForecastSetup, J: np.ndarray, degrees: int, excess: float, trouble: str
 ) -> Forecast:
     """Return the forecast from the derivatives J (rows, p) of weighted residuals by u."""
     from scipy.special import stdtrit

@@ -13,13 +13,13 @@ import yaml
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
 from hrpsim.control.motion.sequence_files import write_sequence
-from hrpsim.fitting.excitation.motions import Motion
+from hrpsim.fitting.excitation.motions import ExcitingMotion
 from hrpsim.world.objects.robot import Robot
 
 _SECOND = 1_000_000_000  # [ns]
 
 
-def write_motion(motion: Motion, robot: Robot, basename: str | Path) -> list[Path]:
+def write_motion(motion: ExcitingMotion, robot: Robot, basename: str | Path) -> list[Path]:
     """Write a motion in three formats, and return the paths.
 
     BASENAME.pos is for hrpsys's SequencePlayer. Joints that do not move keep the position that
@@ -42,7 +42,7 @@ def write_motion(motion: Motion, robot: Robot, basename: str | Path) -> list[Pat
     return [*paths, goal, table]
 
 
-def _sequence(motion: Motion, robot: Robot) -> MotionSequence:
+def _sequence(motion: ExcitingMotion, robot: Robot) -> MotionSequence:
     names = controlled_joints(robot.model)
     held = dict(zip(robot.joint_names, robot.joint_positions))
     columns = dict(zip(motion.joints, motion.positions.T))
@@ -50,7 +50,7 @@ def _sequence(motion: Motion, robot: Robot) -> MotionSequence:
     return MotionSequence(names, Channel(motion.time, np.transpose(values)))
 
 
-def _goal(motion: Motion) -> dict:
+def _goal(motion: ExcitingMotion) -> dict:
     points = []
     for time, q, v in zip(motion.time, motion.positions, motion.velocities):
         seconds, nanoseconds = divmod(round(time * _SECOND), _SECOND)

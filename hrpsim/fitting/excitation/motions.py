@@ -23,7 +23,7 @@ _TAPER = 0.1  # fraction of a chirp's duration at each end with a changing ampli
 _LEAST_LEVEL = 0.05  # fraction of the limits
 
 
-class Motion(NamedTuple):
+class ExcitingMotion(NamedTuple):
     """Targets of joints at equal periods."""
 
     time: np.ndarray  # (n,) [s]
@@ -32,7 +32,7 @@ class Motion(NamedTuple):
     velocities: np.ndarray  # (n, joints) [rad/s or m/s]
 
 
-class Room(NamedTuple):
+class MotionLimits(NamedTuple):
     """Limits of position and velocity of some joints, relative to the first posture of a motion."""
 
     joints: tuple[str, ...]
@@ -42,7 +42,9 @@ class Room(NamedTuple):
     speed: np.ndarray  # (joints,) largest velocity
 
 
-def room_of(robot: Robot, joints: Sequence[str], share: float, amplitude: float | None) -> Room:
+def room_of(
+    robot: Robot, joints: Sequence[str], share: float, amplitude: float | None
+) -> MotionLimits:
     """Return the limits of a motion of some joints.
 
     Args:
@@ -67,7 +69,7 @@ def room_of(robot: Robot, joints: Sequence[str], share: float, amplitude: float 
             raise FitError(
                 f"{name} starts at a limit. Give the robot another posture in the world file"
             )
-    return Room(tuple(joints), centre, ends[0], ends[1], share * system.velocity_limit[at])
+    return MotionLimits(tuple(joints), centre, ends[0], ends[1], share * system.velocity_limit[at])
 
 
 class Series:
@@ -82,7 +84,7 @@ class Series:
     """
 
     def __init__(
-        self, room: Room, duration: float, period: float, harmonics: int, frequency: float
+        self, room: MotionLimits, duration: float, period: float, harmonics: int, frequency: float
     ) -> None:
         self.room = room
         self.time = period * np.arange(round(duration / period) + 1)
@@ -104,7 +106,7 @@ class Series:
         rows[:, -1] = 1.0
         return rows.ravel()
 
-    def motion(self, x: np.ndarray) -> Motion:
+    def motion(self, x: np.ndarray) -> ExcitingMotion:
         """Return the motion with the coefficients in a vector (size,), scaled to the limits."""
         rows = x.reshape(len(self.room.joints), -1)
         count = len(self._w)
@@ -118,7 +120,9 @@ class Series:
         )
 
 
-def within(room: Room, time: np.ndarray, q: np.ndarray, v: np.ndarray, level: np.ndarray) -> Motion:
+def within(
+    room: MotionLimits, time: np.ndarray, q: np.ndarray, v: np.ndarray, level: np.ndarray
+) -> ExcitingMotion:
     """Return the motion of excursions q and velocities v (n, joints), scaled to the limits.
 
     level: used fraction of the limits (joints,).
@@ -129,10 +133,12 @@ def within(room: Room, time: np.ndarray, q: np.ndarray, v: np.ndarray, level: np
     )
     factor = np.minimum(factor, room.speed / np.abs(v).max(axis=0).clip(tiny))
     factor = np.where(np.isfinite(factor), factor, 0.0) * level
-    return Motion(time, room.joints, room.centre + q * factor, v * factor)
+    return ExcitingMotion(time, room.joints, room.centre + q * factor, v * factor)
 
 
-def chirp(room: Room, time: np.ndarray, frequency: float, level: float = 1.0) -> Motion:
+def chirp(
+    room: MotionLimits, time: np.ndarray, frequency: float, level: float = 1.0
+) -> ExcitingMotion:
     """Return a linear chirp of all joints from 0 to `frequency` [Hz], tapered at both ends."""
     duration = time[-1]
     taper = np.clip(np.minimum(time, duration - time) / (_TAPER * duration), 0.0, 1.0)

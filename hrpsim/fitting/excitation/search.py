@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.fitting.excitation.excitation_file import Excitation
-from hrpsim.fitting.excitation.forecasts import Forecast, Trial, forecast
-from hrpsim.fitting.excitation.motions import Motion, Series, chirp, room_of
+from hrpsim.fitting.excitation.forecasts import Forecast, ForecastSetup, forecast
+from hrpsim.fitting.excitation.motions import ExcitingMotion, Series, chirp, room_of
 from hrpsim.fitting.unknowns import FitError
 
 _FIRST_STEP, _LEAST_STEP = 0.3, 0.02  # in units of the bounds -1 to 1
@@ -31,9 +31,9 @@ _LEVELS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1)  # levels of a chirp, until one is with
 class Proposal(NamedTuple):
     """The proposed motion and its forecast, with a chirp of equal length for comparison, if any."""
 
-    motion: Motion
+    motion: ExcitingMotion
     forecast: Forecast
-    chirp: Motion
+    chirp: ExcitingMotion
     chirp_forecast: Forecast
     evaluations: int
 
@@ -115,7 +115,7 @@ def _climb(
     return x, best
 
 
-def _chirp(trial: Trial, series: Series, frequency: float) -> Motion:
+def _chirp(trial: ForecastSetup, series: Series, frequency: float) -> ExcitingMotion:
     """Return the largest chirp of some levels that respects the limits."""
     for level in _LEVELS:
         motion = chirp(series.room, series.time, frequency, level)

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from hrpsim.common.foreign.text import read_text
-from hrpsim.fitting.report.text_places import Edit, Element, changed, elements
+from hrpsim.fitting.report.text_places import Edit, StartTag, changed, elements
 from hrpsim.fitting.unknowns import FitError
 from hrpsim.model.load import load_model
 
@@ -71,7 +71,7 @@ class DescriptionEdits:
 
     # -- joints ----------------------------------------------------------------------------------
 
-    def _element(self, tag: str, key: str, name: str) -> Element | None:
+    def _element(self, tag: str, key: str, name: str) -> StartTag | None:
         """Return the element with a name, except in the defaults of an MJCF."""
         for one in self._elements:
             outside = all(above.tag != "default" for above in one.above)
@@ -79,7 +79,7 @@ class DescriptionEdits:
                 return one
         return None
 
-    def _child(self, element: Element, tag: str) -> Element | None:
+    def _child(self, element: StartTag, tag: str) -> StartTag | None:
         for one in self._elements:
             if one.tag == tag and one.above and one.above[-1] == element:
                 return one
@@ -120,7 +120,7 @@ class DescriptionEdits:
             self._found.append(self._elements[0].add(self._text, new))
         return ""
 
-    def _put_dynamics(self, joint: str, element: Element) -> str:
+    def _put_dynamics(self, joint: str, element: StartTag) -> str:
         """Write damping and friction of a joint together."""
         if joint in self._done:
             return ""
@@ -158,7 +158,7 @@ class DescriptionEdits:
         return ""
 
     def _put_mjcf_inertial(
-        self, element: Element, mass: float, com: np.ndarray, inertia: np.ndarray
+        self, element: StartTag, mass: float, com: np.ndarray, inertia: np.ndarray
     ) -> None:
         for name in ("quat", "diaginertia", "euler", "axisangle", "xyaxes", "zaxis"):
             if name in element.attributes:
@@ -173,7 +173,7 @@ class DescriptionEdits:
         ]
 
     def _put_urdf_inertial(
-        self, element: Element, mass: float, com: np.ndarray, inertia: np.ndarray
+        self, element: StartTag, mass: float, com: np.ndarray, inertia: np.ndarray
     ) -> None:
         values = {
             "mass": {"value": _number(mass)},

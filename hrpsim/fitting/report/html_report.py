@@ -16,7 +16,7 @@ import numpy as np
 from hrpsim.common.figures import new_figure, style
 from hrpsim.fitting.report.missing_effects import Suspect
 from hrpsim.fitting.report.verdict_table import VerdictRow
-from hrpsim.fitting.result import FitResult, Trace
+from hrpsim.fitting.result import FitResult, ResidualTrace
 
 _SIGNALS = 12  # number of plotted signals of a recording, those with the largest residuals
 _BEFORE, _AFTER, _RANGE = "#d1495b", "#1f6fb4", "#a9b1bd"
@@ -97,13 +97,13 @@ def _lacks(lacks: Sequence[Suspect]) -> str:
     return f"<ul>{''.join(f'<li>{escape(one.text())}</li>' for one in named)}</ul>"
 
 
-def _section(trace: Trace, units: Mapping[str, str]) -> str:
+def _section(trace: ResidualTrace, units: Mapping[str, str]) -> str:
     held = ", held out" if trace.held_out else ""
     name = escape(f"Residuals of {trace.name}{held}")
     return f'<h2>{name}</h2><img alt="{name}" src="data:image/png;base64,{_picture(trace, units)}">'
 
 
-def _picture(trace: Trace, units: Mapping[str, str]) -> str:
+def _picture(trace: ResidualTrace, units: Mapping[str, str]) -> str:
     """Return a picture of residuals against time, as base64."""
     sizes = np.sqrt(np.mean(trace.after**2, axis=0))
     columns = sorted(np.argsort(-sizes)[:_SIGNALS])

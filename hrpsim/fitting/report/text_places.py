@@ -29,11 +29,11 @@ class Edit(NamedTuple):
     text: str
 
 
-class Element(NamedTuple):
+class StartTag(NamedTuple):
     """A start tag in a text. above: the enclosing elements, from the root on."""
 
     tag: str
-    above: tuple[Element, ...]
+    above: tuple[StartTag, ...]
     begin: int
     end: int  # index after the tag
     name_end: int  # index after the name of the tag
@@ -59,9 +59,9 @@ class Element(NamedTuple):
         return Edit(slash, self.end, f">{child}</{self.tag}>")
 
 
-def elements(text: str) -> Iterator[Element]:
+def elements(text: str) -> Iterator[StartTag]:
     """Yield the elements of an XML text in order. Comments and CDATA have no elements."""
-    above: list[Element] = []
+    above: list[StartTag] = []
     for found in _TOKEN.finditer(text):
         if found["tag"] is None:
             continue
@@ -73,7 +73,7 @@ def elements(text: str) -> Iterator[Element]:
             one[1]: (one[2][1:-1], first + one.start(2) + 1, first + one.end(2) - 1)
             for one in _ATTRIBUTE.finditer(found["attributes"])
         }
-        element = Element(
+        element = StartTag(
             found["tag"],
             tuple(above),
             found.start(),

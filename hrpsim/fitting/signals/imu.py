@@ -15,7 +15,7 @@ from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
 
-class Imu(SignalKind):
+class ImuSignal(SignalKind):
     """Angular velocity and specific force, with biases, by an IMU of unknown mounting."""
 
     name, quantities = "imu", {"gyro": "rad/s", "accelerometer": "m/s^2"}

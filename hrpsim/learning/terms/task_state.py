@@ -20,7 +20,7 @@ from hrpsim.world.batch import Batch
 
 
 @dataclass
-class Push:
+class PushState:
     """Forces and torques on a link of all worlds, for a number of control periods."""
 
     forces: np.ndarray  # (count, 3) [N], along the world's axes
@@ -80,7 +80,7 @@ class TaskState:
         self.reward_names: tuple[str, ...] = ()
         self.reward_weights = np.zeros(0)
         self.common_step_counter = 0
-        self.pushes: dict[str, Push] = {}
+        self.pushes: dict[str, PushState] = {}
         self.episode_length = np.zeros(self.count, dtype=np.int64)
         self.terminated = np.zeros(self.count, dtype=bool)
         self.time_outs = np.zeros(self.count, dtype=bool)
@@ -165,14 +165,14 @@ class TaskState:
             raise StateError(f"command {name!r} does not exist in the task. Available: {known}")
         return self.commands[name]
 
-    def push(self, link: str) -> Push:
+    def push(self, link: str) -> PushState:
         """Return the push on a link, initially zero. Raises StateError for an unknown link."""
         if link not in self.pushes:
             index = self.links(link)
             forces, torques = np.zeros((2, self.count, 3))
             name = self.link_names[index[0]]
             left = np.zeros(self.count, dtype=np.int64)
-            self.pushes[link] = self.pushes.setdefault(name, Push(forces, torques, left))
+            self.pushes[link] = self.pushes.setdefault(name, PushState(forces, torques, left))
         return self.pushes[link]
 
     def require_base(self) -> None:

@@ -17,7 +17,7 @@ from hrpsim.model.shapes.placement import Placement
 _NEAR = 1e-12  # [m], from which on an axis passes by the origin of its link
 
 
-class Edge(Protocol):
+class GraphEdge(Protocol):
     """A joint between two links, "world" for the world."""
 
     @property
@@ -32,11 +32,11 @@ class Edge(Protocol):
     def child(self) -> str:
         """The child link."""
 
-    def turned(self) -> Edge:
+    def turned(self) -> GraphEdge:
         """Return the same joint with the links exchanged."""
 
 
-AnyEdge = TypeVar("AnyEdge", bound=Edge)
+AnyEdge = TypeVar("AnyEdge", bound=GraphEdge)
 
 
 def spanning_tree(
@@ -78,7 +78,7 @@ def spanning_tree(
     return tree, [edge for edge in edges if edge.name not in used], bases
 
 
-def plant(robot: RobotData, edges: Iterable[Edge], bases: Sequence[str]) -> None:
+def plant(robot: RobotData, edges: Iterable[GraphEdge], bases: Sequence[str]) -> None:
     """Set the root of a robot: the only floating base, or otherwise the world link, added here."""
     is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
     robot.root = WORLD_LINK if is_held or len(bases) > 1 else bases[0]
@@ -112,7 +112,7 @@ def _grow(
 
 def join(
     robot: RobotData,
-    edge: Edge,
+    edge: GraphEdge,
     joints: list[JointData],
     axes: Sequence[np.ndarray],
     at: Placement,

@@ -18,7 +18,7 @@ from hrpsim.engine.compile.lazy_kernels import KernelsAbsent
 from hrpsim.ros.base.entities import Entities, Refusal
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.stamps import SimulationClock
-from hrpsim.ros.core.simulation_contents import Contents, LoadedWorld, SavedStates
+from hrpsim.ros.core.simulation_contents import LoadedWorld, SavedStates, SimulationContents
 from hrpsim.ros.core.step_account import SolverSettings, StepAccount
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.world.world import World
@@ -74,7 +74,7 @@ class Simulation:
         self.solver = SolverSettings(self.world)
         self.account = StepAccount(clock)
         self.paused = paused
-        self.contents = Contents(entities, robots, loaded)
+        self.contents = SimulationContents(entities, robots, loaded)
         self.compiling: Callable[[], AbstractContextManager] = nullcontext  # for compilation
         self.kernels = CompilerBeside()
         self.era = 0

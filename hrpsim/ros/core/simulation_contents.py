@@ -86,7 +86,7 @@ def _misses_a_file(error: BaseException | None) -> bool:
     return False
 
 
-class Found(NamedTuple):
+class FoundEntities(NamedTuple):
     """The entries that were found, and why some sources could not be searched."""
 
     entries: list
@@ -100,7 +100,7 @@ class WorldEntry(NamedTuple):
     notes: WorldNotes
 
 
-def find_worlds(sources: Iterable[str]) -> Found:
+def find_worlds(sources: Iterable[str]) -> FoundEntities:
     """Return the WorldEntry of each world that hrpsim ships, or in the files and folders given."""
 
     def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
@@ -116,7 +116,7 @@ def find_worlds(sources: Iterable[str]) -> Found:
     return _search(own, sources, worlds_at)
 
 
-def find_spawnables(sources: Iterable[str]) -> Found:
+def find_spawnables(sources: Iterable[str]) -> FoundEntities:
     """Return the URI of each robot description that hrpsim ships or that lies in a source."""
 
     def models_at(path: Path) -> list[str]:
@@ -127,7 +127,7 @@ def find_spawnables(sources: Iterable[str]) -> Found:
     return _search([f"package://hrpsim/urdf/{path.name}" for path in own], sources, models_at)
 
 
-def _search(own: list, sources: Iterable[str], entries_at: Callable[[Path], list]) -> Found:
+def _search(own: list, sources: Iterable[str], entries_at: Callable[[Path], list]) -> FoundEntities:
     """Return the entries `own` and the entries at each source, without duplicates."""
     entries, problems = own, []
     for source in sources:
@@ -135,7 +135,7 @@ def _search(own: list, sources: Iterable[str], entries_at: Callable[[Path], list
             entries = entries + entries_at(_existing(source))
         except (HrpsimError, OSError, ValueError) as error:
             problems.append(f"{source}: {error}")
-    return Found([e for k, e in enumerate(entries) if e not in entries[:k]], problems)
+    return FoundEntities([e for k, e in enumerate(entries) if e not in entries[:k]], problems)
 
 
 def _existing(source: str) -> Path:
@@ -207,7 +207,7 @@ class SavedStates:
         self._states = {}
 
 
-class Contents:
+class SimulationContents:
     """The robots and bodies of the world, with the robots' topics. Calls `changed` after changes.
 
     loaded: the present world. None: no world, and nothing can be spawned.

@@ -53,7 +53,7 @@ _DESCRIBED = vol.Schema(
 )
 
 
-class State(NamedTuple):
+class RecordedState(NamedTuple):
     """The contents of one message of joint_states."""
 
     names: list[str]
@@ -67,7 +67,7 @@ class Arrival(NamedTuple):
     message: Any
 
 
-class Recording:
+class RecordedTopics:
     """The topics of a simulation in a bag.
 
     `description` is the first message of simulation_description, or empty without such a message.
@@ -91,7 +91,7 @@ class Recording:
         found = {str(robot["name"]): self._prefix + str(robot["topics"]) for robot in robots}
         return {name: prefix for name, prefix in found.items() if prefix + STATES in self._types}
 
-    def states(self, prefix: str) -> dict[int, State]:
+    def states(self, prefix: str) -> dict[int, RecordedState]:
         """Return a robot's states by stamp [ns]. The last of repeated states counts."""
         found = {}
         for message in messages(self.bag, prefix + STATES):
@@ -105,7 +105,7 @@ class Recording:
             if not message.name:
                 continue
             values = np.array(lists, dtype=float)
-            found[nanoseconds(message.header.stamp)] = State(list(message.name), values)
+            found[nanoseconds(message.header.stamp)] = RecordedState(list(message.name), values)
         return dict(sorted(found.items()))
 
     def arrivals(self, prefix: str, topic: str) -> list[Arrival]:

@@ -16,7 +16,13 @@ from hrpsim.bag.reader import BagError
 from hrpsim.common.errors import require_name
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
-from hrpsim.ros.replay.recorded_run import INPUTS, Arrival, Recording, State, nanoseconds
+from hrpsim.ros.replay.recorded_run import (
+    INPUTS,
+    Arrival,
+    RecordedState,
+    RecordedTopics,
+    nanoseconds,
+)
 from hrpsim.ros.robot.frame_names import RobotFrames
 from hrpsim.ros.robot.robot_input import RobotInput
 from hrpsim.ros.robot.robot_inputs import COMMANDS, Report, RobotInputs
@@ -43,7 +49,7 @@ class Departure(NamedTuple):
     replayed: float
 
 
-class Comparison:
+class StateComparison:
     """Compares states with recorded states, up to `tolerance`. 0 compares bit for bit."""
 
     def __init__(self, tolerance: float) -> None:
@@ -52,7 +58,7 @@ class Comparison:
         self.departure: Departure | None = None
         self.largest = dict.fromkeys(FIELDS, 0.0)
 
-    def add(self, time: float, robot, recorded: State) -> None:
+    def add(self, time: float, robot, recorded: RecordedState) -> None:
         """Compare the present state of a robot with a recorded state."""
         self.count += 1
         present = robot.joint_positions, robot.joint_velocities, robot.joint_efforts
@@ -119,7 +125,9 @@ class Replay:
     Raises BagError or HrpsimError for a recording that cannot be replayed.
     """
 
-    def __init__(self, recording: Recording, world: Path | None = None, **overrides: Any) -> None:
+    def __init__(
+        self, recording: RecordedTopics, world: Path | None = None, **overrides: Any
+    ) -> None:
         self.recording = recording
         description = recording.description
         self.settings = _DEFAULTS | description.get("settings", {})
@@ -128,7 +136,7 @@ class Replay:
         self.rejections = Rejections(_StderrLogger(), Faults(_StderrLogger))
         self._topics: list[RecordedTopic] = []
         self._inputs: list[RobotInput] = []
-        self._states: dict[str, dict[int, State]] = {}  # by robot and step
+        self._states: dict[str, dict[int, RecordedState]] = {}  # by robot and step
         described = {robot["name"]: robot for robot in description.get("robots", ())}
         for name, prefix in recording.prefixes().items():
             robot = self._robot(name)
@@ -145,12 +153,12 @@ class Replay:
         """The number of accepted messages."""
         return sum(one.accepted_count for one in self._inputs)
 
-    def run(self, tolerance: float = 0.0, duration: float = 0.0) -> Comparison:
+    def run(self, tolerance: float = 0.0, duration: float = 0.0) -> StateComparison:
         """Step to the last recorded state. Return how the states compare.
 
         With a `duration` [s], to the last one within it after the first.
         """
-        comparison = Comparison(tolerance)
+        comparison = StateComparison(tolerance)
         steps = sorted({step for states in self._states.values() for step in states})
         last = steps[-1]
         if duration > 0.0:
@@ -172,7 +180,7 @@ class Replay:
         self.world.step(most)
         self.clock.steps += most
 
-    def _compare(self, comparison: Comparison) -> None:
+    def _compare(self, comparison: StateComparison) -> None:
         for name, states in self._states.items():
             if self.clock.steps in states:
                 robot, state = self.world.robots[name], states[self.clock.steps]
@@ -240,7 +248,7 @@ class _StderrLogger:
     warning = error = info
 
 
-def _world_of(recording: Recording, path: Path | None, overrides: dict[str, Any]):
+def _world_of(recording: RecordedTopics, path: Path | None, overrides: dict[str, Any]):
     """Return a new world from the file `path`, or from the recording."""
     described = recording.description.get("world")
     if path is not None:

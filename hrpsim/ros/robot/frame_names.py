@@ -20,7 +20,7 @@ from hrpsim.model.sensors.kinds import SENSOR_KINDS
 OPTICAL = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 
 
-class Edge(NamedTuple):
+class FrameEdge(NamedTuple):
     """A transform of the tree: parent and child link, the joint, and whether the joint moves."""
 
     parent: str
@@ -84,10 +84,10 @@ class RobotFrames:
                 offsets.append((sensor.link, self.of_optics(sensor.name), p, R))
         return offsets
 
-    def edges(self) -> list[Edge]:
+    def edges(self) -> list[FrameEdge]:
         """Return one edge for each joint of the description."""
         return [
-            Edge(
+            FrameEdge(
                 parent=joint.find("parent").attrib["link"],
                 child=joint.find("child").attrib["link"],
                 joint=joint.attrib["name"],

@@ -31,7 +31,7 @@ _AT_REST = 1e-7  # largest velocity at a last point [rad/s or m/s]
 _LONGEST_LEAD = 60.0  # [s], a stamp further ahead is of another clock
 
 
-class JointMotion:
+class TrajectoryMotion:
     """Positions and velocities of `names` against time since the start of the motion.
 
     The interpolation is as in joint_trajectory_controller of ros2_controllers.
@@ -62,15 +62,15 @@ class JointMotion:
             return self._given[0, -1].copy(), np.zeros(len(self.names))
         return self._positions(time), self._velocities(time)
 
-    def without(self, names) -> JointMotion | None:
+    def without(self, names) -> TrajectoryMotion | None:
         """Return the motion of the other joints, or None if there are none."""
         kept = [k for k, name in enumerate(self.names) if name not in names]
         if not kept:
             return None
-        return JointMotion([self.names[k] for k in kept], self._times, self._given[:, :, kept])
+        return TrajectoryMotion([self.names[k] for k in kept], self._times, self._given[:, :, kept])
 
 
-class Points(NamedTuple):
+class TrajectoryPoints(NamedTuple):
     """The points of a trajectory. A field is None if no point has values."""
 
     times: Sequence[float]  # (n,) [s]
@@ -102,7 +102,7 @@ def _check_rows(names: Sequence[str], what: str, rows: Sequence[Sequence[float]]
             )
 
 
-def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
+def motion_through(names, points: TrajectoryPoints, start, start_velocity) -> TrajectoryMotion:
     """Return the motion from `start` (joints,) through the points.
 
     A first point at time 0 replaces `start`. Accelerations count with velocities only. Raises
@@ -111,7 +111,7 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
     times = np.asarray(points.times, dtype=np.float64)
     _check_times(times)
     given = []
-    for what, rows in zip(Points._fields[1:], points[1:]):
+    for what, rows in zip(TrajectoryPoints._fields[1:], points[1:]):
         if rows is None:
             break
         _check_rows(names, what, rows)
@@ -125,13 +125,13 @@ def motion_through(names, points: Points, start, start_velocity) -> JointMotion:
         times = np.concatenate([[0.0], times])
         first = start, start_velocity, np.zeros(len(names))
         given = [np.vstack([at_first, rows]) for at_first, rows in zip(first, given)]
-    return JointMotion(names, times, np.array(given))
+    return TrajectoryMotion(names, times, np.array(given))
 
 
-class Run(NamedTuple):
+class TimedMotion(NamedTuple):
     """A motion and its starting step."""
 
-    motion: JointMotion
+    motion: TrajectoryMotion
     start: int  # step of the start
 
 
@@ -152,7 +152,7 @@ class JointTrajectories(RobotInput):
         self._clock = clock
         self._indices = {joint.name: joint.v_index for joint in robot.model.joints}
         self._gains = joints_with_gains(robot)
-        self._run: Run | None = None
+        self._run: TimedMotion | None = None
         self.off: AbstractSet[str] = frozenset()  # joints that do not receive commands
         self.others: Sequence[JointTrajectories] = ()  # these lose the joints of an accepted run
 
@@ -176,11 +176,11 @@ class JointTrajectories(RobotInput):
                 "OLD_HEADER_TIMESTAMP",
                 "the stamp is in the past, and the trajectory would have ended already",
             )
-        return Run(motion, start)
+        return TimedMotion(motion, start)
 
     def accept(self, request: Any) -> None:
         """Stop the running trajectory at the present point, and run this trajectory instead."""
-        run: Run | None = request
+        run: TimedMotion | None = request
         self._stop()
         if run is not None and not self.off.isdisjoint(run.motion.names):
             motion = run.motion.without(self.off)
@@ -240,9 +240,9 @@ class JointTrajectories(RobotInput):
             )
         return step
 
-    def _motion_of(self, message: JointTrajectory, names: list[str]) -> JointMotion:
+    def _motion_of(self, message: JointTrajectory, names: list[str]) -> TrajectoryMotion:
         times = [p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points]
-        points = Points(
+        points = TrajectoryPoints(
             times,
             [p.positions for p in message.points],
             _given_in_all("velocities", message.points),
@@ -284,7 +284,7 @@ class JointTrajectories(RobotInput):
             self._command(self._run.motion, positions, np.zeros_like(velocities))
         self._run = None
 
-    def _command(self, motion: JointMotion, positions, velocities) -> None:
+    def _command(self, motion: TrajectoryMotion, positions, velocities) -> None:
         self._robot.command(names=motion.names, positions=positions, velocities=velocities)
 
 

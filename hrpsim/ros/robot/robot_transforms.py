@@ -13,7 +13,7 @@ from geometry_msgs.msg import TransformStamped
 import hrpsim
 from hrpsim.engine.spatial.rotation import quaternion_from_rotation
 from hrpsim.ros.base.geometry_values import fill
-from hrpsim.ros.robot.frame_names import Edge, RobotFrames
+from hrpsim.ros.robot.frame_names import FrameEdge, RobotFrames
 
 
 class RobotTransforms:
@@ -72,7 +72,7 @@ class _EdgeTables:
     forward kinematics at theta = 0 and 1.
     """
 
-    def __init__(self, robot, edges: list[Edge]) -> None:
+    def __init__(self, robot, edges: list[FrameEdge]) -> None:
         model = robot.model
         order = {name: index for index, name in enumerate(robot.joint_names)}
         self.indices = np.array([order[edge.joint] for edge in edges], dtype=int)
@@ -112,7 +112,7 @@ def fill_pose(transform: TransformStamped, pose) -> None:
     fill(transform.transform.rotation, pose[3:])
 
 
-def _link_poses(model, q, edge: Edge):
+def _link_poses(model, q, edge: FrameEdge):
     return *hrpsim.link_pose(model, q, edge.parent), *hrpsim.link_pose(model, q, edge.child)
 
 

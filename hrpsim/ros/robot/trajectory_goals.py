@@ -17,7 +17,7 @@ from hrpsim.common.errors import WorldError, unknown_name
 from hrpsim.ros.base.entities import Refusal
 from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
-from hrpsim.ros.robot.joint_trajectory import JointTrajectories, Run
+from hrpsim.ros.robot.joint_trajectory import JointTrajectories, TimedMotion
 
 STOPPED_VELOCITY = 0.01  # default tolerance at the end [rad/s or m/s]
 GOAL_TIME = 5.0  # default time after the trajectory for reaching the goal tolerances [s]
@@ -80,7 +80,7 @@ class Tolerances(NamedTuple):
 
 class _Active(NamedTuple):
     goal: Goal
-    run: Run
+    run: TimedMotion
     path: Tolerances
     end: Tolerances
     goal_time: float  # [s]

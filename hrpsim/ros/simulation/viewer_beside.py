@@ -20,7 +20,7 @@ from hrpsim.ros.core.simulation import Simulation
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.viewer.gate import page_faults
 from hrpsim.viewer.panels.markdown import plain
-from hrpsim.viewer.session import Grabbing, Grip, Motion
+from hrpsim.viewer.session import Grabbing, Grip, TimeAdvance
 from hrpsim.viewer.viewer import Viewer
 
 _PERIOD = 1.0  # between updates [s, wall]
@@ -150,7 +150,7 @@ class NodeSession(Grabbing):
         self._node = node
         self._simulation = simulation
         self.world = simulation.world
-        self.motion = Motion(simulation.world.time_step, self.step, rewinds=False)
+        self.motion = TimeAdvance(simulation.world.time_step, self.step, rewinds=False)
 
     @property
     def playing(self) -> bool:

@@ -129,9 +129,9 @@ class CellPairs:
     make: constructs a pair.
     """
 
-    def __init__(self, make: Callable[[], Pair] | None = None) -> None:
-        self._make = make or Pair
-        self._idle: list[Pair] = []
+    def __init__(self, make: Callable[[], ProcessPair] | None = None) -> None:
+        self._make = make or ProcessPair
+        self._idle: list[ProcessPair] = []
         self._lock = threading.Lock()
         self._closed = False
 
@@ -166,7 +166,7 @@ class CellPairs:
         self._idle.clear()
 
 
-class Pair:
+class ProcessPair:
     """The two processes. Both end with the thread that constructs the pair."""
 
     programs: tuple[str, ...] = (NODE, CONTROLLER)  # programs that run one cell after another

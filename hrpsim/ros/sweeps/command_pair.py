@@ -10,13 +10,20 @@ import json
 import shutil
 from collections.abc import Callable
 
-from hrpsim.ros.sweeps.cell_processes import ABSENT, CONTROLLER, ENDED, NODE, CellRequest, Pair
+from hrpsim.ros.sweeps.cell_processes import (
+    ABSENT,
+    CONTROLLER,
+    ENDED,
+    NODE,
+    CellRequest,
+    ProcessPair,
+)
 from hrpsim.sweeps.framework.scenario import SweepError
 
 _END = 5.0  # time for the end of a user's controller after SIGINT [s, wall]
 
 
-class CommandPair(Pair):
+class CommandPair(ProcessPair):
     """The node, and the command of the present cell. Both end with the thread of construction.
 
     The command must run until the node has made the last step. Exit code 0 ends the run there. Any

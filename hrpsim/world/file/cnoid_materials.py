@@ -29,7 +29,7 @@ class PairFriction(NamedTuple):
     restitution: float
 
 
-class MaterialTable:
+class CnoidMaterials:
     """The materials of a file, and the pairs of materials that it describes."""
 
     def __init__(self) -> None:

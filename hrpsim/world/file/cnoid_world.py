@@ -22,7 +22,7 @@ from hrpsim.model.placed import put_at
 from hrpsim.model.readers.openhrp.body_values import Values
 from hrpsim.model.readers.robot_data import WORLD_LINK, Notes, free_name
 from hrpsim.model.shapes.placement import Placement, quaternion_of
-from hrpsim.world.file.cnoid_materials import DEFAULT, MaterialTable
+from hrpsim.world.file.cnoid_materials import DEFAULT, CnoidMaterials
 from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
@@ -70,7 +70,7 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
     notes = Notes()
     items = [item for item in _items(path, content["items"], (), "") if item.kind]
     bodies, simulator, tables = _sorted(items, notes)
-    table = MaterialTable()
+    table = CnoidMaterials()
     for name in tables:
         table.read(_located(path, name), notes)
     world = _new_world(path, simulator, time_step, integrator, notes)

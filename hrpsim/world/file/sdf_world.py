@@ -24,8 +24,8 @@ from hrpsim.model.readers.robot_data import (
     ShapeData,
     free_name,
 )
-from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Frame, Scope
-from hrpsim.model.readers.sdf.joints import Edge, loop_of
+from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Scope, SdfFrame
+from hrpsim.model.readers.sdf.joints import SdfJoint, loop_of
 from hrpsim.model.readers.sdf.links import collisions_of
 from hrpsim.model.readers.sdf.parts import note_model, note_parts
 from hrpsim.model.readers.sdf.robot import carrier, full_name, in_world, robot_of
@@ -202,7 +202,7 @@ class _Builder:
             if (a in special or b in special) and not self._bits[a] & self._bits[b]:
                 self.world.disable_collisions(a, b)
 
-    def connect(self, joint: Frame) -> None:
+    def connect(self, joint: SdfFrame) -> None:
         """Make a connection from a <joint> of the world between two models."""
         scope, ends = self.contents.scope, []
         for tag in ("parent", "child"):
@@ -213,7 +213,7 @@ class _Builder:
             IDENTITY if end is None or name == WORLD_LINK else scope.in_scope(end)
             for end, name in zip(ends, names, strict=True)
         ]
-        edge = Edge(joint, joint.name, names[0], names[1], scope.in_scope(joint))
+        edge = SdfJoint(joint, joint.name, names[0], names[1], scope.in_scope(joint))
         loop = loop_of(edge, dict(zip(names, places, strict=True)).__getitem__, self.notes)
         if loop is None:
             return
@@ -222,7 +222,7 @@ class _Builder:
         except WorldError as cause:
             joint.fail(str(cause))
 
-    def _end(self, link: Frame | None) -> str:
+    def _end(self, link: SdfFrame | None) -> str:
         """Return "entity/link" of a link, or the world."""
         if link is None:
             return WORLD_LINK

@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import entry_point, kernel
 from hrpsim.engine.compile.kernel_types import Index, Mat3, Matrix, Vec6
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.kinematics.forward import update_poses
 from hrpsim.engine.spatial.vector import transposed_times
 from hrpsim.model.sensors.sampled_sensor import SampledSensor
@@ -103,7 +103,7 @@ class ContactView(SampledView):
     def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
         self._shape, self._work = description.pattern.shape, np.zeros((3, 3))
         self._reader: Any = None  # reader of the next two arrays
-        self._frame: Reference | None = None
+        self._frame: TupleReference | None = None
         self._read: Any = None
         super().__init__(robot, description)
 
@@ -150,7 +150,7 @@ class ContactView(SampledView):
         if self._reader is not reader or self._frame is None:
             self._reader, own = reader, robot.access.links.whole
             self._range = reader.table.range_of(robot, at.link)
-            self._frame = Reference(own._replace(links=link_records([at])))
+            self._frame = TupleReference(own._replace(links=link_records([at])))
             arguments = reader.contacts, self._frame, *self._range, at.pattern.cell
             self._read = entry_point(read_pad, *arguments, self._work, wrench, pressure)
         arguments = reader.contacts, self._frame, *self._range, at.pattern.cell

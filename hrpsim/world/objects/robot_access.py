@@ -17,7 +17,7 @@ from hrpsim.common.errors import ModelWarning, StateError, shown_value
 from hrpsim.common.values import is_number
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Control, Index, Indices, Vector
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.engine.kinematics.forward import new_kinematics
 from hrpsim.engine.step.arrays import Scene
@@ -48,7 +48,7 @@ REFUSALS = {
 }
 
 
-class Actuators(NamedTuple):
+class ActuatorArrays(NamedTuple):
     """The actuators of a robot with n joints and nv degrees of freedom."""
 
     control: np.ndarray  # (nv,) CONTROL
@@ -63,7 +63,7 @@ class Actuators(NamedTuple):
 
 @kernel
 def set_commands(
-    actuators: Actuators,
+    actuators: ActuatorArrays,
     indices: Indices,
     positions: Vector,
     velocities: Vector,
@@ -96,7 +96,7 @@ def set_commands(
 
 @inner_kernel
 def find_refusal(
-    actuators: Actuators,
+    actuators: ActuatorArrays,
     indices: Indices,
     positions: Vector,
     velocities: Vector,
@@ -123,7 +123,7 @@ def find_refusal(
 
 @inner_kernel
 def write_commands(
-    actuators: Actuators,
+    actuators: ActuatorArrays,
     indices: Indices,
     positions: Vector,
     velocities: Vector,
@@ -240,18 +240,18 @@ class RobotAccess(LinkReaders):
         self._dofs = slice(robot.first_v, robot.first_v + robot.nv)
 
     @cached_property
-    def actuators(self) -> Reference:
+    def actuators(self) -> TupleReference:
         """The arrays to which commands are written."""
         control, joints = self.scene.control[self._dofs], self._joints
-        return Reference(Actuators(control, self._q, joints.q, joints.v, *self._targets))
+        return TupleReference(ActuatorArrays(control, self._q, joints.q, joints.v, *self._targets))
 
     @cached_property
-    def _with_gains(self) -> Reference:
+    def _with_gains(self) -> TupleReference:
         """`actuators` with separate arrays for the gains of one command."""
         arrays, count = self.actuators.whole, len(self._joints)
-        return Reference(arrays._replace(kp=np.empty(count), kd=np.empty(count)))
+        return TupleReference(arrays._replace(kp=np.empty(count), kd=np.empty(count)))
 
-    def actuators_with(self, kp, kd, indices: np.ndarray, nan_holds: bool) -> Reference:
+    def actuators_with(self, kp, kd, indices: np.ndarray, nan_holds: bool) -> TupleReference:
         """Return `actuators` with gains of one command for the joints at `indices` (k,).
 
         kp and kd are one number, (k,) or None. None means the robot's own gains. So does NaN with
@@ -267,12 +267,12 @@ class RobotAccess(LinkReaders):
         return actuators
 
     @cached_property
-    def efforts(self) -> Reference:
+    def efforts(self) -> TupleReference:
         """The arrays from which efforts of constraints are read."""
         scene, dofs, joint_v = self.scene, self._dofs, self._joints.v
         joint_of = np.full(self._robot.nv, -1)
         joint_of[joint_v] = np.arange(len(joint_v))
-        return Reference(
+        return TupleReference(
             EffortSources(
                 scene.settings,
                 scene.joint_impulses[dofs],
@@ -284,12 +284,12 @@ class RobotAccess(LinkReaders):
         )
 
     @cached_property
-    def links(self) -> Reference:
+    def links(self) -> TupleReference:
         """The arrays from which states of links are read."""
         robot, velocity = self._robot, self.scene.velocity[self._dofs]
         kinematics, work = new_kinematics(len(robot.system.parent)), np.zeros((3, 3))
         links = link_records(robot.frames)
-        return Reference(LinkSources(self.forest, self._q, velocity, kinematics, links, work))
+        return TupleReference(LinkSources(self.forest, self._q, velocity, kinematics, links, work))
 
     @cached_property
     def set_commands(self):

@@ -13,7 +13,7 @@ import numpy as np
 
 from hrpsim.engine.compile.compiled import entry_point, inlined_kernel, inner_kernel, kernel
 from hrpsim.engine.compile.kernel_types import Kinematics, Mat3, Matrix, Record, Vec3, Vector
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import (
     new_kinematics,
@@ -55,7 +55,7 @@ class LinkReaders:
     """The kernels that read links, prepared for one scene at first use."""
 
     @cached_property
-    def links(self) -> Reference:
+    def links(self) -> TupleReference:
         """The arrays from which states of links are read."""
         raise NotImplementedError
 
@@ -286,7 +286,7 @@ class RobotReader:
         self.size = 3 * len(at) + 6 * len(sensors) + 4 * len(indices)
         self.size += BASE_SIZE if with_base else 0
         self._scene: Scene | None = None
-        self._sources: Reference | None = None
+        self._sources: TupleReference | None = None
         self._read: Any = None
 
     def __getstate__(self) -> dict:
@@ -309,7 +309,7 @@ class RobotReader:
         world = robot.world
         self._scene = scene = world.scene
         first, dofs = world.first_sensor(robot), slice(robot.first_v, robot.first_v + robot.nv)
-        self._sources = Reference(
+        self._sources = TupleReference(
             ReadingSources(
                 robot.forest,
                 scene.q[robot.first_q : robot.first_q + robot.nq],

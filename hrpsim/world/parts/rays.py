@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from hrpsim.common.errors import HrpsimError, WorldError, require_name, shown_value, unknown_name
 from hrpsim.common.values import LARGEST, as_numbers, is_number, several
 from hrpsim.engine.compile.compiled import entry_point
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.rays.casting import cast
 from hrpsim.engine.rays.records import Target, new_ray_scene
 from hrpsim.engine.step.arrays import Scene
@@ -69,9 +69,9 @@ class RayCaster:
         self._rays.placed_q[:] = np.nan
 
     @cached_property
-    def arrays(self) -> Reference:
+    def arrays(self) -> TupleReference:
         """The arrays of the shapes, for `cast`."""
-        return Reference(self._rays)
+        return TupleReference(self._rays)
 
     @cached_property
     def cast(self):

@@ -11,7 +11,7 @@ import numpy as np
 
 from hrpsim.common.errors import WorldError, unknown_name
 from hrpsim.engine.compile.compiled import entry_point
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.constraints.connection_state import ConnectionSources, read_wrench
 from hrpsim.engine.kinematics.forward import new_kinematics
 from hrpsim.engine.step.arrays import Scene
@@ -77,26 +77,28 @@ class Reader(LinkReaders):
         self.scene, self.table = scene, table
 
     @cached_property
-    def contacts(self) -> Reference:
+    def contacts(self) -> TupleReference:
         """The arrays from which contacts are read."""
         scene, of_shape = self.scene, self.table.of_shape
         contacts, work = scene.collision.contacts, np.zeros((2, 3))
-        return Reference(ContactSources(scene.counts, scene.settings, contacts, of_shape, work))
+        return TupleReference(
+            ContactSources(scene.counts, scene.settings, contacts, of_shape, work)
+        )
 
     @cached_property
-    def links(self) -> Reference:
+    def links(self) -> TupleReference:
         """The arrays from which states of links are read."""
         scene = self.scene
         kinematics, work = new_kinematics(len(scene.forest.bodies)), np.zeros((3, 3))
         links = self.table.records()
-        return Reference(
+        return TupleReference(
             LinkSources(scene.forest, scene.q, scene.velocity, kinematics, links, work)
         )
 
     @cached_property
-    def connections(self) -> Reference:
+    def connections(self) -> TupleReference:
         """The arrays from which connections are read."""
-        return Reference(ConnectionSources(self.scene.settings, self.scene.connections))
+        return TupleReference(ConnectionSources(self.scene.settings, self.scene.connections))
 
     @cached_property
     def _count(self):
@@ -116,23 +118,23 @@ class Reader(LinkReaders):
         """
         return entry_point(read_wrench, self.connections, 0, np.empty(6))
 
-    def sources_of(self, records: np.ndarray) -> Reference:
+    def sources_of(self, records: np.ndarray) -> TupleReference:
         """Return `contacts` with CONTACT records that replace the records of the last step."""
         counts = np.zeros(1, dtype=COUNTS)
         counts["contact_count"] = len(records)
-        return Reference(self.contacts.whole._replace(counts=counts, contacts=records))
+        return TupleReference(self.contacts.whole._replace(counts=counts, contacts=records))
 
-    def all_contacts(self, sources: Reference) -> ContactArrays:
+    def all_contacts(self, sources: TupleReference) -> ContactArrays:
         """Return every contact once."""
         count = int(sources.whole.counts["contact_count"][0])
         return self._filled(sources, ContactArrays(count), 0, -1)
 
-    def contacts_between(self, sources: Reference, first: int, end: int) -> ContactArrays:
+    def contacts_between(self, sources: TupleReference, first: int, end: int) -> ContactArrays:
         """Return the contacts of the links from `first` to before `end`."""
         found = ContactArrays(self._count(sources, first, end))
         return self._filled(sources, found, first, end)
 
-    def _filled(self, sources: Reference, out: ContactArrays, first: int, end: int):
+    def _filled(self, sources: TupleReference, out: ContactArrays, first: int, end: int):
         vectors = out.points, out.normals, out.forces
         self._read(sources, first, end, *vectors, out.gaps, out.links, out.partners)
         return out

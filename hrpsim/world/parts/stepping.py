@@ -18,7 +18,7 @@ from hrpsim.common.values import whole_count
 from hrpsim.engine.compile.announcement import announce_compilation, begin_beside, say_compiled
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.lazy_kernels import KernelsAbsent
-from hrpsim.engine.compile.reference import Reference
+from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.scene.status import DIVERGED, DONE, FALLS_ASLEEP, SINGULAR, TOO_STIFF, WAKES
 from hrpsim.engine.step.step import advance
@@ -54,7 +54,9 @@ class Stepping(Part):
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
-        self._reference: Reference | None = None  # reference to the scene of the last compiled step
+        self._reference: TupleReference | None = (
+            None  # reference to the scene of the last compiled step
+        )
         self._raw: tuple[Scene, list] | None = None  # a scene, its state, and memory for saving it
         self._run: Any = None  # the step without checks of the arguments
         self._was_cut = False  # whether a signal interrupted the last call of `step`
@@ -216,7 +218,7 @@ class Stepping(Part):
         self._contents.sample()
         return min(left, self._contents.steps_to_sample(left))
 
-    def reference(self) -> Reference | None:
+    def reference(self) -> TupleReference | None:
         """Return the arguments of the compiled step, or None if everything sleeps."""
         scene = self._scenes.present
         if self._sleep.any_asleep:
@@ -243,14 +245,14 @@ class Stepping(Part):
             with uninterrupted():
                 self._serve(status)
 
-    def _do(self, reference: Reference | None, count: int) -> tuple[int, int, int, int]:
+    def _do(self, reference: TupleReference | None, count: int) -> tuple[int, int, int, int]:
         """Call the compiled step for `count` steps. Return the result of `advance`."""
         if self._run is None:
             self._run = entry_point(advance, reference, count)
         return self._run(reference, count)
 
     def _refer_to(self, scene: Scene) -> None:
-        previous, self._reference = self._reference, Reference(scene, self._reference)
+        previous, self._reference = self._reference, TupleReference(scene, self._reference)
         if previous is None or self._reference.kind_for_kernels is not previous.kind_for_kernels:
             self._run = None
 

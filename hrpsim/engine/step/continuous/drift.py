@@ -35,7 +35,7 @@ from hrpsim.engine.compile.kernel_types import (
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.continuous.swept_motion import (
     MORE_QUERIES,
     QUERIES,
@@ -131,13 +131,13 @@ def _drift_meeting(s: Scene, c: int, queries_left: int) -> tuple[float, int]:
 
 
 @inlined_kernel
-def _is_held(bodies: Records[Body], continuous: Continuous, shape: Shape) -> bool:
+def _is_held(bodies: Records[Body], continuous: ContinuousDetection, shape: Shape) -> bool:
     """Return whether the forces on a shape's tree act at the start of the step. The world's do."""
     return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
 
 
 @inlined_kernel
-def _hold(continuous: Continuous, root: Index) -> bool:
+def _hold(continuous: ContinuousDetection, root: Index) -> bool:
     """Mark a tree for forces at the start of the step. Return whether the mark is new."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
@@ -160,7 +160,7 @@ def _pressed(counts: Counts, collision: Collision, number_a: Index, number_b: In
 
 @inner_kernel
 def _spread_to_near(
-    search: Search, bodies: Records[Body], collision: Collision, continuous: Continuous
+    search: Search, bodies: Records[Body], collision: Collision, continuous: ContinuousDetection
 ) -> bool:
     """Mark trees near trees with start-of-step forces. Return whether any mark is new."""
     found = False
@@ -182,7 +182,7 @@ def _spread_to_near(
 
 @inner_kernel
 def _spread_to_connected(
-    bodies: Records[Body], continuous: Continuous, connections: Records[Connection]
+    bodies: Records[Body], continuous: ContinuousDetection, connections: Records[Connection]
 ) -> bool:
     """Mark trees connected to trees with start-of-step forces. Return whether any mark is new."""
     found = False
@@ -203,7 +203,7 @@ def _spread_to_connected(
 
 
 @inlined_kernel
-def takes_start_force(continuous: Continuous, body: Index) -> bool:
+def takes_start_force(continuous: ContinuousDetection, body: Index) -> bool:
     """Return whether the forces on a body act at the start of a semi-implicit step."""
     return (
         continuous.state[0].start_force != 0
@@ -236,7 +236,7 @@ def _find_leaning(
     bodies: Records[Body],
     constrained: ConstraintBodies,
     rows: Rows,
-    continuous: Continuous,
+    continuous: ContinuousDetection,
 ) -> None:
     """Mark trees with start-of-step forces that the world supports, also through other trees."""
     held = continuous.bodies
@@ -254,7 +254,7 @@ def _find_leaning(
 
 @inlined_kernel
 def _lean_on_each_other(
-    bodies: Records[Body], constrained: ConstraintBodies, continuous: Continuous, row: Row
+    bodies: Records[Body], constrained: ConstraintBodies, continuous: ContinuousDetection, row: Row
 ) -> bool:
     """Mark the trees that the world supports through a row. Return whether any mark is new."""
     held = continuous.bodies
@@ -269,7 +269,7 @@ def _lean_on_each_other(
 
 
 @inlined_kernel
-def _lean(bodies: Records[Body], continuous: Continuous, root: Index) -> bool:
+def _lean(bodies: Records[Body], continuous: ContinuousDetection, root: Index) -> bool:
     """Mark a tree with start-of-step forces as supported by the world. Return whether it is new."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:

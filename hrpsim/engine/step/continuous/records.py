@@ -31,7 +31,7 @@ CONTINUOUS_BODY = np.dtype(
 )
 
 
-class Continuous(NamedTuple):
+class ContinuousDetection(NamedTuple):
     """State of continuous collision detection."""
 
     state: np.ndarray = state("counts of the search for what passes", CONTINUOUS_STATE, 1)

@@ -32,7 +32,7 @@ from hrpsim.engine.compile.kernel_types import (
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.spatial.vector import speed_along
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.continuous.swept_motion import (
     FAR,
     both_fly,
@@ -251,7 +251,7 @@ def _list_passage(s: Scene, c: int, fraction: float) -> int:
 
 
 @inner_kernel
-def _bar_pairs(collision: Collision, continuous: Continuous) -> bool:
+def _bar_pairs(collision: Collision, continuous: ContinuousDetection) -> bool:
     """Exclude pairs that passed their speculative contacts. Return whether there are any.
 
     A shape that is hit off its centre rotates. After many turns in a long step, it passes the
@@ -293,7 +293,7 @@ def _is_behind(collision: Collision, speculative: Speculative) -> bool:
 
 
 @inlined_kernel
-def _has_time(continuous: Continuous, a: Shape, b: Shape) -> bool:
+def _has_time(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
     """Return whether impacts on one of two shapes happened at exact times in this step."""
     held = continuous.bodies
     if not continuous.state[0].ballistic:
@@ -303,7 +303,7 @@ def _has_time(continuous: Continuous, a: Shape, b: Shape) -> bool:
 
 
 @inlined_kernel
-def _leave_the_air(continuous: Continuous, a: Shape, b: Shape) -> int:
+def _leave_the_air(continuous: ContinuousDetection, a: Shape, b: Shape) -> int:
     """Unmark both shapes of a pair as ballistic, unless both are ballistic.
 
     A ballistic shape that may touch another shape no longer flies freely.
@@ -336,7 +336,7 @@ def _have_contact(
 def _list_points(
     kinematics: Records[Kinematics],
     collision: Collision,
-    continuous: Continuous,
+    continuous: ContinuousDetection,
     directions: Mat3,
     c: int,
     fraction: float,
@@ -376,7 +376,7 @@ def _list_points(
 
 
 @inner_kernel
-def _may_help(collision: Collision, continuous: Continuous, pair: Indices) -> bool:
+def _may_help(collision: Collision, continuous: ContinuousDetection, pair: Indices) -> bool:
     """Return whether a pair may have more speculative contacts.
 
     It may if it has fewer than the limit, and is not excluded.
@@ -391,7 +391,10 @@ def _may_help(collision: Collision, continuous: Continuous, pair: Indices) -> bo
 
 @inner_kernel
 def _is_known(
-    collision: Collision, continuous: Continuous, speculative: Speculative, thickness: float
+    collision: Collision,
+    continuous: ContinuousDetection,
+    speculative: Speculative,
+    thickness: float,
 ) -> bool:
     """Return whether an equal speculative contact is in the list already."""
     for k in range(continuous.state[0].speculative_count):
@@ -454,7 +457,7 @@ def _rate_of(
 
 @inner_kernel
 def _keep_earliest(
-    bodies: Records[Body], collision: Collision, continuous: Continuous, first: Index
+    bodies: Records[Body], collision: Collision, continuous: ContinuousDetection, first: Index
 ) -> None:
     """Remove all but the earliest contact of each tree among the contacts from index `first` on."""
     speculative_contacts, shapes = collision.speculative_contacts, collision.shapes
@@ -474,7 +477,7 @@ def _keep_earliest(
 
 
 @inner_kernel
-def forget_speculative_contacts(shapes: Records[Shape], continuous: Continuous) -> None:
+def forget_speculative_contacts(shapes: Records[Shape], continuous: ContinuousDetection) -> None:
     """Remove all speculative contacts before the next step."""
     continuous.state[0].speculative_count = 0
     if continuous.state[0].ballistic:

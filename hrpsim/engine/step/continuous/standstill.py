@@ -34,7 +34,7 @@ from hrpsim.engine.dynamics.tree_momentum import tree_momentum
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.rotation import rotated
 from hrpsim.engine.spatial.vector import copy_vector
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.continuous.swept_motion import both_fly, find_sweeps, may_meet, meeting_of
 from hrpsim.engine.step.motion.carry import carry_body
 from hrpsim.model.system import FIXED, FREE
@@ -83,7 +83,9 @@ def carry(s: Scene, queries_left: int) -> None:
 
 
 @inner_kernel
-def _place(bodies: Records[Body], continuous: Continuous, time: Seconds, q_out: Vector) -> None:
+def _place(
+    bodies: Records[Body], continuous: ContinuousDetection, time: Seconds, q_out: Vector
+) -> None:
     """Write the configuration of all trees at a time."""
     start, velocity = continuous.q_swept, continuous.carried
     copy_vector(start, q_out)
@@ -100,7 +102,7 @@ def _first_meeting(
     search: Search,
     bodies: Records[Body],
     collision: Collision,
-    continuous: Continuous,
+    continuous: ContinuousDetection,
     queries_left: int,
 ) -> tuple[float, int, int]:
     """Find the next meeting of two clusters.
@@ -128,19 +130,19 @@ def _first_meeting(
 
 
 @inlined_kernel
-def _cluster_of(shapes: Records[Shape], continuous: Continuous, number: Index) -> int:
+def _cluster_of(shapes: Records[Shape], continuous: ContinuousDetection, number: Index) -> int:
     """Return the cluster of the tree that a shape belongs to."""
     return _cluster_of_body(continuous, shapes[number].body)
 
 
 @inlined_kernel
-def _cluster_of_body(continuous: Continuous, body: Index) -> int:
+def _cluster_of_body(continuous: ContinuousDetection, body: Index) -> int:
     """Return the cluster of the tree of a body."""
     return continuous.bodies[body].cluster if body >= 0 else _WORLD
 
 
 @inner_kernel
-def _join(bodies: Records[Body], continuous: Continuous, a: int, b: int) -> None:
+def _join(bodies: Records[Body], continuous: ContinuousDetection, a: int, b: int) -> None:
     """Join two clusters into one that stops. Bodies fixed to the world join the world's cluster."""
     held = continuous.bodies
     placed = min(a, b)
@@ -156,7 +158,7 @@ def _join(bodies: Records[Body], continuous: Continuous, a: int, b: int) -> None
 
 @inner_kernel
 def _join_connected(
-    bodies: Records[Body], continuous: Continuous, connections: Records[Connection]
+    bodies: Records[Body], continuous: ContinuousDetection, connections: Records[Connection]
 ) -> bool:
     """Stop the trees that are connected to stopped trees. Return whether any tree is new."""
     found = False
@@ -170,7 +172,7 @@ def _join_connected(
 
 
 @inlined_kernel
-def _has_stopped(continuous: Continuous, body: Index) -> bool:
+def _has_stopped(continuous: ContinuousDetection, body: Index) -> bool:
     """Return whether a body, other than the world, is in a cluster that stopped."""
     return body >= 0 and continuous.bodies[body].stopped != 0
 
@@ -180,7 +182,7 @@ def _go_together(
     forest: Forest,
     q: Vector,
     subtrees: Records[Subtree],
-    continuous: Continuous,
+    continuous: ContinuousDetection,
     work: Work,
     cluster: Index,
     now: float,
@@ -211,7 +213,7 @@ def _go_together(
 def _add_way(
     forest: Forest,
     subtrees: Records[Subtree],
-    continuous: Continuous,
+    continuous: ContinuousDetection,
     directions: Mat3,
     root: Index,
     q: Vector,
@@ -244,7 +246,7 @@ def _add_way(
 
 
 @inlined_kernel
-def _set_going(continuous: Continuous, body: Body, velocity: Vector) -> None:
+def _set_going(continuous: ContinuousDetection, body: Body, velocity: Vector) -> None:
     """Move a body from q_carried on with its tree's velocity (3,), with zero joint velocity."""
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:

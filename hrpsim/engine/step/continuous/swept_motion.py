@@ -26,7 +26,7 @@ from hrpsim.engine.compile.kernel_types import (
 from hrpsim.engine.constraints.solver_table import PENALTY
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.motion.half_turns import turns_freely
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 
@@ -202,14 +202,14 @@ def is_ballistic(forest: Forest, body: Index, shape: Shape) -> bool:
 
 
 @inlined_kernel
-def both_fly(continuous: Continuous, a: Shape, b: Shape) -> bool:
+def both_fly(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
     """Return whether impacts between two shapes have exact times."""
     return continuous.state[0].ballistic != 0 and a.ballistic > 0 and b.ballistic > 0
 
 
 @inlined_kernel
 def bounce_in_flight(
-    materials: Records[MaterialPair], continuous: Continuous, a: Shape, b: Shape
+    materials: Records[MaterialPair], continuous: ContinuousDetection, a: Shape, b: Shape
 ) -> bool:
     """Return whether an impact of two shapes has an exact time and a restitution."""
     return both_fly(continuous, a, b) and materials[a.material, b.material].restitution > 0.0

@@ -32,7 +32,7 @@ from hrpsim.engine.constraints.impact_rows import OPEN, RESTING, gap_at, separat
 from hrpsim.engine.constraints.rows import Rows, row_velocity
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.step.continuous.drift import takes_start_force
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.continuous.swept_motion import is_ballistic
 from hrpsim.model.shapes.geometry import MESH, PLANE, SPHERE
 
@@ -73,7 +73,7 @@ def is_timed(forest: Forest, collision: Collision, rows: Rows, island: Island) -
 def drifted(
     settings: Settings,
     contacts: Records[Contact],
-    continuous: Continuous,
+    continuous: ContinuousDetection,
     island: Island,
     number: Index,
 ) -> float:

@@ -40,7 +40,7 @@ from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.impulses import apply_impulse
 from hrpsim.engine.solvers.projected_gauss_seidel import solve
 from hrpsim.engine.step.impacts.inelastic_impacts import count_impulse
-from hrpsim.engine.step.rows.attempts import IS_DIRECT, Attempt, Task, order_of
+from hrpsim.engine.step.rows.attempts import IS_DIRECT, Attempt, SolverTask, order_of
 from hrpsim.engine.step.rows.constraint_wrenches import add_impact_impulse, add_wrench
 from hrpsim.engine.step.rows.direct_island import is_direct_island, solve_direct_island
 from hrpsim.engine.step.scene.islands import Islands
@@ -243,7 +243,7 @@ def _leave_out_rest(rows: Rows, island: Island) -> None:
 
 
 @inlined_kernel
-def sweep_listed(s: Scene, k: Index, task: Task) -> int:
+def sweep_listed(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep over the listed rows of an island, and update constrained.velocity."""
     island, chosen, rows = s.islands.ranges[k], s.islands.chosen[0], s.rows
     island.sweeps, island.residual, island.converged = solve(
@@ -264,7 +264,7 @@ def sweep_listed(s: Scene, k: Index, task: Task) -> int:
 
 
 @inlined_kernel
-def _solve_listed_directly(s: Scene, k: Index, task: Task) -> int:
+def _solve_listed_directly(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve the listed rows of the island of the direct solver. Other rows have zero impulse."""
     _leave_out_rest(s.rows, s.islands.ranges[k])
     return solve_direct_island(s, task.tolerance, VELOCITY)
@@ -280,9 +280,9 @@ _first_attempt, _, _attempt = order_of(IMPACTS, tuple(IMPACTS), is_direct_island
 
 
 @inlined_kernel
-def task_of_round(islands: Islands, tolerance: float) -> Task:
+def task_of_round(islands: Islands, tolerance: float) -> SolverTask:
     """Return the task that solves the listed rows to `tolerance` [m/s]."""
-    return Task(WHOLE, max(_SWEEPS, _UPDATES // max(islands.chosen[0].end, 1)), tolerance)
+    return SolverTask(WHOLE, max(_SWEEPS, _UPDATES // max(islands.chosen[0].end, 1)), tolerance)
 
 
 @inner_kernel

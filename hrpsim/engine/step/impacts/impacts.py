@@ -45,7 +45,7 @@ from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.step.continuous.drift import takes_start_force
-from hrpsim.engine.step.continuous.records import Continuous
+from hrpsim.engine.step.continuous.records import ContinuousDetection
 from hrpsim.engine.step.impacts.ball_impacts import resolve_ball_impacts
 from hrpsim.engine.step.impacts.impact_island import (
     begin_island,
@@ -180,7 +180,7 @@ def _take_mean_velocity(
     constrained: ConstraintBodies,
     rows: Rows,
     ranges: Records[Island],
-    continuous: Continuous,
+    continuous: ContinuousDetection,
 ) -> None:
     """Replace the velocity at the start by the mean velocity of the integrator's parabola."""
     _mark_timed(counts, contacts, rows, ranges, continuous)
@@ -200,7 +200,7 @@ def _mark_timed(
     contacts: Records[Contact],
     rows: Rows,
     ranges: Records[Island],
-    continuous: Continuous,
+    continuous: ContinuousDetection,
 ) -> None:
     """Mark the bodies whose impacts have exact times."""
     held = continuous.bodies
@@ -316,7 +316,7 @@ def _end_island(
     contacts: Records[Contact],
     constrained: ConstraintBodies,
     rows: Rows,
-    continuous: Continuous,
+    continuous: ContinuousDetection,
     island: Island,
 ) -> None:
     """Write the gaps after the impacts to the step's contact rows.
@@ -383,7 +383,7 @@ def _clear_offsets(constrained: ConstraintBodies, rows: Rows, island: Island) ->
 
 
 @inlined_kernel
-def _say_timed(continuous: Continuous, contact: Contact) -> None:
+def _say_timed(continuous: ContinuousDetection, contact: Contact) -> None:
     """Mark that the bodies of a contact had impacts at exact times."""
     if contact.body_a >= 0:
         continuous.bodies[contact.body_a].timed = 2
@@ -412,7 +412,7 @@ def _move_back(
     q: Vector,
     velocity: Vector,
     constrained: ConstraintBodies,
-    continuous: Continuous,
+    continuous: ContinuousDetection,
 ) -> None:
     """Move bodies to the positions at which the velocities after the impacts would have started."""
     bodies, drift = forest.bodies, settings.drift

@@ -39,7 +39,7 @@ NEVER = 1 << 9
 _BY_ROWS = TAKES_NEWTON | IS_LONE | IS_DENSE  # found only if needed: depend on every row
 
 
-class Task(NamedTuple):
+class SolverTask(NamedTuple):
     """A task for the solvers of an island.
 
     Attributes:
@@ -124,24 +124,24 @@ def order_of(
     is_trial = tuple(int(a.is_trial) for a in attempts)
 
     @inner_kernel
-    def holds(needed: int, s: Scene, k: Index, task: Task) -> bool:
+    def holds(needed: int, s: Scene, k: Index, task: SolverTask) -> bool:
         met = conditions(s, k, task)
         if needed & _BY_ROWS:
             met |= conditions_by_rows(s, k)
         return met & needed == needed
 
     @inlined_kernel
-    def begin(s: Scene, k: Index, task: Task) -> int:
+    def begin(s: Scene, k: Index, task: SolverTask) -> int:
         return choose(2 * end, s, k, task)
 
     @inlined_kernel
-    def second(attempt: int, s: Scene, k: Index, task: Task) -> int:
+    def second(attempt: int, s: Scene, k: Index, task: SolverTask) -> int:
         if holds(goes_on[attempt], s, k, task):
             return attempt
         return choose(attempt, s, k, task)
 
     @inlined_kernel
-    def run(attempt: int, s: Scene, k: Index, task: Task) -> int:
+    def run(attempt: int, s: Scene, k: Index, task: SolverTask) -> int:
         """Make attempts, beginning with `attempt`, until one succeeds. Return the status."""
         island = s.islands.ranges[k]
         while attempt != end:
@@ -180,7 +180,7 @@ def _choice(
     starts = (0, *itertools.accumulate(map(len, lists)))
 
     @inner_kernel
-    def choose(number: Index, s: Scene, k: Index, task: Task) -> int:
+    def choose(number: Index, s: Scene, k: Index, task: SolverTask) -> int:
         met, are_all_found = conditions(s, k, task), False
         for place in range(starts[number], starts[number + 1]):
             attempt = listed[place]
@@ -196,7 +196,7 @@ def _choice(
 
 
 @inlined_kernel
-def _nothing(s: Scene, k: Index, task: Task) -> int:
+def _nothing(s: Scene, k: Index, task: SolverTask) -> int:
     """Do nothing, as the entry of a switch without an attempt."""
     return DONE
 
@@ -209,7 +209,7 @@ def _switch(kernels: Sequence[Kernel]) -> Kernel:
     a, b, c, d, e, f, g, h, i, j, m, n, o, p = (*kernels, *[_nothing] * (_MOST - len(kernels)))
 
     @inlined_kernel
-    def call(number: Index, s: Scene, k: Index, task: Task) -> int:
+    def call(number: Index, s: Scene, k: Index, task: SolverTask) -> int:
         """Call the kernel with the given number, and return its status."""
         if number < 7:
             if number == 0:

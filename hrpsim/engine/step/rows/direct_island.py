@@ -11,7 +11,7 @@ from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.rows import DISPLACEMENT, VELOCITY, Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, choose_solver
 from hrpsim.engine.solvers.coupled import largest_error, return_to_start, solve_coupled
-from hrpsim.engine.step.rows.attempts import IS_DIRECT, Task
+from hrpsim.engine.step.rows.attempts import IS_DIRECT, SolverTask
 from hrpsim.engine.step.rows.prepare_rows import make_direct, write_direct_system
 from hrpsim.engine.step.rows.saved_impulses import exchange_impulses, restore_impulses
 from hrpsim.engine.step.rows.solver_memory import (
@@ -33,13 +33,13 @@ _MOST_ROWS = 600
 
 
 @inlined_kernel
-def is_direct_island(s: Scene, k: Index, task: Task) -> int:
+def is_direct_island(s: Scene, k: Index, task: SolverTask) -> int:
     """Return IS_DIRECT if island `k` has rows for the direct or the split solver, else 0."""
     return IS_DIRECT if k == s.counts[0].direct_island else 0
 
 
 @inlined_kernel
-def solve_chosen_rows_directly(s: Scene, k: Index, task: Task) -> int:
+def solve_chosen_rows_directly(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve the rows chosen for the direct solver directly, and alternate with the other rows."""
     island = s.islands.ranges[k]
     solve_direct_island(s, task.tolerance, VELOCITY)
@@ -49,20 +49,20 @@ def solve_chosen_rows_directly(s: Scene, k: Index, task: Task) -> int:
 
 
 @inlined_kernel
-def solve_positions_directly(s: Scene, k: Index, task: Task) -> int:
+def solve_positions_directly(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve the direct island for the position correction, without friction cones."""
     solve_direct_island(s, task.tolerance, DISPLACEMENT)
     return DONE
 
 
 @inlined_kernel
-def solve_all_rows_directly(s: Scene, k: Index, task: Task) -> int:
+def solve_all_rows_directly(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve all rows of an island directly, starting from the impulses of the last step."""
     return try_direct_solver(s, k)
 
 
 @inlined_kernel
-def solve_all_rows_directly_again(s: Scene, k: Index, task: Task) -> int:
+def solve_all_rows_directly_again(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve all rows of an island directly, as in the last step.
 
     After a failure, the next step no longer begins with the direct solver.

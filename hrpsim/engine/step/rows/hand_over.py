@@ -27,7 +27,7 @@ from hrpsim.engine.step.rows.attempts import (
     WAS_DIRECT,
     WAS_NEWTON,
     Attempt,
-    Task,
+    SolverTask,
     order_of,
 )
 from hrpsim.engine.step.rows.direct_island import (
@@ -68,7 +68,7 @@ from hrpsim.engine.step.scene.status import DONE
 
 
 @inlined_kernel
-def _conditions(s: Scene, k: Index, task: Task) -> int:
+def _conditions(s: Scene, k: Index, task: SolverTask) -> int:
     """Return the conditions that an island meets, without those that need every row."""
     state, met = s.islands.ranges[k].memory.state, is_direct_island(s, k, task)
     if task.sweep_limit >= FEW_SWEEPS:
@@ -235,7 +235,7 @@ def solve_island(s: Scene, k: Index, extent: int) -> int:
         DONE, or the status of the array that is too small.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
-    task = Task(extent, allowed_sweeps(island, settings), settings.tolerance)
+    task = SolverTask(extent, allowed_sweeps(island, settings), settings.tolerance)
     if extent == REMAINDER:
         if island.converged or task.sweep_limit < FEW_SWEEPS:
             return DONE
@@ -253,5 +253,5 @@ def correct_island(s: Scene, k: Index) -> int:
         DONE, or the status of the array that is too small.
     """
     settings = s.settings[0]
-    task = Task(WHOLE, settings.sweep_limit, settings.tolerance)
+    task = SolverTask(WHOLE, settings.sweep_limit, settings.tolerance)
     return _correct(_first_correction(s, k, task), s, k, task)

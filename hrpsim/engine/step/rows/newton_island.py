@@ -19,7 +19,7 @@ from hrpsim.engine.solvers.newton.multipliers import CAUTION
 from hrpsim.engine.solvers.newton.near_contacts import choose_rows, largest_miss
 from hrpsim.engine.solvers.newton.newton_problem import write_problem
 from hrpsim.engine.solvers.newton.solve import RESTS, STILL, solve_by_newton
-from hrpsim.engine.step.rows.attempts import Task
+from hrpsim.engine.step.rows.attempts import SolverTask
 from hrpsim.engine.step.rows.saved_impulses import restore_impulses
 from hrpsim.engine.step.rows.solver_memory import (
     AT_REST,
@@ -95,28 +95,28 @@ def _pushes_free_body(forest: Forest, constrained: ConstraintBodies, row: Row) -
 
 
 @inlined_kernel
-def start_by_newton(s: Scene, k: Index, task: Task) -> int:
+def start_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve an island, starting from the impulses of the last step."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, USUAL)
 
 
 @inlined_kernel
-def start_by_newton_as_chosen(s: Scene, k: Index, task: Task) -> int:
+def start_by_newton_as_chosen(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve an island, starting from the impulses of the last step, without a time limit."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
-def start_again_by_newton(s: Scene, k: Index, task: Task) -> int:
+def start_again_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
     """Undo the sweeps, and solve from the impulses of the last step, without a time limit."""
     restore_impulses(s.constrained, s.rows, s.islands.ranges[k])
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
-def continue_by_newton(s: Scene, k: Index, task: Task) -> int:
+def continue_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve an island, starting from the impulses of the sweeps, unless the sweeps diverge."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
@@ -124,7 +124,7 @@ def continue_by_newton(s: Scene, k: Index, task: Task) -> int:
 
 
 @inlined_kernel
-def continue_briefly_by_newton(s: Scene, k: Index, task: Task) -> int:
+def continue_briefly_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
     """Continue from the impulses of the sweeps, with a limit of a few factorisations."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
@@ -132,7 +132,7 @@ def continue_briefly_by_newton(s: Scene, k: Index, task: Task) -> int:
 
 
 @inlined_kernel
-def precede_direct_solver(s: Scene, k: Index, task: Task) -> int:
+def precede_direct_solver(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve the direct island, starting from the impulses of the last step.
 
     After a failure, the impulses are restored.
@@ -147,7 +147,7 @@ def precede_direct_solver(s: Scene, k: Index, task: Task) -> int:
 
 
 @inlined_kernel
-def follow_direct_solver(s: Scene, k: Index, task: Task) -> int:
+def follow_direct_solver(s: Scene, k: Index, task: SolverTask) -> int:
     """Solve the direct island, starting from the impulses of the direct solver."""
     island = s.islands.ranges[k]
     status = _solve(s, k, task, USUAL)
@@ -157,7 +157,7 @@ def follow_direct_solver(s: Scene, k: Index, task: Task) -> int:
 
 
 @inner_kernel
-def _solve(s: Scene, k: Index, task: Task, effort: int) -> int:
+def _solve(s: Scene, k: Index, task: SolverTask, effort: int) -> int:
     status = solve_by_newton_method(s, k, effort, task.extent)
     if status == TOO_LARGE:
         remember(s.collision.contacts, s.rows, s.islands.ranges[k], BY_SWEEPS)

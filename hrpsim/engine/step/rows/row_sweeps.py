@@ -18,7 +18,7 @@ from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.solvers.newton.multipliers import CAUTION
 from hrpsim.engine.solvers.newton.solve import STILL
 from hrpsim.engine.solvers.projected_gauss_seidel import FEW_SWEEPS, solve, solve_bounded
-from hrpsim.engine.step.rows.attempts import Task
+from hrpsim.engine.step.rows.attempts import SolverTask
 from hrpsim.engine.step.rows.saved_impulses import restore_impulses
 from hrpsim.engine.step.rows.solver_memory import BY_SWEEPS, forget_newton, remember
 from hrpsim.engine.step.scene.islands import sweeps_in_time
@@ -62,13 +62,13 @@ def sweep(
 
 
 @inlined_kernel
-def sweep_few_times(s: Scene, k: Index, task: Task) -> int:
+def sweep_few_times(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep up to the number at which Nesterov momentum would begin."""
     return _sweep_up_to(s, k, min(task.sweep_limit, FEW_SWEEPS))
 
 
 @inlined_kernel
-def sweep_to_limit(s: Scene, k: Index, task: Task) -> int:
+def sweep_to_limit(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep up to the limit of sweeps."""
     return _sweep_up_to(s, k, task.sweep_limit)
 
@@ -82,7 +82,7 @@ def _sweep_up_to(s: Scene, k: Index, most: int) -> int:
 
 
 @inlined_kernel
-def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
+def sweep_as_long_as_newton(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep for about as long as Newton's method would take.
 
     The result is TOO_LARGE if as many sweeps again would suffice. The estimate compares the second
@@ -103,7 +103,7 @@ def sweep_as_long_as_newton(s: Scene, k: Index, task: Task) -> int:
 
 
 @inlined_kernel
-def sweep_at_rest(s: Scene, k: Index, task: Task) -> int:
+def sweep_at_rest(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep over a lone robot at rest once or twice, and undo the sweeps if they do not suffice."""
     island = s.islands.ranges[k]
     island.converged = _rests_after_sweeps(
@@ -142,7 +142,7 @@ def _rests_after_sweeps(
 
 
 @inlined_kernel
-def sweep_positions(s: Scene, k: Index, task: Task) -> int:
+def sweep_positions(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep over an island for the position correction, with bounds but without friction cones."""
     solve_bounded(
         s.rows.rows,

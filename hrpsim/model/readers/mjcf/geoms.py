@@ -23,7 +23,7 @@ from hrpsim.model.shapes.placement import Placement
 _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
 
 
-class Surface(NamedTuple):
+class GeomSurface(NamedTuple):
     """Friction and priority of a geom.
 
     A contact of two geoms has the friction of the geom with the higher priority. If both priorities
@@ -89,12 +89,12 @@ def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
     return np.flatnonzero((m.pair_geom1 == geom) | (m.pair_geom2 == geom))
 
 
-def surface_of(m: MjcfModel, geom: int) -> Surface:
+def surface_of(m: MjcfModel, geom: int) -> GeomSurface:
     """Return priority and friction of a geom."""
-    return Surface(int(m.geom_priority[geom]), friction_of(m, geom))
+    return GeomSurface(int(m.geom_priority[geom]), friction_of(m, geom))
 
 
-def material_name(surface: Surface) -> str:
+def material_name(surface: GeomSurface) -> str:
     """Return the name of the material of a surface."""
     priority = f"_priority_{surface.priority}" if surface.priority else ""
     return f"friction_{surface.friction:g}{priority}"

@@ -218,7 +218,7 @@ def _turned_to(y: np.ndarray) -> np.ndarray:
 
 
 @dataclass
-class Part:
+class LinkAssembly:
     """A link and its joint, while a file is read.
 
     type: type of the joint, one of JOINT_TYPES.
@@ -246,7 +246,9 @@ class Part:
     sensors: list[tuple[str, str, Placement]] = field(default_factory=list)
 
 
-def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offset: int) -> Part:
+def copied(
+    part: LinkAssembly, named: Callable[[str], str], device_prefix: str, id_offset: int
+) -> LinkAssembly:
     """Copy a part of a subordinate file (SubBody), with new names and joint ids."""
     return replace(
         part,
@@ -264,7 +266,11 @@ def copied(part: Part, named: Callable[[str], str], device_prefix: str, id_offse
 
 
 def assembled(
-    name: str, parts: list[Part], pose: list[float], notes: Notes, fail: Callable[[str], object]
+    name: str,
+    parts: list[LinkAssembly],
+    pose: list[float],
+    notes: Notes,
+    fail: Callable[[str], object],
 ) -> RobotData:
     """Assemble a robot from parts, parents before children. The first part is the root.
 
@@ -291,8 +297,8 @@ def assembled(
 def _add_poses(
     robot: RobotData,
     base: Placement | None,
-    moving: list[Part],
-    driven: list[Part],
+    moving: list[LinkAssembly],
+    driven: list[LinkAssembly],
     pose: list[float],
 ) -> None:
     """Add the initial posture and the standard pose, in joint positions by joint id."""
@@ -305,7 +311,11 @@ def _add_poses(
 
 
 def _add_links(
-    robot: RobotData, parts: list[Part], is_free: bool, notes: Notes, fail: Callable[[str], object]
+    robot: RobotData,
+    parts: list[LinkAssembly],
+    is_free: bool,
+    notes: Notes,
+    fail: Callable[[str], object],
 ) -> None:
     """Add the link and the joint of each part. is_free: whether the root has no joint."""
     at_zero: dict[str, Placement] = {}  # links in the world, all joints at zero
@@ -325,7 +335,7 @@ def _add_links(
             robot.add_joint(_joint(part, WORLD_LINK, at_zero[part.name]))
 
 
-def _add_sensors(robot: RobotData, parts: list[Part], notes: Notes) -> None:
+def _add_sensors(robot: RobotData, parts: list[LinkAssembly], notes: Notes) -> None:
     """Add the sensors of all parts under unique names."""
     for part in parts:
         for label, kind, placement in part.sensors:
@@ -337,7 +347,7 @@ def _add_sensors(robot: RobotData, parts: list[Part], notes: Notes) -> None:
                 robot.sensors.append(SensorData(wanted, kind, part.name, placement))
 
 
-def _collisions(part: Part, notes: Notes) -> list[ShapeData]:
+def _collisions(part: LinkAssembly, notes: Notes) -> list[ShapeData]:
     """Return the collision shapes of a part. Note meshes without volume."""
     has_separate = bool(part.visuals or part.collisions)
     found: list[ShapeData] = []
@@ -349,7 +359,7 @@ def _collisions(part: Part, notes: Notes) -> list[ShapeData]:
     return found
 
 
-def _joint(part: Part, parent: str, placement: Placement) -> JointData:
+def _joint(part: LinkAssembly, parent: str, placement: Placement) -> JointData:
     x, y, z = (float(value) for value in part.axis)
     return JointData(
         *(part.name, part.type, parent, part.name, placement, (x, y, z)),

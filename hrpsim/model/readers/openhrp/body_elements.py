@@ -18,7 +18,7 @@ from hrpsim.common.foreign.yaml_text import YamlText, parse_yaml
 from hrpsim.model.readers.openhrp.assembly import (
     MESH_SUFFIXES,
     Color,
-    Part,
+    LinkAssembly,
     affine,
     hull_shape,
     mesh_file_shape,
@@ -89,11 +89,11 @@ class Elements:
         self.resources, self.to_radian = resources, to_radian
         self.notes, self.files = notes, files
 
-    def read(self, link: Values, part: Part) -> None:
+    def read(self, link: Values, part: LinkAssembly) -> None:
         """Read the elements of a link."""
         self._all(link, part, np.eye(4), "both", 0)
 
-    def _all(self, owner: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
+    def _all(self, owner: Values, part: LinkAssembly, T: np.ndarray, use: str, depth: int) -> None:
         if depth > limits.YAML_DEPTH:
             owner.fail(limits.excess("YAML_DEPTH", "nested elements"))
         for kind, entry in _entries(owner):
@@ -102,7 +102,7 @@ class Elements:
             self._one(kind, Values(entry, owner.fail), part, T, use, depth)
 
     def _one(
-        self, kind: str, element: Values, part: Part, T: np.ndarray, use: str, depth: int
+        self, kind: str, element: Values, part: LinkAssembly, T: np.ndarray, use: str, depth: int
     ) -> None:
         self.files.count(element)
         inner = T @ self._transform(element)
@@ -127,7 +127,7 @@ class Elements:
             self._all(element, part, inner, use, depth + 1)
 
     def _read_resource(
-        self, element: Values, part: Part, T: np.ndarray, use: str, depth: int
+        self, element: Values, part: LinkAssembly, T: np.ndarray, use: str, depth: int
     ) -> None:
         """Read a file: the shapes of a mesh, or the elements under a name in a YAML file."""
         path = self._located(element)
@@ -145,11 +145,13 @@ class Elements:
         elsewhere = Elements(Resources(path.parent), self.to_radian, self.notes, self.files)
         elsewhere._all(Values({"elements": named}, fail), part, T, use, depth + 1)
 
-    def _add(self, part: Part, use: str, shapes: list[ShapeData]) -> None:
+    def _add(self, part: LinkAssembly, use: str, shapes: list[ShapeData]) -> None:
         where = {"both": part.shapes, "visual": part.visuals, "collision": part.collisions}
         where[use] += shapes
 
-    def _directly(self, element: Values, part: Part, T: np.ndarray, use: str, depth: int) -> None:
+    def _directly(
+        self, element: Values, part: LinkAssembly, T: np.ndarray, use: str, depth: int
+    ) -> None:
         """Read the shape of a Visual or Collision itself, without its child elements."""
         if isinstance(element.get("shape"), dict):
             shape = Values(element.get("shape"), element.fail)

@@ -17,7 +17,7 @@ from hrpsim.common.errors import ModelError, require_name, require_names, shown_
 from hrpsim.common.file_names import resolved
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import YamlText, parse_yaml
-from hrpsim.model.readers.openhrp.assembly import Part, affine, assembled, copied
+from hrpsim.model.readers.openhrp.assembly import LinkAssembly, affine, assembled, copied
 from hrpsim.model.readers.openhrp.body_elements import Elements, YamlFiles
 from hrpsim.model.readers.openhrp.body_values import Values
 from hrpsim.model.readers.robot_data import ConnectionData, Notes, RobotData
@@ -73,7 +73,7 @@ class _Reader:
         self.to_radian = math.pi / 180.0 if unit == "degree" else 1.0
         files = YamlFiles(yaml, self.notes)
         self.elements = Elements(resources, self.to_radian, self.notes, files)
-        self.links: dict[str, Part] = {}
+        self.links: dict[str, LinkAssembly] = {}
         self.loops: list[ConnectionData] = []
         self._above: dict[str, str] = {}  # children, by the child_links of their parents
         shared.open.append(resolved(path))
@@ -98,7 +98,7 @@ class _Reader:
         robot.connections = self.loops
         return robot
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[LinkAssembly]:
         """Return the links, each after its parent, beginning with the root."""
         root = self.top.text("root_link", default="")
         children: dict[str | None, list[str]] = {}
@@ -117,7 +117,7 @@ class _Reader:
             self.top.fail(f"the parents of link {left!r} form a circle")
         return [self.links[name] for name in order]
 
-    def _give_mass(self, parts: list[Part]) -> None:
+    def _give_mass(self, parts: list[LinkAssembly]) -> None:
         """Set the mass of moving links without a mass to Choreonoid's default."""
         still: set[str | None] = {None}
         for part in parts:
@@ -138,7 +138,7 @@ class _Reader:
         link = Values(entry, self._fail_at(f"link {shown_value(label)}: "))
         kind = link.text("type", default="Link")
         if kind == "Link":
-            part = Part(label, None, "fixed", IDENTITY, np.array(_AXES["Z"]))
+            part = LinkAssembly(label, None, "fixed", IDENTITY, np.array(_AXES["Z"]))
             self._add(part)
             self._describe(link, part)
             mass = link.mass(of_all=not part.masses) if link.given(*_MASS) else None
@@ -150,7 +150,7 @@ class _Reader:
         elif kind != "Skip":
             link.fail(unknown_name("type", kind, _LINKS))
 
-    def _add(self, part: Part) -> None:
+    def _add(self, part: LinkAssembly) -> None:
         if part.name in self.links:
             self.top.fail(f"two links have the name {shown_value(part.name)}. Rename one")
         if len(self.links) >= limits.LINKS:
@@ -193,7 +193,7 @@ class _Reader:
             self.notes.add("mass of a SubBody", "the mass of the included file counts")
             parts[0].masses = masses
 
-    def _describe(self, link: Values, part: Part) -> None:
+    def _describe(self, link: Values, part: LinkAssembly) -> None:
         """Read placement, joint and elements of a link. Missing values stay unchanged."""
         of_type = _READ_OF_SUB_BODY if link.given("uri") else set()
         link.note_unread(_READ | of_type, self.notes, "a link")
@@ -254,7 +254,7 @@ class _Reader:
             link.fail("joint_axis is zero")
         return np.array(_AXES["Z"]) if axis is None else axis
 
-    def _limit(self, link: Values, part: Part) -> None:
+    def _limit(self, link: Values, part: LinkAssembly) -> None:
         """Read ranges, the effort limit, the rotor and the joint's initial position."""
         scale = self.to_radian if JOINT_TYPES[part.type].is_turn else 1.0
         part.lower, part.upper = (end * scale for end in link.bounds("joint_range"))

@@ -232,7 +232,7 @@ class _Reader:
 
     def __init__(self, file: Vrml, notes: Notes) -> None:
         self.file, self.notes = file, notes
-        self.parts: list[assembly.Part] = []
+        self.parts: list[assembly.LinkAssembly] = []
         self._segments: dict[str, Node] = {}
 
     def joint(self, node: Node, parent: str | None, depth: int) -> None:
@@ -251,7 +251,7 @@ class _Reader:
         joint_type = _TYPES[kind]
         name = node.name or file.text(node, "name") or f"joint{len(self.parts)}"
         T = transform_of(file, node)
-        part = assembly.Part(
+        part = assembly.LinkAssembly(
             *(name, parent, joint_type.name, assembly.placement_of(T)), self._axis(node, joint_type)
         )
         self._describe(node, part)
@@ -273,7 +273,7 @@ class _Reader:
             return np.array(_AXES["Z"])
         return axis
 
-    def _describe(self, node: Node, part: assembly.Part) -> None:
+    def _describe(self, node: Node, part: assembly.LinkAssembly) -> None:
         file = self.file
         part.joint_id = int(max(min(file.number(node, "jointId", -1.0), 1e6), -1.0))
         part.lower = file.number(node, "llimit", -math.inf)
@@ -292,7 +292,7 @@ class _Reader:
             torque = file.number(node, "torqueConst", 1.0)
             part.effort = float(np.abs(current).max()) * abs(torque * gear)
 
-    def _content(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
+    def _content(self, node: Node, part: assembly.LinkAssembly, T: np.ndarray, depth: int) -> None:
         """Read the children of a Joint or Segment, or of a group inside, under a transform."""
         file = self.file
         if depth > limits.VRML_DEPTH:
@@ -322,7 +322,7 @@ class _Reader:
                 joint, "a Joint must not be inside a Transform. Move the Transform into the Joint"
             )
 
-    def _add_sensor(self, node: Node, part: assembly.Part, T: np.ndarray) -> None:
+    def _add_sensor(self, node: Node, part: assembly.LinkAssembly, T: np.ndarray) -> None:
         """Add a sensor to a link. A mouse handle is not a sensor."""
         if node.type not in _SENSORS:
             return
@@ -342,7 +342,7 @@ class _Reader:
             )
         return transform_of(self.file, group)
 
-    def _segment(self, node: Node, part: assembly.Part, T: np.ndarray, depth: int) -> None:
+    def _segment(self, node: Node, part: assembly.LinkAssembly, T: np.ndarray, depth: int) -> None:
         file = self.file
         mass = file.number(node, "mass", 0.0)
         if mass < 0.0:

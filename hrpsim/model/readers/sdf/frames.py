@@ -17,7 +17,7 @@ MODEL_FRAME, WORLD_FRAME = "__model__", "world"
 
 
 @dataclass(eq=False)
-class Frame:
+class SdfFrame:
     """A named frame of a scope.
 
     kind: "link", "joint", "frame", "model" or "world".
@@ -31,15 +31,15 @@ class Frame:
     scope: Scope
     placement: Placement
     relative_to: str = ""
-    default: Frame | str = ""
+    default: SdfFrame | str = ""
     attached_to: str = ""
     placement_frame: str = ""  # of a model: its frame that has `placement`
-    home: Frame | None = None  # what it calls __model__, if not the frame of the scope
+    home: SdfFrame | None = None  # what it calls __model__, if not the frame of the scope
     known: Placement | None = None  # in the frame of the scope, if it was computed
     is_open: bool = False  # whether it is being computed
 
     @property
-    def above(self) -> Frame | str:
+    def above(self) -> SdfFrame | str:
         """The frame of the placement, or the name of that frame in the scope."""
         return self.relative_to or self.default
 
@@ -60,11 +60,11 @@ class Scope:
     file: SdfFile
     element: Any
     outer: Scope | None = None
-    frame: Frame = field(init=False)
-    frames: dict[str, Frame] = field(default_factory=dict)
+    frame: SdfFrame = field(init=False)
+    frames: dict[str, SdfFrame] = field(default_factory=dict)
     models: dict[str, Scope] = field(default_factory=dict)
     is_static: bool = False
-    placement: Frame | None = None  # of a model: its frame in the outer scope
+    placement: SdfFrame | None = None  # of a model: its frame in the outer scope
     sources: list[Any] = field(default_factory=list)  # elements whose contents are its own
 
     @property
@@ -77,7 +77,7 @@ class Scope:
         """Whether there is a link in this scope or in a model within."""
         return any(scope.of_kind("link") for scope in self.all_scopes())
 
-    def of_kind(self, kind: str) -> list[Frame]:
+    def of_kind(self, kind: str) -> list[SdfFrame]:
         """Return the frames of a kind, in the order of the file."""
         return [frame for frame in self.frames.values() if frame.kind == kind]
 
@@ -87,7 +87,7 @@ class Scope:
         for model in self.models.values():
             yield from model.all_scopes()
 
-    def find(self, name: str, asker: Frame) -> Frame:
+    def find(self, name: str, asker: SdfFrame) -> SdfFrame:
         """Return the frame of a name such as "arm::hand". ModelError names the asking element."""
         scope: Scope = self
         if name in self.frames:  # old files have names with colons in them
@@ -105,23 +105,23 @@ class Scope:
         require_name("frame", last, scope.frames, asker.fail)
         return scope.frames[last]
 
-    def _above(self, frame: Frame) -> Frame:
+    def _above(self, frame: SdfFrame) -> SdfFrame:
         above = frame.above
         return self.find(above, frame) if isinstance(above, str) else above
 
-    def _opened(self, frame: Frame) -> Placement:
+    def _opened(self, frame: SdfFrame) -> Placement:
         """Mark a frame as open. Return the placement in the frame above."""
         if frame.is_open:
             frame.fail(f"the pose of {frame.name!r} is relative to itself, in a circle")
         frame.is_open = True
         return self._local(frame)
 
-    def in_scope(self, frame: Frame) -> Placement:
+    def in_scope(self, frame: SdfFrame) -> Placement:
         """Return the placement of a frame in the frame of this scope.
 
         The frame may be in a model within. Raises ModelError for frames in a circle.
         """
-        steps: list[tuple[Frame, Placement]] = []
+        steps: list[tuple[SdfFrame, Placement]] = []
         while frame is not self.frame and (frame.scope is not self or frame.known is None):
             if frame.scope is not self:
                 inner = self._model_of(frame)
@@ -139,7 +139,7 @@ class Scope:
             step.known, step.is_open = placement, False
         return placement
 
-    def _local(self, frame: Frame) -> Placement:
+    def _local(self, frame: SdfFrame) -> Placement:
         """Return the placement of a frame in the reference frame of the pose."""
         if not frame.placement_frame:
             return frame.placement
@@ -147,7 +147,7 @@ class Scope:
         point = inner.find(frame.placement_frame, frame)
         return frame.placement.then(inner.in_scope(point).inverse())
 
-    def _model_of(self, frame: Frame) -> Scope:
+    def _model_of(self, frame: SdfFrame) -> Scope:
         """Return the model in this scope that holds a frame of a model within."""
         scope = frame.scope
         while scope.outer is not self:

@@ -15,7 +15,7 @@ from lxml.etree import SubElement
 from hrpsim.common.errors import require_name
 from hrpsim.model.readers.joint_graph import join
 from hrpsim.model.readers.robot_data import ConnectionData, JointData, Notes, RobotData
-from hrpsim.model.readers.sdf.frames import MODEL_FRAME, Frame
+from hrpsim.model.readers.sdf.frames import MODEL_FRAME, SdfFrame
 from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
 
 _UNLIMITED = (-math.inf, math.inf)
@@ -31,14 +31,14 @@ _OF_TWO_AXES = ("universal", "revolute2")
 _KINDS = (*_LOOPS, *_OF_TWO_AXES, "screw", "gearbox")
 
 
-class Edge(NamedTuple):
+class SdfJoint(NamedTuple):
     """A joint between two links of a robot.
 
     parent, child: names in the robot, "world" for the world.
     frame: of the joint, placed at `at` in the frame of the robot.
     """
 
-    frame: Frame
+    frame: SdfFrame
     name: str
     parent: str
     child: str
@@ -52,7 +52,7 @@ class Edge(NamedTuple):
         require_name("type of joint", kind, _KINDS, self.frame.fail)
         return kind
 
-    def turned(self) -> Edge:
+    def turned(self) -> SdfJoint:
         """Return the same joint with the links exchanged."""
         return self._replace(parent=self.child, child=self.parent, is_reversed=True)
 
@@ -66,7 +66,9 @@ class _Step(NamedTuple):
     tag: str = ""
 
 
-def add_joint(robot: RobotData, edge: Edge, place: Callable[[str], Placement], notes: Notes) -> str:
+def add_joint(
+    robot: RobotData, edge: SdfJoint, place: Callable[[str], Placement], notes: Notes
+) -> str:
     """Add a joint to a robot. Return the link right below the joint.
 
     `place` returns the placement of a link, all in one frame.
@@ -80,7 +82,7 @@ def add_joint(robot: RobotData, edge: Edge, place: Callable[[str], Placement], n
     return join(robot, edge, made, [step.axis for step in steps], edge.at, place)
 
 
-def _steps(edge: Edge, notes: Notes) -> list[_Step]:
+def _steps(edge: SdfJoint, notes: Notes) -> list[_Step]:
     """Return the joints of one coordinate, from the parent to the child."""
     kind = edge.kind
     if kind == "fixed":
@@ -103,7 +105,7 @@ def _steps(edge: Edge, notes: Notes) -> list[_Step]:
     return [_Step(kind, "", first, "axis")]
 
 
-def axis_of(edge: Edge, tag: str) -> np.ndarray:
+def axis_of(edge: SdfJoint, tag: str) -> np.ndarray:
     """Return the unit vector of an <axis> in the frame of the robot, in the present direction."""
     frame = edge.frame
     file, element = frame.file, frame.element.find(tag)
@@ -127,7 +129,7 @@ def axis_of(edge: Edge, tag: str) -> np.ndarray:
     return -vector if edge.is_reversed else vector
 
 
-def _describe(edge: Edge, step: _Step, joint: JointData, notes: Notes) -> None:
+def _describe(edge: SdfJoint, step: _Step, joint: JointData, notes: Notes) -> None:
     """Read limits, losses, spring and leader of one <axis>."""
     element = edge.frame.element.find(step.tag) if step.tag else None
     if element is None:
@@ -157,7 +159,7 @@ def _describe(edge: Edge, step: _Step, joint: JointData, notes: Notes) -> None:
         _mimic(edge, element, mimic, joint, notes)
 
 
-def _mimic(edge: Edge, axis: Any, mimic: Any, joint: JointData, notes: Notes) -> None:
+def _mimic(edge: SdfJoint, axis: Any, mimic: Any, joint: JointData, notes: Notes) -> None:
     """Let a joint follow a leader: multiplier (q - reference) + offset."""
     file, scope = edge.frame.file, edge.frame.scope
     leader = scope.find(file.text(mimic, "joint"), edge.frame)
@@ -169,7 +171,7 @@ def _mimic(edge: Edge, axis: Any, mimic: Any, joint: JointData, notes: Notes) ->
     joint.mimic = (leader.scope.path + leader.name, ratio, offset)
 
 
-def _follow(edge: Edge, slide: JointData, leader: str) -> None:
+def _follow(edge: SdfJoint, slide: JointData, leader: str) -> None:
     """Let the slide of a screw follow the turn, by the advance of a turn."""
     file, element = edge.frame.file, edge.frame.element
     advance = file.value(element, "screw_thread_pitch", 0.0)
@@ -181,7 +183,9 @@ def _follow(edge: Edge, slide: JointData, leader: str) -> None:
     slide.mimic = (leader, advance / (2.0 * math.pi), 0.0)
 
 
-def loop_of(edge: Edge, place: Callable[[str], Placement], notes: Notes) -> ConnectionData | None:
+def loop_of(
+    edge: SdfJoint, place: Callable[[str], Placement], notes: Notes
+) -> ConnectionData | None:
     """Return a joint that closes a loop as a connection, None with a note for other types."""
     kind = edge.kind
     if kind not in _LOOPS:

@@ -22,7 +22,7 @@ from hrpsim.model.readers.robot_data import (
     free_name,
 )
 from hrpsim.model.readers.sdf.files import SdfFiles
-from hrpsim.model.readers.sdf.frames import Frame
+from hrpsim.model.readers.sdf.frames import SdfFrame
 from hrpsim.model.readers.sdf.scopes import relative_to
 from hrpsim.model.readers.sdf.shapes import PLANE, shape_of
 from hrpsim.model.readers.sdf.surfaces import Surface, surface_of
@@ -38,7 +38,7 @@ _MOMENTS = (
 )
 
 
-def _visuals_of(files: SdfFiles, link: Frame, notes: Notes) -> Iterator[ShapeData]:
+def _visuals_of(files: SdfFiles, link: SdfFrame, notes: Notes) -> Iterator[ShapeData]:
     for visual in link.file.children(link.element, "visual"):
         shape = shape_of(files, link, visual, _place(link, visual), notes)
         if shape is not None and shape.kind != PLANE:
@@ -46,7 +46,7 @@ def _visuals_of(files: SdfFiles, link: Frame, notes: Notes) -> Iterator[ShapeDat
 
 
 def describe_link(
-    files: SdfFiles, link: Frame, data: LinkData, notes: Notes
+    files: SdfFiles, link: SdfFrame, data: LinkData, notes: Notes
 ) -> list[tuple[ShapeData, Surface]]:
     """Read inertia and shapes of a link into `data`. Return the collision shapes with surfaces.
 
@@ -71,7 +71,7 @@ def describe_link(
     return found
 
 
-def collisions_of(files: SdfFiles, link: Frame, notes: Notes) -> list[tuple[ShapeData, Surface]]:
+def collisions_of(files: SdfFiles, link: SdfFrame, notes: Notes) -> list[tuple[ShapeData, Surface]]:
     """Return the collision shapes of a link, with surfaces."""
     found = []
     for collision in link.file.children(link.element, "collision"):
@@ -81,18 +81,18 @@ def collisions_of(files: SdfFiles, link: Frame, notes: Notes) -> list[tuple[Shap
     return found
 
 
-def _place(link: Frame, element: Any) -> Placement:
+def _place(link: SdfFrame, element: Any) -> Placement:
     """Return the placement of an element in the link."""
     placement, name = pose_of(link.file, element), relative_to(link.file, element)
     if not name:
         return placement
     scope = link.scope
-    asker = Frame("", "frame", link.file, element, scope, IDENTITY, home=link.home)
+    asker = SdfFrame("", "frame", link.file, element, scope, IDENTITY, home=link.home)
     there = scope.in_scope(scope.find(name, asker))
     return scope.in_scope(link).inverse().then(there).then(placement)
 
 
-def inertial_of(link: Frame, notes: Notes) -> tuple[float, np.ndarray, np.ndarray]:
+def inertial_of(link: SdfFrame, notes: Notes) -> tuple[float, np.ndarray, np.ndarray]:
     """Return mass, centre and inertia about the centre of a link, in the link's frame.
 
     A link without <inertial> has 1 kg and unit inertia, as SDF says.
@@ -115,7 +115,7 @@ def inertial_of(link: Frame, notes: Notes) -> tuple[float, np.ndarray, np.ndarra
 
 def add_sensors(
     robot: RobotData,
-    owner: Frame,
+    owner: SdfFrame,
     prefix: str,
     link: str,
     at: Placement,

@@ -12,8 +12,8 @@ from hrpsim.common.errors import require_name
 from hrpsim.model.readers.joint_graph import float_bases, plant, spanning_tree
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, Notes, RobotData
 from hrpsim.model.readers.sdf.files import SdfFiles
-from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Frame, Scope
-from hrpsim.model.readers.sdf.joints import Edge, add_joint, loop_of
+from hrpsim.model.readers.sdf.frames import WORLD_FRAME, Scope, SdfFrame
+from hrpsim.model.readers.sdf.joints import SdfJoint, add_joint, loop_of
 from hrpsim.model.readers.sdf.links import add_sensors, describe_link
 from hrpsim.model.readers.sdf.parts import note_model
 from hrpsim.model.readers.sdf.scopes import SdfContents
@@ -33,9 +33,9 @@ class _Assembly:
 
     def __init__(self, model: Scope) -> None:
         self.model = model
-        self.links: dict[str, Frame] = {}
-        self.joints: list[Frame] = []
-        self.frames: list[Frame] = []
+        self.links: dict[str, SdfFrame] = {}
+        self.joints: list[SdfFrame] = []
+        self.frames: list[SdfFrame] = []
         for scope in model.all_scopes():
             for link in scope.of_kind("link"):
                 self.links[scope.path + link.name] = link
@@ -43,20 +43,20 @@ class _Assembly:
             self.frames += [one for one in scope.of_kind("frame") if not _is_proxy(one)]
         self.placed = {name: model.in_scope(link) for name, link in self.links.items()}
 
-    def end(self, joint: Frame, tag: str) -> str:
+    def end(self, joint: SdfFrame, tag: str) -> str:
         """Return the name of the link that an end of a joint is fixed to, or the world."""
         name = joint.file.content(joint.element, tag)
         if name == WORLD_FRAME and name not in joint.scope.frames:
             return WORLD_LINK
         return full_name(carrier(joint.scope.find(name, joint)))
 
-    def edges(self, notes: Notes) -> list[Edge]:
+    def edges(self, notes: Notes) -> list[SdfJoint]:
         """Return the joints between links. Gearboxes are noted."""
         found = []
         for joint in self.joints:
             name = joint.scope.path + joint.name
             parent, child = (self.end(joint, tag) for tag in ("parent", "child"))
-            edge = Edge(joint, name, parent, child, self.model.in_scope(joint))
+            edge = SdfJoint(joint, name, parent, child, self.model.in_scope(joint))
             if edge.kind == "gearbox":
                 notes.add("<joint> gearbox", "not simulated: <mimic> of an axis is", name)
                 continue
@@ -66,16 +66,16 @@ class _Assembly:
         return found
 
 
-def _is_proxy(frame: Frame) -> bool:
+def _is_proxy(frame: SdfFrame) -> bool:
     return frame.name.startswith("_merged__")
 
 
-def full_name(link: Frame) -> str:
+def full_name(link: SdfFrame) -> str:
     """Return the name of a link in the robot, such as "arm::hand"."""
     return link.scope.path + link.name
 
 
-def carrier(frame: Frame) -> Frame:
+def carrier(frame: SdfFrame) -> SdfFrame:
     """Return the link that a frame is fixed to."""
     seen = [frame]
     while frame.kind != "link":
@@ -94,7 +94,7 @@ def carrier(frame: Frame) -> Frame:
     return frame
 
 
-def canonical(model: Scope) -> Frame:
+def canonical(model: Scope) -> SdfFrame:
     """Return the link that a model moves with: the named link, or the first link."""
     name = model.element.get("canonical_link", "").strip()
     if name:
@@ -182,7 +182,7 @@ def in_world(model: Scope) -> Placement:
     return model.placement.placement.then(there.inverse())
 
 
-def _add_connections(robot: RobotData, loops: Iterable[Edge], place, notes: Notes) -> None:
+def _add_connections(robot: RobotData, loops: Iterable[SdfJoint], place, notes: Notes) -> None:
     for edge in loops:
         loop = loop_of(edge, place, notes)
         if loop is not None:
@@ -190,7 +190,11 @@ def _add_connections(robot: RobotData, loops: Iterable[Edge], place, notes: Note
 
 
 def _add_all_sensors(
-    robot: RobotData, assembly: _Assembly, tree: list[Edge], acting: dict[Frame, str], notes: Notes
+    robot: RobotData,
+    assembly: _Assembly,
+    tree: list[SdfJoint],
+    acting: dict[SdfFrame, str],
+    notes: Notes,
 ) -> None:
     """Add the sensors of links, and of joints at the link right below each joint."""
     for name, link in assembly.links.items():

@@ -13,7 +13,7 @@ from hrpsim.common.errors import shown_value
 from hrpsim.model.readers.gazebo.poses import pose_of
 from hrpsim.model.readers.robot_data import Notes
 from hrpsim.model.readers.sdf.files import SdfFiles
-from hrpsim.model.readers.sdf.frames import Frame, Scope
+from hrpsim.model.readers.sdf.frames import Scope, SdfFrame
 from hrpsim.model.readers.sdf.sdf_file import SdfFile
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.placement import IDENTITY
@@ -86,7 +86,7 @@ class _Reader:
     def world(self, file: SdfFile, element: Any) -> Scope:
         """Return the scope of a <world>."""
         scope = Scope("", file, element)
-        scope.frame = Frame(element.get("name", ""), "world", file, element, scope, IDENTITY)
+        scope.frame = SdfFrame(element.get("name", ""), "world", file, element, scope, IDENTITY)
         self._fill(scope, file, element, scope.frame)
         return scope
 
@@ -101,10 +101,10 @@ class _Reader:
             f"{outer.path}{name}::" if outer is not None and outer.frame.kind == "model" else ""
         )
         scope = Scope(prefix, file, element, outer)
-        scope.frame = Frame("__model__", "model", file, element, scope, IDENTITY)
+        scope.frame = SdfFrame("__model__", "model", file, element, scope, IDENTITY)
         has_pose = said.element.find("pose") is not None
         placed = said if has_pose else _Include(file, element)
-        frame = Frame(
+        frame = SdfFrame(
             *(name, "model", said.file, said.element, outer or scope),
             pose_of(placed.file, placed.element),
             relative_to(placed.file, placed.element),
@@ -127,7 +127,7 @@ class _Reader:
             return own
         return include.file.content(include.element, "placement_frame") or own
 
-    def _fill(self, scope: Scope, file: SdfFile, element: Any, base: Frame) -> None:
+    def _fill(self, scope: Scope, file: SdfFile, element: Any, base: SdfFrame) -> None:
         """Add the frames and models of an element to a scope. `base`: default frame."""
         scope.sources.append(element)
         self._depth += 1
@@ -142,16 +142,16 @@ class _Reader:
                 self._include(scope, file, child, base)
         self._depth -= 1
 
-    def _add_frame(self, scope: Scope, file: SdfFile, element: Any, base: Frame) -> None:
+    def _add_frame(self, scope: Scope, file: SdfFile, element: Any, base: SdfFrame) -> None:
         name, attached = file.text(element, "name"), element.get("attached_to", "").strip()
-        default: Frame | str = attached or base
+        default: SdfFrame | str = attached or base
         if element.tag == "joint":
             default = file.content(element, "child")
             if not default or not file.content(element, "parent"):
                 file.fail(element, "<parent> and <child> are needed")
         self._add(
             scope,
-            Frame(
+            SdfFrame(
                 *(name, element.tag, file, element, scope, pose_of(file, element)),
                 relative_to(file, element),
                 default=default,
@@ -160,7 +160,7 @@ class _Reader:
             ),
         )
 
-    def _add(self, scope: Scope, frame: Frame) -> None:
+    def _add(self, scope: Scope, frame: SdfFrame) -> None:
         self._count += 1
         if self._count > limits.SDF_PARTS:
             frame.fail(limits.excess("SDF_PARTS", "links, joints, frames and models"))
@@ -175,7 +175,7 @@ class _Reader:
             frame.fail(f"the name {frame.name!r} is reserved")
         scope.frames[frame.name] = frame
 
-    def _include(self, scope: Scope, file: SdfFile, element: Any, base: Frame) -> None:
+    def _include(self, scope: Scope, file: SdfFile, element: Any, base: SdfFrame) -> None:
         """Add the model of an <include>."""
         uri = file.content(element, "uri")
         if not uri:
@@ -197,13 +197,13 @@ class _Reader:
         self._open.pop()
 
     def _merge(
-        self, scope: Scope, found: SdfFile, model: Any, include: _Include, base: Frame
+        self, scope: Scope, found: SdfFile, model: Any, include: _Include, base: SdfFrame
     ) -> None:
         """Add the contents of a model to a scope, placed as the <include> says."""
         file, element = include
         name = file.content(element, "name") or found.text(model, "name")
         placed = include if element.find("pose") is not None else _Include(found, model)
-        proxy = Frame(
+        proxy = SdfFrame(
             *(f"_merged__{name}__model__", "frame", file, element, scope),
             pose_of(placed.file, placed.element),
             relative_to(placed.file, placed.element),

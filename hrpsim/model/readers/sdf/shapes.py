@@ -17,7 +17,7 @@ from hrpsim.model.readers.ellipsoid import ELLIPSOID_POINTS, ellipsoid_mesh
 from hrpsim.model.readers.openhrp.assembly import hull_shape
 from hrpsim.model.readers.robot_data import MeshFile, Notes, ShapeData
 from hrpsim.model.readers.sdf.files import SdfFiles
-from hrpsim.model.readers.sdf.frames import Frame
+from hrpsim.model.readers.sdf.frames import SdfFrame
 from hrpsim.model.readers.sdf.sdf_file import SdfFile
 from hrpsim.model.readers.stored_meshes import file_uri
 from hrpsim.model.shapes.placement import Placement, rotation_with_z_along
@@ -43,7 +43,7 @@ def _normal_frame(file: SdfFile, plane: Any) -> np.ndarray:
 
 
 def shape_of(
-    files: SdfFiles, link: Frame, element: Any, placement: Placement, notes: Notes
+    files: SdfFiles, link: SdfFrame, element: Any, placement: Placement, notes: Notes
 ) -> ShapeData | None:
     """Return the shape of a <visual> or <collision>. None, with a note, if there is none.
 
@@ -106,7 +106,7 @@ def _cone(
 
 
 def _mesh(
-    files: SdfFiles, link: Frame, element: Any, placement: Placement, notes: Notes
+    files: SdfFiles, link: SdfFrame, element: Any, placement: Placement, notes: Notes
 ) -> ShapeData | None:
     file, shape = link.file, element.find("geometry/mesh")
     uri, name = file.content(shape, "uri"), f"{link.name}/{element.get('name', '')}"
@@ -123,7 +123,7 @@ def _mesh(
     return ShapeData("mesh", (), placement, mesh, _color(link, element), element.get("name", ""))
 
 
-def _color(link: Frame, element: Any) -> tuple[float, ...] | None:
+def _color(link: SdfFrame, element: Any) -> tuple[float, ...] | None:
     """Return the diffuse colour of an element, None without one."""
     text = link.file.content(element, "material/diffuse")
     if not text:
