@@ -307,12 +307,12 @@ def _write_support(subject: AnalysedRobot, i: Index, share: Vector, out: Support
 @inner_kernel
 def _leftmost(points: Matrix, count: int) -> int:
     """Return the index of the point with the least x. Among equal points the least y decides."""
-    found = 0
+    result = 0
     for k in range(1, count):
         x, y = points[k, 0], points[k, 1]
-        if x < points[found, 0] or (x == points[found, 0] and y < points[found, 1]):
-            found = k
-    return found
+        if x < points[result, 0] or (x == points[result, 0] and y < points[result, 1]):
+            result = k
+    return result
 
 
 @inner_kernel

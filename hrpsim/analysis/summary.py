@@ -368,10 +368,10 @@ def _stretches(kind, name, times, values, limit, unit, turned=False) -> list[Vio
     if not beyond.any():
         return []
     edges = np.flatnonzero(np.diff(np.concatenate([[False], beyond, [False]]).astype(int)))
-    found, limit = [], float(sign * limit) + 0.0  # not -0
+    result, limit = [], float(sign * limit) + 0.0  # not -0
     for begin, end in edges.reshape(-1, 2):
         worst = begin + int(np.argmax(values[begin:end]))
         most, at = float(sign * values[worst]), float(times[worst])
         span = float(times[begin]), float(times[end - 1])
-        found.append(Violation(kind, name, *span, most, at, limit, unit))
-    return found
+        result.append(Violation(kind, name, *span, most, at, limit, unit))
+    return result

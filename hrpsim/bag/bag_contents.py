@@ -57,13 +57,13 @@ class Unpacking:
             )
         unpacker = _unpacker(compression)
         try:
-            found = unpacker.decompress(data, max_length=most + 1)
+            result = unpacker.decompress(data, max_length=most + 1)
         except Exception as error:  # each library has other exceptions
             raise ValueError(str(error)) from error
-        self._left -= len(found)
-        if not unpacker.eof or len(found) > most:
+        self._left -= len(result)
+        if not unpacker.eof or len(result) > most:
             raise ValueError("the compressed data are incomplete or too large")
-        return found
+        return result
 
     def unpack_file(self, source: Path, target: Path) -> str:
         """Unpack a zstd file. Return the damage, or "" for an intact file."""

@@ -47,12 +47,12 @@ def write_mcap(log: SignalLog, path: Path) -> None:
     folder = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with CheckedWriter(folder, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-            topics = [_with_numbers(one) for one in log.topics.values() if len(one.time)]
+            topics = [_with_numbers(topic) for topic in log.topics.values() if len(topic.time)]
             connections = [
                 writer.add_connection(f"/{one.topic}", one.type_name, typestore=store)
                 for one in topics
             ]
-            templates = [_Template(store, one) for one in topics]
+            templates = [_Template(store, topic) for topic in topics]
             for k, time, data in _in_order(topics, templates):
                 writer.write(connections[k], time, data)
         os.replace(folder / f"{folder.name}.mcap", path)
@@ -71,7 +71,7 @@ def _typestore() -> Any:
 
 def _in_order(topics: list[TopicSignals], templates) -> Iterator[tuple[int, int, bytes]]:
     """Yield (number of the topic, time [ns], message) of all topics in the order of time."""
-    times = [np.rint(1e9 * one.time).astype(np.int64) for one in topics]
+    times = [np.rint(1e9 * topic.time).astype(np.int64) for topic in topics]
     edges = np.unique(np.concatenate(times))[::_AT_ONCE] if times else np.zeros(0)
     for begin, end in zip(edges, [*edges[1:], np.iinfo(np.int64).max]):
         found = []
@@ -142,7 +142,7 @@ class _Marked(NamedTuple):
 
     @property
     def labels(self) -> list[str]:
-        return list(dict.fromkeys(one for field in self.topic.fields for one in field.labels))
+        return list(dict.fromkeys(label for field in self.topic.fields for label in field.labels))
 
     def geometry(self, name: str, *parts: Any) -> Any:
         """Return a message of geometry_msgs with the given parts."""

@@ -229,11 +229,11 @@ def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | 
 
 def _by_field(places, has_numbers) -> dict[str, list[tuple[str, int]]]:
     """Return labels and columns with numbers, by field."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    result: dict[str, list[tuple[str, int]]] = {}
     for (field, label), k in places.items():
         if has_numbers[k]:
-            found.setdefault(field, []).append((label, k))
-    return found
+            result.setdefault(field, []).append((label, k))
+    return result
 
 
 def _unit(kind: str, field: str) -> str:
@@ -247,16 +247,16 @@ def _numbers(kind: str):
     ]
 
     def numbers(message) -> list[tuple[str, tuple[str, ...], Any]]:
-        found = []
+        result = []
         for field, path, labels in parts:
             part = message
             for name in path:
                 part = getattr(part, name)
             if labels:
-                found.append((field, labels, [getattr(part, label) for label in labels]))
+                result.append((field, labels, [getattr(part, label) for label in labels]))
             elif len(part) == len(message.name):
-                found.append((field, tuple(message.name), part))
-        return found
+                result.append((field, tuple(message.name), part))
+        return result
 
     return numbers
 

@@ -66,9 +66,11 @@ class SignalLog(Mapping[str, np.ndarray]):
     __slots__ = ("_of_column", "topics")
 
     def __init__(self, topics: Iterable[TopicSignals]) -> None:
-        self.topics = {one.topic: one for one in topics}
+        self.topics = {topic.topic: topic for topic in topics}
         self._of_column = {
-            column: (one, k) for one in self.topics.values() for k, column in enumerate(one.columns)
+            column: (topic, k)
+            for topic in self.topics.values()
+            for k, column in enumerate(topic.columns)
         }
 
     @property
@@ -117,7 +119,7 @@ class SignalLog(Mapping[str, np.ndarray]):
     def part(self, names: Iterable[str] | None) -> SignalLog:
         """Return a log of the topics and fields that names contain."""
         wanted = set(self.chosen(names))
-        return SignalLog(filter(None, (one.part(wanted) for one in self.topics.values())))
+        return SignalLog(filter(None, (topic.part(wanted) for topic in self.topics.values())))
 
     def to_pandas(self) -> Any:
         """Return a pandas.DataFrame: a row for each time, a column for each signal.
@@ -129,11 +131,11 @@ class SignalLog(Mapping[str, np.ndarray]):
         import pandas
 
         frames = [
-            pandas.DataFrame(one.values, index=pandas.Index(one.time, name="time [s]"))
-            .set_axis(one.columns, axis=1)
+            pandas.DataFrame(topic.values, index=pandas.Index(topic.time, name="time [s]"))
+            .set_axis(topic.columns, axis=1)
             .groupby(level=0)
             .last()
-            for one in self.topics.values()
+            for topic in self.topics.values()
         ]
         return pandas.concat(frames, axis=1).sort_index() if frames else pandas.DataFrame()
 

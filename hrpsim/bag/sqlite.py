@@ -86,13 +86,13 @@ class SqliteFile:
         self.damage = self.damage or self._damage_of_topics
 
     def _definition(self, name: str) -> str | None:
-        kept, found = self.damage, None
+        kept, result = self.damage, None
         columns = {"encoding": "text", "encoded_message_definition": "text"}
         for of, encoding, text in self._rows("message_definitions", "topic_type", **columns):
             if of == name:
-                found = text if encoding == "ros2msg" else None
+                result = text if encoding == "ros2msg" else None
         self.damage = kept  # bags of older recorders have no such table
-        return found
+        return result
 
     def _rows(self, table: str, first: str, **kinds: str) -> Iterator[tuple]:
         """Yield the rows of a table up to the first damaged row.

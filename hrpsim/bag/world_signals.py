@@ -65,10 +65,10 @@ def sources_of(world: World, prefixes: dict[str, str] | None = None) -> list[Sou
     prefixes: of robots by name, such as "left/". The default is the prefixes of a new world.
     """
     given = prefixes_of(world) if prefixes is None else prefixes
-    found = sources_of_whole(world)
+    result = sources_of_whole(world)
     for entity in world.entities.values():
-        found += sources_of_entity(entity, given.get(entity.name, f"{entity.name}/"))
-    return found
+        result += sources_of_entity(entity, given.get(entity.name, f"{entity.name}/"))
+    return result
 
 
 def sources_of_whole(world: World) -> list[Source]:

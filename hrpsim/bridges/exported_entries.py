@@ -85,14 +85,14 @@ def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
 
 def entries_of(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return the entries of a description that are in the metadata of a network."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for entry, keys in {"joints": NAMES, **ENTRIES}.items():
         values = next((list_in(metadata[key]) for key in keys if key in metadata), [])
         if values:
-            found[entry] = values[0] if entry == "action_scale" and len(values) == 1 else values
+            result[entry] = values[0] if entry == "action_scale" and len(values) == 1 else values
     if "observation_names" in metadata:
-        found |= _observed(file, metadata)
-    return found
+        result |= _observed(file, metadata)
+    return result
 
 
 def _observed(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def _observed(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
             )
         if by_motion and TERMS[name] == "command":
             outputs = ("joint_pos", "joint_vel")
-            observations += [{"term": REFERENCE, "output": one} for one in outputs]
+            observations += [{"term": REFERENCE, "output": output} for output in outputs]
         else:
             observations.append({"term": TERMS[name]})
     inputs = {"inputs": {_TIME: [{"term": "step"}]}} if by_motion else {}

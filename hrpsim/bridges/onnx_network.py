@@ -114,7 +114,7 @@ class Network(PolicyNetwork):
     def _check_memory(self, outputs) -> None:
         memory = [one.shape for one in self.inputs[1:]]
         fixed = all(isinstance(length, int) for shape in memory for length in shape)
-        if memory != [one.shape for one in outputs[1 : len(self.inputs)]] or not (
+        if memory != [output.shape for output in outputs[1 : len(self.inputs)]] or not (
             fixed and sum(map(math.prod, memory)) <= _MOST_MEMORY
         ):
             raise ControllerError(
@@ -159,10 +159,12 @@ class Network(PolicyNetwork):
         """Evaluate the network for several inputs, in one call if the number of rows is open."""
         if not self._batches or len(questions) < 2:
             return super().answers(questions)
-        rows = np.array([one.observation for one in questions], dtype=np.float32)
+        rows = np.array([question.observation for question in questions], dtype=np.float32)
         given = {self.inputs[0].name: rows}
         for name in self._further:
-            given[name] = self._shaped(name, np.array([one.further[name] for one in questions]))
+            given[name] = self._shaped(
+                name, np.array([question.further[name] for question in questions])
+            )
         found = self._run(given)
         if any(len(found[name]) != len(questions) for name in self._asked):
             return super().answers(questions)

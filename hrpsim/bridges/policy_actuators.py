@@ -136,10 +136,12 @@ class PolicyActuators:
 
     def __init__(self, models: Sequence[ActuatorModel]) -> None:
         self._models = models
-        self._delays = [(one, _Delay(one.delay)) for one in models if one.delay]
-        self._networks = [(one, _Learned(one)) for one in models if one.network is not None]
-        self._limited = [one for one in models if math.isfinite(one.effort_limit)]
-        self._limited += [one for one in models if _has_curve(one) and one not in self._limited]
+        self._delays = [(model, _Delay(model.delay)) for model in models if model.delay]
+        self._networks = [(model, _Learned(model)) for model in models if model.network is not None]
+        self._limited = [model for model in models if math.isfinite(model.effort_limit)]
+        self._limited += [
+            model for model in models if _has_curve(model) and model not in self._limited
+        ]
 
     def reset(self) -> None:
         """Clear earlier targets and readings."""
@@ -148,10 +150,10 @@ class PolicyActuators:
 
     def delayed(self, targets: np.ndarray) -> np.ndarray:
         """Return the targets (n,) that act in this period. The first target acts from the start."""
-        found = targets.copy()
+        result = targets.copy()
         for model, delay in self._delays:
-            found[model.joints] = delay.shift(targets[model.joints])
-        return found
+            result[model.joints] = delay.shift(targets[model.joints])
+        return result
 
     def efforts(self, ideal: np.ndarray, errors: np.ndarray, rates: np.ndarray) -> np.ndarray:
         """Return the torques (n,) [Nm].
@@ -161,12 +163,12 @@ class PolicyActuators:
             errors: target positions less positions (n,) [rad].
             rates: velocities (n,) [rad/s].
         """
-        found = ideal.copy()
+        result = ideal.copy()
         for model, network in self._networks:
-            found[model.joints] = network.torques(errors[model.joints], rates[model.joints])
+            result[model.joints] = network.torques(errors[model.joints], rates[model.joints])
         for model in self._limited:
-            found[model.joints] = bounded(model, found[model.joints], rates[model.joints])
-        return found
+            result[model.joints] = bounded(model, result[model.joints], rates[model.joints])
+        return result
 
 
 def _has_curve(model: ActuatorModel) -> bool:

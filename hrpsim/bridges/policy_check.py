@@ -163,26 +163,26 @@ def check_policy(
     Return a line for each difference.
     """
     policy = read_policy(description)
-    found = list(_of_robot(policy, robot))
+    result = list(_of_robot(policy, robot))
     if os.path.isfile(policy.observation.network):
         network = open_network(policy.observation.network, tuple(policy.inputs))
-        found += _of_export(policy, network.metadata, robot, duration)
+        result += _of_export(policy, network.metadata, robot, duration)
         network.close()
     replay = _Replay()
     try:
         loop = ControlLoop(robot, replay, {"description": str(description)})
     except ControllerError as error:
-        known = any(line in str(error) for line in found)
-        return found if known else [*found, str(error)]
+        known = any(line in str(error) for line in result)
+        return result if known else [*result, str(error)]
     with loop:
         try:
-            found += _of_first_action(policy, robot, replay.first_answer())
+            result += _of_first_action(policy, robot, replay.first_answer())
             if recording is not None:
                 recorded = read_recording(recording, len(policy.joints))
-                found += _of_recording(policy, recorded, replay, loop, duration)
+                result += _of_recording(policy, recorded, replay, loop, duration)
         except ControllerError as error:
-            found.append(str(error))
-    return found
+            result.append(str(error))
+    return result
 
 
 class _Replay(OnnxPolicy):

@@ -279,7 +279,7 @@ def _check_encoder(text: YamlText, values: dict[str, Any]) -> None:
             f"{text.location(['encoder'])}: remove the term `encoding`, the encoder's own output"
         )
     observed = [values["observations"], *values.get("inputs", {}).values()]
-    encoded = any(one["term"] == "encoding" for terms in observed for one in terms)
+    encoded = any(term["term"] == "encoding" for terms in observed for term in terms)
     if encoded != (encoder is not None):
         raise ControllerError(
             f"{text.location(['observations'])}: `encoder` and the term `encoding` go together. "

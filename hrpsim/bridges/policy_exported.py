@@ -76,12 +76,12 @@ def as_exported(policy: PolicyDescription, metadata: Mapping[str, str]) -> Polic
 
 
 def _entries_by_joint(metadata: Mapping[str, str], count: int) -> dict[str, np.ndarray]:
-    found = {}
+    result = {}
     for entry, keys in ENTRIES.items():
         values = next((_numbers(metadata, key) for key in keys if key in metadata), [])
         if len(values) in (1, count):
-            found[entry] = np.array(values * (count // len(values)))
-    return found
+            result[entry] = np.array(values * (count // len(values)))
+    return result
 
 
 def _with_joints(policy: PolicyDescription, names: list[str]) -> PolicyDescription:
@@ -98,7 +98,7 @@ def _with_joints(policy: PolicyDescription, names: list[str]) -> PolicyDescripti
 def _observed_as(observation: Observation, metadata: Mapping[str, str]) -> Observation:
     """Return the observation in the order of the metadata, if the terms are the same."""
     exported, terms = _exported_terms(metadata), list(observation.terms)
-    if sorted(exported) == sorted(one.term for one in terms):
+    if sorted(exported) == sorted(term.term for term in terms):
         ordered: list[Term] = []
         for name in exported:
             ordered.append(terms.pop(next(k for k, one in enumerate(terms) if one.term == name)))

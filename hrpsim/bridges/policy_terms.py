@@ -131,7 +131,7 @@ class Observation:
 
     def has(self, *terms: str) -> bool:
         """Return whether any of these terms is observed."""
-        return any(one.term in terms for one in self.terms)
+        return any(term.term in terms for term in self.terms)
 
     def columns(self, readings: PolicyReadings) -> list[str]:
         """Return a name for each number, such as "gravity[2]", with the age in the history."""

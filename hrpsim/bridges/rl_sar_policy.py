@@ -128,7 +128,7 @@ def _observations(
     entries: ForeignEntries, count: int, wheels: list[int], length: int
 ) -> list[dict[str, Any]]:
     clip = entries.get(schema.numeric(POSITIVE), "clip_obs", 100.0)
-    found, total = [], 0
+    result, total = [], 0
     for name in entries.get(_NAMES, "observations"):
         if name not in _TERMS:
             raise entries.error("observations", unknown_name("observation", name, _TERMS))
@@ -136,11 +136,11 @@ def _observations(
         scale: Any = entries.get(_SCALES.get(name, _SCALE), key) if key else 1.0
         if name == "dof_pos" and wheels:
             scale = [0.0 if k in wheels else scale for k in range(count)]
-        found.append({"term": term, "scale": scale, "clip": clip, "history": length})
+        result.append({"term": term, "scale": scale, "clip": clip, "history": length})
         total += count if term in _WIDTHS else 3
     declared = entries.get(schema.integer(1, 100_000), "num_observations", total)
     if declared != total:
         raise entries.error(
             "num_observations", f"is {declared}, but the observations have {total} numbers"
         )
-    return found
+    return result

@@ -38,7 +38,7 @@ class TorchNetwork(PolicyNetwork):
     ) -> None:
         self._path = path
         self._torch, self._module = load_module(path)
-        self._arguments = [one.name for one in self._module.forward.schema.arguments[1:]]
+        self._arguments = [argument.name for argument in self._module.forward.schema.arguments[1:]]
         observed = [name for name in self._arguments if name not in further]
         require_names("input", further, self._arguments, ControllerError, where=path)
         if len(observed) != 1:

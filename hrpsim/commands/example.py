@@ -61,23 +61,23 @@ def example(options: argparse.Namespace) -> int:
 
 def examples() -> dict[str, Example]:
     """Return all examples by name: scripts, and worlds."""
-    found = {}
+    result = {}
     for path in sorted(share_path("examples").glob("*.py")):
         text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
         summary = " ".join(text.partition("\n\n")[0].split())
         start = (f"python {path.stem}/{path.name}",)
-        found[path.stem] = Example(f"examples/{path.name}", summary, start)
+        result[path.stem] = Example(f"examples/{path.name}", summary, start)
     for path in sorted(share_path("config").glob("*.yaml")):
         content = read_yaml(path, HrpsimError).data
         about = content.get("about") if isinstance(content, dict) else None
-        if path.stem not in found and isinstance(about, dict):
+        if path.stem not in result and isinstance(about, dict):
             world = f"{path.stem}/{path.name}"
             start = [f"hrpsim run {world}", f"hrpsim run {world} --viewer"]
             if "walk" in about.get("tags", ()):
                 start.append(f"hrpsim walk --world {world}")
             summary = f"world: {about['description']}"
-            found[path.stem] = Example(f"config/{path.name}", summary, tuple(start))
-    return found
+            result[path.stem] = Example(f"config/{path.name}", summary, tuple(start))
+    return result
 
 
 def copy(chosen: Example, folder: Path) -> int:
@@ -105,17 +105,17 @@ def copy(chosen: Example, folder: Path) -> int:
 
 def _with_references(first: str) -> dict[str, str]:
     """Return by name the texts of a shipped file and of all shipped files that it refers to."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     wanted = [first]
     while wanted:
         name = wanted.pop()
-        if name in found:
+        if name in result:
             continue
-        found[name] = text = share_path(name).read_text(encoding="utf-8")
+        result[name] = text = share_path(name).read_text(encoding="utf-8")
         for pattern in _REFERENCES:
             wanted += pattern.findall(text)
         wanted += [str(Path(name).parent / own) for own in _INCLUDE.findall(text)]
-    return found
+    return result
 
 
 def _place(name: str) -> Path:

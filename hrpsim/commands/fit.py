@@ -87,7 +87,7 @@ def fit(options: argparse.Namespace) -> int:
         lacks = _lacks(study, result) if options.report else []
     rows = verdict_rows(result, study.parameters, prismatic_of(study.world))
     report = {"study": study.title, **_report(result, rows, validated)}
-    report["what the model lacks"] = [one.text() for one in lacks if one.named]
+    report["what the model lacks"] = [lack.text() for lack in lacks if lack.named]
     if caught:
         report["warnings"] = list(dict.fromkeys(str(warning.message) for warning in caught))
         report["verdict"] += " The warnings say what looks wrong in the data."

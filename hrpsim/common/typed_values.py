@@ -129,10 +129,10 @@ def _hints_of(owner: Any) -> dict[str, Any]:
     names = _Names(vars(builtins))
     for one in reversed(owner.__mro__) if inspect.isclass(owner) else (owner,):
         names.update(vars(sys.modules[one.__module__]))
-    found = typing.get_type_hints(owner, localns=names, include_extras=True)
+    result = typing.get_type_hints(owner, localns=names, include_extras=True)
     if not inspect.isclass(owner):
-        return found
-    return {field.name: found[field.name] for field in dataclasses.fields(owner)}
+        return result
+    return {field.name: result[field.name] for field in dataclasses.fields(owner)}
 
 
 def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
@@ -198,8 +198,8 @@ def _plain(value: Any, kind: Any) -> tuple[bool, str]:
 
 
 def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
-    if found := misfit(value, hint):
-        return found
+    if result := misfit(value, hint):
+        return result
     if bounds == ASCENDING and value[0] > value[1]:
         return "", f"a range with the lower bound first, got {shown_value(value)}"
     if isinstance(bounds, Range) and not bounds.holds(float(value)):

@@ -118,10 +118,10 @@ def several(given: str | Iterable[str], what: str = "names") -> tuple[str, ...]:
     if isinstance(given, str):
         return (given,)
     listed: Any = given  # users may pass any object
-    found = tuple(listed) if isinstance(listed, Iterable) else (listed,)
-    if isinstance(listed, Mapping) or not all(isinstance(name, str) for name in found):
+    result = tuple(listed) if isinstance(listed, Iterable) else (listed,)
+    if isinstance(listed, Mapping) or not all(isinstance(name, str) for name in result):
         raise StateError(f"{what} must be a name or a list of names, got {shown_value(given)}")
-    return found
+    return result
 
 
 def name_of(what: str, given: Any) -> str:

@@ -294,7 +294,7 @@ class ControllerGroup(Controller):
         if among is None:
             among = [one for one in self.members.values() if one.active]
         others = (one for one in among if one is not member)
-        return [one for one in others if np.intersect1d(one.mine, member.mine).size]
+        return [other for other in others if np.intersect1d(other.mine, member.mine).size]
 
     def _switch(self, member: Member, on: bool, state: State) -> None:
         if on == member.active or (on and member.state not in (INACTIVE, FINISHED)):

@@ -207,12 +207,12 @@ def bends_of(step: TakenStep) -> Bends:
     """Return the derivatives of the curvature term b for all contact rows of a step."""
     scene, w, count = step.scene, step.room.whole, 3 * len(step.contacts)
     zeros = (np.zeros((count, columns)) for columns in (12, 12, 2 * len(w.velocity)))
-    found = Bends(*zeros)
+    result = Bends(*zeros)
     for c in np.flatnonzero(step.contacts["closes"]):
-        found.by_motion[3 * c] = CLOSES / step.time_step * w.geometry[c, :, 6].ravel()
+        result.by_motion[3 * c] = CLOSES / step.time_step * w.geometry[c, :, 6].ravel()
     numbers = np.flatnonzero(step.contacts["bends"])
     if not len(numbers):
-        return found
+        return result
     products, bodies = np.empty((len(scene.forest.bodies), 3, 7)), scene.forest.bodies
     past, here = np.ascontiguousarray(scene.past_accelerations[:, 1:]), np.zeros(1, KINEMATICS)
     velocity, h = w.middle_velocity, step.time_step
@@ -243,8 +243,8 @@ def bends_of(step: TakenStep) -> Bends:
                 sides.append(_free_side(step, contact, end, poses, products[i]))
             elif i >= 0:
                 sides.append(_link_side(step, contact, end, poses, motions[:, i]))
-        _differentiate(step, c, sides, found)
-    return found
+        _differentiate(step, c, sides, result)
+    return result
 
 
 class _Side(NamedTuple):
@@ -373,8 +373,8 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
     """Write the derivatives of b for the rows of contact `c` to `found`."""
     contact, h, d = step.contacts[c], step.time_step, step.room.whole.directions[c]
     geometry, n, turned, none = step.room.whole.geometry[c], d[0], contact["turned"], np.zeros(3)
-    V = sum(one.sign * one.change(h) for one in sides)
-    u = sum(one.sign * (one.speed + np.cross(one.omega, one.arm)) for one in sides)
+    V = sum(side.sign * side.change(h) for side in sides)
+    u = sum(side.sign * (side.speed + np.cross(side.omega, side.arm)) for side in sides)
     for axis, one in itertools.product(range(6), sides):
         e, unit, sign = 6 * one.end + axis, np.eye(3)[axis % 3], one.sign
         point, normal = geometry[one.end, :3, axis], geometry[one.end, 3:6, axis]
@@ -429,9 +429,9 @@ def _twist_of_turn(one: _Side, unit: np.ndarray, h: float) -> np.ndarray:
 def _add_links(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
     """Add the contributions of robot links. Clear the tangent rows if b has only a normal part."""
     contact, d = step.contacts[c], step.room.whole.directions[c]
-    for one in sides:
-        if one.by_state is not None:
-            _add_link(one, c, d, contact["turned"], step.time_step, found)
+    for side in sides:
+        if side.by_state is not None:
+            _add_link(side, c, d, contact["turned"], step.time_step, found)
     if contact["bends"] != ALL:
         for matrix in (found.by_motion, found.by_twist, found.by_state):
             matrix[3 * c + 1 : 3 * c + 3] = 0.0

@@ -45,9 +45,9 @@ def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
         field: name of the constant, one of JOINT_FIELDS.
         joints: degrees of freedom of the joints (p,).
     """
-    found = no_changes(scene, len(joints))
-    found.joints[np.arange(len(joints)), JOINT_FIELDS.index(field), joints] = 1.0
-    return found
+    result = no_changes(scene, len(joints))
+    result.joints[np.arange(len(joints)), JOINT_FIELDS.index(field), joints] = 1.0
+    return result
 
 
 def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Entry]) -> Changes:
@@ -61,9 +61,9 @@ def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Ent
     Raises:
         WorldError: A path is not in `known`.
     """
-    found = no_changes(scene, len(paths))
+    result = no_changes(scene, len(paths))
     for number, path in enumerate(paths):
         require_name("parameter", path, known)
         table, at, change = known[path]
-        getattr(found, table)[number][at] = change()
-    return found
+        getattr(result, table)[number][at] = change()
+    return result

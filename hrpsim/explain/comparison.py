@@ -81,7 +81,7 @@ class Comparison(Scenario):
 
     def identity(self) -> Any:
         """Return the changes as the identity. Results are not stored."""
-        return [[one.difference, one.text] for one in self.changes]
+        return [[change.difference, change.text] for change in self.changes]
 
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
         """Return the outcomes of one run, or of the predictions."""
@@ -218,10 +218,10 @@ class Runner:
 
     def _sweep(self, rows: Sequence[tuple[str, int]]) -> Any:
         table = [{"changes": text, "start": start} for text, start in rows]
-        found = sweep(self.comparison, Design(method="table", rows=table), self._executor)
-        failed = found["status"].values != DONE
-        for text, why in zip(found["changes"].values[failed], found["error"].values[failed]):
+        result = sweep(self.comparison, Design(method="table", rows=table), self._executor)
+        failed = result["status"].values != DONE
+        for text, why in zip(result["changes"].values[failed], result["error"].values[failed]):
             if text in (REFERENCE, UNCHANGED):
                 raise ExplainError(f"a run fails ({text}): {why}")
             self.failures.setdefault(str(text), str(why))
-        return found
+        return result

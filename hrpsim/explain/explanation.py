@@ -160,14 +160,16 @@ def explain(
     runner = Runner(plain, executor)
     runs = _both_runs(runner, plain, there)
     samples = len(starts) if reference.start is None else 1
-    found = _compared(case, reference.label, samples, here, runs)
-    if not found.differs:
-        return found
-    pair = ComparedPair(here, there, found.feet)
+    result = _compared(case, reference.label, samples, here, runs)
+    if not result.differs:
+        return result
+    pair = ComparedPair(here, there, result.feet)
     changes = tuple(change for kind in DIFFERENCES.values() for change in kind.changes(pair))
     if not changes:
-        return found
-    return _Ranking(Comparison(case, changes, starts, trace, there), executor, found, tell).ranked()
+        return result
+    return _Ranking(
+        Comparison(case, changes, starts, trace, there), executor, result, tell
+    ).ranked()
 
 
 def _compared(
@@ -257,11 +259,11 @@ class _Ranking:
         return dict(sorted(effects.items(), key=lambda one: -one[1].share))
 
     def _failures(self) -> dict[str, str]:
-        found = {}
+        result = {}
         for text, why in self._runner.failures.items():
             changes = [self._changes[k] for k in numbers_of(text)[1]]
-            found[" and ".join(f"{one.difference}, {one.text}" for one in changes)] = why
-        return found
+            result[" and ".join(f"{one.difference}, {one.text}" for one in changes)] = why
+        return result
 
     def _best_of_each(self, single: Sequence[_Set]) -> list[_Set]:
         """Return the change with the smallest prediction error of each kind, for the best kinds."""

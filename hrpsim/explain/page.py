@@ -104,7 +104,9 @@ def as_data(found: Explanation) -> dict[str, Any]:
 
 def _effect_data(effect: Effect) -> dict[str, Any]:
     return {
-        "changes": [{"difference": one.difference, "text": one.text} for one in effect.changes],
+        "changes": [
+            {"difference": change.difference, "text": change.text} for change in effect.changes
+        ],
         "share": effect.share,
         "by_gap": effect.by_gap,
         "by_predictions": effect.by_predictions,
@@ -151,8 +153,8 @@ def _blocks(found: Explanation) -> list[Any]:
 
 def _row(effect: Effect) -> tuple[str, ...]:
     return (
-        " + ".join(one.difference for one in effect.changes),
-        "; ".join(one.text for one in effect.changes),
+        " + ".join(change.difference for change in effect.changes),
+        "; ".join(change.text for change in effect.changes),
         _percent(effect.share),
         f"{_percent(effect.by_gap)} ± {_percent(effect.uncertainty)}",
         _percent(effect.by_predictions),

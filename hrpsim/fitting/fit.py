@@ -140,7 +140,7 @@ def _check_options(
     require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
     if not window > 0.0:
         raise FitError(f"window must be a positive time [s], got {window!r}")
-    require_different("recordings", [one.name for one in recordings], FitError)
+    require_different("recordings", [recording.name for recording in recordings], FitError)
 
 
 class _Problem:
@@ -155,7 +155,7 @@ class _Problem:
         _check_options(recordings, window, start, derivatives)
         first = scenario.world_of({}, seed=0)[0]
         entity = entity or scenario.robot or only(first.entities)
-        bound = [BoundRecording(one, first, entity) for one in recordings]
+        bound = [BoundRecording(recording, first, entity) for recording in recordings]
         fitted = [one for one in bound if not one.recording.held_out]
         if not fitted:
             raise FitError("the fit has no recording: all are held out, or none is given")
@@ -302,7 +302,7 @@ class _Problem:
         """Return a predictor of a part of the windows, and the mask (rows,) of the part's rows."""
         count, everything = self._rows.window[-1] + 1, np.ones(len(self._rows.window), dtype=bool)
         every = count // max(_FEW, 4 * len(self.unknowns))
-        if every < 2 or not all(one.is_whole for one in self._predictor.recordings):
+        if every < 2 or not all(recording.is_whole for recording in self._predictor.recordings):
             return self._predictor, everything
         numbers = np.arange(0, count, every)
         return self._predictor.only(numbers, None)[0], np.isin(self._rows.window, numbers)

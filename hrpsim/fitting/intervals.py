@@ -127,7 +127,7 @@ def _squares(
     values: np.ndarray, kinds: np.ndarray, signals: list[np.ndarray], lag: int = 0
 ) -> np.ndarray:
     """Return sums (kinds, n) of values (rows, n) times the values `lag` samples earlier."""
-    found = np.zeros((int(kinds.max()) + 1, values.shape[1]))
+    result = np.zeros((int(kinds.max()) + 1, values.shape[1]))
     for at in signals:
-        found[kinds[at[0]]] += np.sum(values[at[lag:]] * values[at[: len(at) - lag]], axis=0)
-    return found
+        result[kinds[at[0]]] += np.sum(values[at[lag:]] * values[at[: len(at) - lag]], axis=0)
+    return result

@@ -75,9 +75,9 @@ def unknowns_of(
     parameters: Mapping[str, Any], scenario: WorldScenario, recordings: Sequence[Recording]
 ) -> Unknowns:
     """Return the unknowns among the parameters of a world, of signals and of delays."""
-    signals = [signal for one in recordings for signal in one.signals]
-    of_sensors = signal_parameters(signals, [one.joints for one in recordings])
-    names = [one.name for one in recordings]
+    signals = [signal for recording in recordings for signal in recording.signals]
+    of_sensors = signal_parameters(signals, [recording.joints for recording in recordings])
+    names = [recording.name for recording in recordings]
     return Unknowns(parameters, scenario.parameters() | of_sensors, names)
 
 
@@ -96,10 +96,12 @@ class Predictor:
     ) -> None:
         self.scenario, self.recordings = scenario, recordings
         self.starts_are_fitted = starts_are_fitted
-        self.windows = [windows_of(one.time, window, starts_are_fitted) for one in recordings]
+        self.windows = [
+            windows_of(recording.time, window, starts_are_fitted) for recording in recordings
+        ]
         self.kinds = dict(KINDS)
-        for one in recordings:
-            for signal in one.signals:
+        for recording in recordings:
+            for signal in recording.signals:
                 self.kinds |= signal.signal.units
         self._find_order()
 
@@ -141,14 +143,14 @@ class Predictor:
         """
         trials = Trials.of(values, offsets)
         worlds = [self.scenario.world_of(own, seed=0)[0] for own in trials.worlds]
-        found = []
+        result = []
         size = sum(thing.nv for world in worlds for thing in world.entities.values())
         with Batch.of(worlds, 1 if size < _FOR_THREADS else None) as batch:
             for k, (one, windows) in enumerate(zip(self.recordings, self.windows)):
                 batch.reset()
                 fitted = self.starts_are_fitted
-                found.append(follow(batch, one, windows, trials, together, fitted, k))
-        return found
+                result.append(follow(batch, one, windows, trials, together, fitted, k))
+        return result
 
     def differences(
         self,
@@ -189,7 +191,7 @@ class Predictor:
     @property
     def has_signals(self) -> bool:
         """Whether signals of sensors are compared."""
-        return any(one.signals for one in self.recordings)
+        return any(recording.signals for recording in self.recordings)
 
     def rows(self) -> ResidualRows:
         """Return kind, window and signal of each entry of `differences`."""
@@ -197,7 +199,7 @@ class Predictor:
 
     def _blocks(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Return kinds, windows and signals of the rows of each output."""
-        found, before, first, kinds = [], 0, 0, list(self.kinds)
+        result, before, first, kinds = [], 0, 0, list(self.kinds)
         for one, windows in zip(self.recordings, self.windows):
             counts = [np.array([w.last + 1 - w.first for w in windows])]
             columns = [[kind for kind, own in one.columns() for _ in own]]
@@ -207,7 +209,7 @@ class Predictor:
                 columns.append(list(signal.signal.quantities))
             for count, own in zip(counts, columns):
                 numbers = np.repeat(before + np.arange(len(windows)), count)
-                found.append(
+                result.append(
                     (
                         np.tile([kinds.index(kind) for kind in own], len(numbers)),
                         np.repeat(numbers, len(own)),
@@ -216,4 +218,4 @@ class Predictor:
                 )
                 first += len(own)
             before += len(windows)
-        return found
+        return result

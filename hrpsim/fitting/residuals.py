@@ -66,7 +66,7 @@ def _excess(one: Unexplained) -> float:
 
 def _signals(trace: ResidualTrace, traces: Sequence[ResidualTrace]) -> dict[str, np.ndarray]:
     """Return the measured signals of the same recording by name, at the times of a trace."""
-    found = {}
+    result = {}
     for other in traces:
         if other.name != trace.name or not len(other.time):
             continue
@@ -74,10 +74,10 @@ def _signals(trace: ResidualTrace, traces: Sequence[ResidualTrace]) -> dict[str,
             if other is not trace:
                 values = np.interp(trace.time, other.time, values)
             if own != "base_rotation":
-                found[f"{own} of {name}"] = values
+                result[f"{own} of {name}"] = values
             if own in ("velocity", "base_velocity") or own not in KINDS:
-                found[f"sign of {own} of {name}"] = np.sign(values)
-    return found
+                result[f"sign of {own} of {name}"] = np.sign(values)
+    return result
 
 
 def _of(trace: ResidualTrace, k: int, states: Mapping[str, np.ndarray]) -> Unexplained:

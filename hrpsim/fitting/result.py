@@ -56,17 +56,17 @@ def undetermined_of(
 
 def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str, np.ndarray]]:
     """Return mass, centre of mass and inertia of the links whose parameters are in `values`."""
-    found = {}
+    result = {}
     for name, robot in world.robots.items():
         own = [path.removeprefix(f"robots.{name}.links.") for path in values]
         for link in {path.rpartition(".")[0] for path in own} & set(robot.model.frames):
             frame, system = robot.model.frame(link), robot.system
-            found[f"{name}.{link}"] = {
+            result[f"{name}.{link}"] = {
                 "mass": system.mass[frame.body],
                 "com": frame.R.T @ (system.com[frame.body] - frame.p),
                 "inertia": frame.R.T @ system.inertia[frame.body] @ frame.R,
             }
-    return found
+    return result
 
 
 class ResidualTrace(NamedTuple):
@@ -95,7 +95,7 @@ class ResidualTrace(NamedTuple):
         """
         before = np.maximum(np.searchsorted(self.window, self.window) - 1, 0)
         ways, elapsed = self.measured - self.measured[before], self.time - self.time[before]
-        found = np.zeros(3)
+        result = np.zeros(3)
         for k in self.ways():
             rate = _VELOCITY_OF[self.kinds[k]], self.labels[k]
             columns = [n for n, one in enumerate(zip(self.kinds, self.labels)) if one == rate]
@@ -103,8 +103,8 @@ class ResidualTrace(NamedTuple):
             for n in columns:
                 steady -= elapsed * self.measured[before, n]
             spread = len(ways) * np.var(self.measured[:, k])
-            found += (ways[:, k] ** 2).sum(), (steady**2).sum(), spread
-        return found
+            result += (ways[:, k] ** 2).sum(), (steady**2).sum(), spread
+        return result
 
 
 def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[ResidualTrace]:
@@ -201,7 +201,7 @@ class FitResult:
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
         """Return the root mean square differences before and after, by kind of quantity."""
-        found = {}
+        result = {}
         for kind in self.units:
             parts = [
                 (trace.before[:, columns], trace.after[:, columns])
@@ -212,8 +212,8 @@ class FitResult:
             if parts:
                 both = (np.concatenate([np.ravel(one) for one in side]) for side in zip(*parts))
                 before, after = (float(np.sqrt(np.mean(side**2))) for side in both)
-                found[kind] = before, after
-        return found
+                result[kind] = before, after
+        return result
 
     def shares(self, held_out: bool = False) -> dict[str, float]:
         """Return the explained share of the variance of each kind of signal, at most 1.

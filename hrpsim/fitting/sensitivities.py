@@ -51,7 +51,7 @@ def sensitivities(
         pool: pool of processes that simulate windows, if any.
     """
     count = sum(map(len, predictor.windows))
-    size = _TOGETHER if all(one.is_whole for one in predictor.recordings) else count
+    size = _TOGETHER if all(recording.is_whole for recording in predictor.recordings) else count
     parts = [
         predictor.only(numbers, offsets)
         for numbers in np.split(np.arange(count), range(size, count, size))
@@ -73,7 +73,9 @@ def _of_part(
     """Return the derivatives of a predictor's windows, simulated one after another in one world."""
     world = predictor.scenario.world_of(values, seed=0)[0]
     world.sleeping, first = False, world.snapshot()
-    width = max(2 * one.v.shape[1] for one in predictor.recordings) if with_starts else 0
+    width = (
+        max(2 * recording.v.shape[1] for recording in predictor.recordings) if with_starts else 0
+    )
     parts, known, tangent = [], [], _Tangent(world, shares, width)
     for k, (one, windows) in enumerate(zip(predictor.recordings, predictor.windows)):
         world.restore(first)

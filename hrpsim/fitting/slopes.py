@@ -63,7 +63,7 @@ class Slopes:
         self.exact = np.array([known.issuperset(paths) for paths in unknowns.paths])
         columns = self.exact.sum()
         if predictor.starts_are_fitted:
-            columns += max(2 * one.v.shape[1] for one in predictor.recordings)
+            columns += max(2 * recording.v.shape[1] for recording in predictor.recordings)
         if predictor.has_signals:
             self.reason = "signals of sensors are not differentiated by World.linearize"
             self.exact[:] = False

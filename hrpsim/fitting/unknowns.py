@@ -103,14 +103,14 @@ class Unknowns:
 
     def signal_delays(self) -> dict[str, tuple[float, float]]:
         """Return the bounds of delays of signals by path [s]. Raises FitError for an open end."""
-        found = {}
+        result = {}
         for name, paths, low, high in zip(self.names, self.paths, self.low, self.high):
             for path in paths:
                 if path.startswith(PREFIX) and path.endswith(f".{DELAY}"):
                     if not np.isfinite([low, high]).all():
                         raise FitError(f"{name}: needs bounds. Give `between`, such as [0, 0.02] s")
-                    found[path] = float(low), float(high)
-        return found
+                    result[path] = float(low), float(high)
+        return result
 
     def by_path(self, u: np.ndarray) -> dict[str, float]:
         """Return the value of each path."""

@@ -82,7 +82,7 @@ def check_motion(
 
 def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[MotionCollision]:
     """Return the collisions of one pair. bound (T,): largest movement since the start."""
-    found: list[MotionCollision] = []
+    result: list[MotionCollision] = []
     open_since: float | None = None
     depth, deepest = -np.inf, 0.0
     along = 0.0  # of bound
@@ -95,15 +95,15 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
             if -distance > depth:
                 depth, deepest = -distance, time
         elif open_since is not None:
-            found.append(MotionCollision(pair, open_since, time, depth, deepest))
+            result.append(MotionCollision(pair, open_since, time, depth, deepest))
             open_since = None
         if along >= bound[-1]:
             break
         way = distance - 0.5 * tolerance if distance >= tolerance else -_FRACTION * distance
         along = min(along + max(way, 0.5 * tolerance), float(bound[-1]))
     if open_since is not None:
-        found.append(MotionCollision(pair, open_since, float(times[-1]), depth, deepest))
-    return found
+        result.append(MotionCollision(pair, open_since, float(times[-1]), depth, deepest))
+    return result
 
 
 def _first_time(times, bound, along: float, time: float) -> float:

@@ -117,17 +117,17 @@ def plain_text(text: str) -> str:
 
 def _known(file: Section, kind: str, convert: Callable[[Section], Any]) -> dict[str, Any]:
     """Return the terms of a kind that hrpsim has. A ModelWarning names all other terms."""
-    found, others = {}, []
+    result, others = {}, []
     for name, one in file.section(kind, {}).sections():
         try:
-            found[name] = convert(one)
+            result[name] = convert(one)
         except OwnTermError as error:
             others.append(f"{name} ({error})")
             one.pass_over()
     if others:
         what = f"{kind} that hrpsim does not have are left out"
         warnings.warn(f"{file.where}: {what}: {', '.join(others)}", ModelWarning, stacklevel=4)
-    return found
+    return result
 
 
 def _gravity(sim: Section) -> tuple[float, float, float] | None:

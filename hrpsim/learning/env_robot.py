@@ -72,15 +72,15 @@ def _self_collision(theirs: Section) -> bool | None:
 def _actuators(theirs: Section) -> dict[str, dict[str, float]]:
     """Return gains and limits by fields of RobotCfg and regular expressions."""
     holder = theirs if "actuators" in theirs else theirs.section("articulation", {})
-    found: dict[str, dict[str, float]] = {what: {} for what in _FIELDS}
+    result: dict[str, dict[str, float]] = {what: {} for what in _FIELDS}
     for one in holder.parts("actuators"):
         _read_law(one)
         names = one.names(next((key for key in _NAMES if key in one), _NAMES[0]))
         for what, entries in _FIELDS.items():
             key = next((key for key in entries if one.has(key)), None)
             if key is not None:
-                found[what] |= _values(one, key, names)
-    return found
+                result[what] |= _values(one, key, names)
+    return result
 
 
 def _read_law(actuator: Section) -> None:

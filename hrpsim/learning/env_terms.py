@@ -148,17 +148,17 @@ def _function(
 
 def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the joints, links or sensor that a term reads, as arguments."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for key, ours in (("joint_names", "joint_names"), ("body_names", "link_names")):
         if ours in takes and entity.get(key) is not None:
-            found[ours] = entity.names(key)
-    if "joint_names" in found and "preserve_order" in takes and entity.get("preserve_order"):
-        found["preserve_order"] = True
+            result[ours] = entity.names(key)
+    if "joint_names" in result and "preserve_order" in takes and entity.get("preserve_order"):
+        result["preserve_order"] = True
     if "sensor" in takes:
-        found["sensor"] = entity.text("name")
+        result["sensor"] = entity.text("name")
     if "link" in takes and entity.get("body_names") is not None:
-        found["link"] = entity.names("body_names")[0]
-    return found
+        result["link"] = entity.names("body_names")[0]
+    return result
 
 
 def _value(given: Any) -> Any:

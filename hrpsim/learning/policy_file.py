@@ -68,7 +68,7 @@ def policy_description(
             " policy description has one posture. Give the task one by RobotCfg(joint_pos=...)"
         )
     terms = task.groups[group]
-    periods = [one.params["period"] for one in terms.terms.values() if one.func == "gait_phase"]
+    periods = [term.params["period"] for term in terms.terms.values() if term.func == "gait_phase"]
     clock = {"frequency": 1.0 / periods[0]} if periods else {}
     return {
         "policy": os.fspath(network),

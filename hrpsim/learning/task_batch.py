@@ -77,7 +77,7 @@ class TaskBatch(Closed):
         )
         self.actions = {name: cfg.make(state) for name, cfg in task.actions.items()}
         require_different("joints of the task's actions", self.action_names, StateError)
-        sizes = [len(one) for one in self.actions.values()]
+        sizes = [len(action) for action in self.actions.values()]
         self._ends, self._bounds = np.cumsum([0, *sizes]), self.action_bounds
         state.action, state.prev_action = np.zeros((2, count, self._ends[-1]))
         self._commands = {name: cfg.make(state) for name, cfg in task.commands.items()}
@@ -119,12 +119,14 @@ class TaskBatch(Closed):
     @property
     def action_names(self) -> tuple[str, ...]:
         """The joint that each number of an action commands."""
-        return tuple(name for one in self.actions.values() for name in one.names)
+        return tuple(name for action in self.actions.values() for name in action.names)
 
     @property
     def action_bounds(self) -> np.ndarray:
         """Largest magnitude of each number of an action."""
-        return np.concatenate([np.full(len(one), one.bound) for one in self.actions.values()])
+        return np.concatenate(
+            [np.full(len(action), action.bound) for action in self.actions.values()]
+        )
 
     def seed(self, seed: int) -> None:
         """Restart with other episodes and the first stage of the curriculum. Call `reset` next."""

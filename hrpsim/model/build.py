@@ -165,13 +165,13 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
 
 def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
     """Return, for each body, the moving body to which FIXED joints attach it, and the placement."""
-    found: dict[int, tuple[int, Placement]] = {}
+    result: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
-        found[i] = (i, IDENTITY)
+        result[i] = (i, IDENTITY)
         if body.joint_type == FIXED:
-            above, placement = found.get(body.parent, (WORLD, IDENTITY))
-            found[i] = (above, placement.then(body.placement))
-    return found
+            above, placement = result.get(body.parent, (WORLD, IDENTITY))
+            result[i] = (above, placement.then(body.placement))
+    return result
 
 
 def _listed(kind: str, names: list[str]) -> str:

@@ -62,11 +62,11 @@ def model_of_robot(
 
 def _stay_apart(robot: RobotData) -> set[Pair]:
     """Return the pairs of links that never collide, each in alphabetical order."""
-    found: set[Pair] = set()
+    result: set[Pair] = set()
     for link, other in robot.apart:
         others = robot.links if other == "*" else (other,)
-        found.update(pair_of(link, name) for name in others if name != link)
-    return found
+        result.update(pair_of(link, name) for name in others if name != link)
+    return result
 
 
 def _surprises(uses: tuple[MeshUse, ...]) -> list[str]:
@@ -144,7 +144,7 @@ def keyframe_configurations(
 ) -> dict[str, np.ndarray]:
     """Return {name: q (nq,)} of keyframes. Joints without a position are at neutral."""
     by_name = {joint.name: joint for joint in model.joints}
-    found = {}
+    result = {}
     for keyframe in keyframes:
         q = model.neutral()
         if keyframe.base is not None and model.base == "free":
@@ -154,5 +154,5 @@ def keyframe_configurations(
             q[at : at + len(position)] = position
             if len(position) == 7:
                 q[at + 3 : at + 7] /= np.linalg.norm(position[3:])
-        found[keyframe.name] = q
-    return found
+        result[keyframe.name] = q
+    return result

@@ -170,12 +170,12 @@ def _reflected(
     document = description.document
     for name, (_, element) in rotors.items():
         document.require_name(element, "actuator of a transmission", name, actuators)
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     for transmission in transmissions.values():
         given = [rotors.get(name, (0.0, None)) for name in transmission.actuators]
         try:
             inertias = transmission.for_each_joint("rotors", np.array([i for i, _ in given]))
         except ValueError as cause:
             document.fail(next(e for _, e in given if e is not None), str(cause))
-        found |= {j: float(i) for j, i in zip(transmission.joints, inertias) if i > 0.0}
-    return found
+        result |= {j: float(i) for j, i in zip(transmission.joints, inertias) if i > 0.0}
+    return result

@@ -81,10 +81,10 @@ class RolloutScenario(Scenario):
 
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
         """Return the outcomes of one run."""
-        (found,) = self.run_together([(values, seed)])
-        if isinstance(found, Exception):
-            raise found
-        return found
+        (result,) = self.run_together([(values, seed)])
+        if isinstance(result, Exception):
+            raise result
+        return result
 
     def run_together(
         self, runs: Sequence[tuple[Mapping[str, Any], int]]
@@ -96,9 +96,9 @@ class RolloutScenario(Scenario):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)  # the same in each world
             episodes = [_Episode(self, values, seed) for values, seed in runs]
-            while any(one.goes_on for one in episodes):
-                _tick([one for one in episodes if one.goes_on])
-            return [one.finish() for one in episodes]
+            while any(episode.goes_on for episode in episodes):
+                _tick([episode for episode in episodes if episode.goes_on])
+            return [episode.finish() for episode in episodes]
 
 
 def _digest(path: Path) -> str:
@@ -110,7 +110,9 @@ def _tick(episodes: Sequence[_Episode]) -> None:
 
     Each network is evaluated for several episodes at once.
     """
-    asked = [(one, question) for one in episodes if (question := one.question()) is not None]
+    asked = [
+        (episode, question) for episode in episodes if (question := episode.question()) is not None
+    ]
     if asked:
         networks: list[PolicyNetwork] = [one.network for one, _ in asked]
         for (one, _), answer in zip(asked, answers(networks, [question for _, question in asked])):

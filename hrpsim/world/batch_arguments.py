@@ -74,9 +74,9 @@ class BatchArguments:
 
     def _called(self, kind: str, name: str) -> list[Any]:
         """Return the robot, body or entity called `name` of each world."""
-        found = []
+        result = []
         for world in self.worlds:
             there = getattr(world, kind)
             require_name(KINDS[kind], name, there)
-            found.append(there[name])
-        return found
+            result.append(there[name])
+        return result

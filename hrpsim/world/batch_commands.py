@@ -253,5 +253,6 @@ class BatchCommands(FollowedEntities):
         first, time_step = self.entities[0], self._worlds[0].time_step
         self._warned = False
         self._alike = all(
-            one.joint_names == first.joint_names and alike(one, first) for one in self.entities
+            entity.joint_names == first.joint_names and alike(entity, first)
+            for entity in self.entities
         ) and all(world.time_step == time_step for world in self._worlds)

@@ -72,21 +72,21 @@ class BatchContacts(FollowedEntities):
                 " each of `worlds`"
             )
         links = len(self.entities[0].frames)
-        found = array_for(out, (len(self.entities), links, 3), worlds)
-        rows, chosen = found.reshape(-1, 3 * links), self.chosen(worlds)
+        result = array_for(out, (len(self.entities), links, 3), worlds)
+        rows, chosen = result.reshape(-1, 3 * links), self.chosen(worlds)
         _gather_contact_forces(
             self.example, self.addresses, chosen, self._first, np.empty((3, 3)), rows
         )
         for k in chosen.tolist():
             entity = self.entities[k]
             if isinstance(entity, Body) and entity.asleep:  # without contacts in a step
-                found[k, 0] = entity.contact_arrays().forces.sum(axis=0)
-        return found
+                result[k, 0] = entity.contact_arrays().forces.sum(axis=0)
+        return result
 
     def _reference_to(self, entity: Entity) -> TupleReference:
         return entity.world.reader.contacts
 
     def _compare(self) -> None:
-        ranges = {one.world.reader.table.range_of(one, None) for one in self.entities}
+        ranges = {entity.world.reader.table.range_of(entity, None) for entity in self.entities}
         self._differ = len(ranges) > 1
         self._first = min(ranges)[0]

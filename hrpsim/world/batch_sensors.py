@@ -81,7 +81,7 @@ class BatchSensors(FollowedEntities):
         return out
 
     def _reference_to(self, entity: Robot) -> TupleReference:
-        known = [one.name for one in entity.model.sensors]
+        known = [sensor.name for sensor in entity.model.sensors]
         require_name("sensor", self._sensor, known, where=f"{self._name!r}")
         at = entity.world.first_sensor(entity) + known.index(self._sensor)
         return TupleReference(Reading(entity.world.scene.sensors[at : at + 1]))

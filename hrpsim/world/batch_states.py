@@ -129,7 +129,7 @@ class BatchStates(FollowedEntities):
     def _compare(self) -> None:
         first = self.entities[0]
         self._sizes_differ = any((e.nq, e.nv) != (first.nq, first.nv) for e in self.entities)
-        self._alike = all(alike(one, first) for one in self.entities)
+        self._alike = all(alike(entity, first) for entity in self.entities)
 
     def _array(self, out: np.ndarray | None, width: int, worlds: list[int] | None) -> np.ndarray:
         """Return `out`, or a new array (count, width) if `out` is None."""
@@ -146,15 +146,15 @@ class BatchLinks(FollowedEntities):
 
     def poses(self, worlds: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (count, links, 3) and quaternions x y z w (count, links, 4)."""
-        found = self._array(3, worlds), self._array(4, worlds)
-        _gather_link_poses(self.example, self.addresses, self.chosen(worlds), *found)
-        return found
+        result = self._array(3, worlds), self._array(4, worlds)
+        _gather_link_poses(self.example, self.addresses, self.chosen(worlds), *result)
+        return result
 
     def velocities(self, worlds: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
         """Return velocities and angular velocities of the links (count, links, 3)."""
-        found = self._array(3, worlds), self._array(3, worlds)
-        _gather_link_velocities(self.example, self.addresses, self.chosen(worlds), *found)
-        return found
+        result = self._array(3, worlds), self._array(3, worlds)
+        _gather_link_velocities(self.example, self.addresses, self.chosen(worlds), *result)
+        return result
 
     def _array(self, width: int, worlds: list[int] | None) -> np.ndarray:
         """Return a new array (count, links, width).
@@ -162,7 +162,7 @@ class BatchLinks(FollowedEntities):
         Raises StateError if links differ between worlds.
         """
         self.follow()
-        if len({len(one.frames) for one in self.entities}) > 1:
+        if len({len(entity.frames) for entity in self.entities}) > 1:
             raise StateError(
                 f"the {self._name!r} of the worlds have different numbers of links. Read"
                 " `link_poses` of each of `worlds`"

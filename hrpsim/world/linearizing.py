@@ -67,8 +67,8 @@ class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
             name = name.replace("velocity limit", "actuator")
         elif kind in (RELEASE, CUT):
             name = f"position correction of {name}"
-        self[key] = found = name, SIDES[kind][side], SIDES[kind][1 - side]
-        return found
+        self[key] = result = name, SIDES[kind][side], SIDES[kind][1 - side]
+        return result
 
 
 class _Known(NamedTuple):
@@ -130,7 +130,7 @@ class Linearizing(Part):
             near = () if margin is None else found.near_sides()
             edges = tuple(ConstraintEdge(*known.sides[one[:5]], one[5]) for one in near)
         if kinds not in known.inputs:
-            known.inputs[kinds] = tuple((kind, *one) for kind in kinds for one in known.joints)
+            known.inputs[kinds] = tuple((kind, *joint) for kind in kinds for joint in known.joints)
         return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
 
     def _refuse_world(self, kinds: tuple[str, ...], changes: Changes | None) -> None:
@@ -170,7 +170,9 @@ class Linearizing(Part):
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")
         for body in _stiffened_bodies(found.step.scene):
-            name = [one.name for one in self._contents.entities if one.first_body <= body][-1]
+            name = [entity.name for entity in self._contents.entities if entity.first_body <= body][
+                -1
+            ]
             reason = "is light between heavily loaded connections"
             raise WorldError(f"linearize: {name!r} {reason}, which is not differentiated")
 
@@ -184,7 +186,10 @@ class Linearizing(Part):
                 Differentiator(scene, self._stepping.reference(), joined_system(entities)),
                 tuple((robot.name, joint) for robot in robots for joint in robot.joint_names),
                 np.concatenate([np.zeros(0, dtype=np.int64), *dofs]),
-                {one.name: slice(one.first_v, one.first_v + one.nv) for one in entities},
+                {
+                    entity.name: slice(entity.first_v, entity.first_v + entity.nv)
+                    for entity in entities
+                },
                 {},
                 _Sides(self._scenes.naming),
             )

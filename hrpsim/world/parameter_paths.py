@@ -71,16 +71,16 @@ def _of_robot(scene: Scene, robot: Robot) -> dict[str, Entry]:
             lambda: [springs(dofs["stiffness"]), springs(dofs["damping"])],
         ),
     }
-    found: dict[str, Entry] = {f"{label}.{name}": ("joints", *of) for name, of in factors.items()}
-    found[f"{label}.mass_factor"] = "bodies", links, _one
+    result: dict[str, Entry] = {f"{label}.{name}": ("joints", *of) for name, of in factors.items()}
+    result[f"{label}.mass_factor"] = "bodies", links, _one
     units = scene.actuators.units
     late = set(units["dof"][units["slots"] > 0].tolist())
     for joint, v in zip(robot.joint_names, (robot.first_v + robot.joint_index.v).tolist()):
         for k, field in enumerate(JOINT_FIELDS):
             if k != DELAY or v in late:
-                found[f"{label}.joints.{joint}.{field}"] = "joints", (k, v), _one
+                result[f"{label}.joints.{joint}.{field}"] = "joints", (k, v), _one
     for frame in robot.model.frames.values():
         if frame.body >= 0:
             key = f"{label}.links.{frame.name}.mass_factor"
-            found[key] = "bodies", robot.first_body + frame.body, _one
-    return found
+            result[key] = "bodies", robot.first_body + frame.body, _one
+    return result

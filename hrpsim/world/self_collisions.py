@@ -45,13 +45,13 @@ class SelfContacts:
         scene.counts["previous_count"] = 0  # these contacts remain if the step fails
         while (status := advance(TupleReference(scene), 1)[1]) in _ASKS:
             scene = self._scene = grow(scene, status)
-        found: dict[Pair, float] = {}
+        result: dict[Pair, float] = {}
         records = scene.collision.contacts[: int(scene.search["found_count"][0])]
         for a, b, gap in records[["shape_a", "shape_b", "gap"]].tolist():
             if gap < 0.0:
                 pair = pair_of(self._links[a], self._links[b])
-                found[pair] = max(found.get(pair, 0.0), -gap)
-        return found
+                result[pair] = max(result.get(pair, 0.0), -gap)
+        return result
 
 
 @dataclass(frozen=True)

@@ -136,15 +136,15 @@ def shapes_over_floor(
     """
     planes, apart = _planes(world)
     first = _first_shape(world, entity)
-    found = [
+    result = [
         (plane, shape)
         for number, plane in planes.items()
         for k, shape in enumerate(entity.shapes, first)
         if shape.body >= 0 and (number, k) not in apart and plane.R[2, 2] > _STEEP
     ]
-    if not found:
+    if not result:
         raise _no_plane(entity)
-    return found
+    return result
 
 
 def _first_shape(world: Started, entity: Entity) -> int:

@@ -420,6 +420,6 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
             sampler.forget()
         self._convergence.restore(start["convergence"])
         self._keep_as_initial()
-        found = before.settled(self.link_names)
-        warn_of_falls(found, stacklevel=3)
-        return found
+        result = before.settled(self.link_names)
+        warn_of_falls(result, stacklevel=3)
+        return result

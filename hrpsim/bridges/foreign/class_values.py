@@ -100,24 +100,24 @@ class PythonClasses:
         if place not in self._known:
             self._known[place] = None
             self._known[place] = self._read_class(place)
-        found = self._known[place]
-        if found is None:
+        result = self._known[place]
+        if result is None:
             raise ControllerError(f"{place.where}: class {place.node.name} is its own base class")
-        return found
+        return result
 
     def _read_class(self, place: _Place) -> Attributes:
-        found: Attributes = {}
+        result: Attributes = {}
         for base in reversed(place.node.bases):
-            found |= self._of_base(_dotted(base), place.where)
+            result |= self._of_base(_dotted(base), place.where)
         for statement in place.node.body:
             if isinstance(statement, ast.ClassDef):
                 inner = self._of_class(_Place(place.file, statement))
                 prefix = f"{statement.name}."
-                found = {k: v for k, v in found.items() if not k.startswith(prefix)}
-                found |= {prefix + key: value for key, value in inner.items()}
+                result = {k: v for k, v in result.items() if not k.startswith(prefix)}
+                result |= {prefix + key: value for key, value in inner.items()}
             else:
-                found |= _assigned(place.file, statement)
-        return found
+                result |= _assigned(place.file, statement)
+        return result
 
     def _of_base(self, names: list[str], where: str) -> Attributes:
         """Return the attributes of a base class, given as ["Base", "control"]."""
@@ -192,7 +192,7 @@ def _literal(node: ast.expr) -> Any:
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
         return _OPERATORS[type(node.op)](_number(node.left), _number(node.right))
     if isinstance(node, ast.List | ast.Tuple):
-        return [_literal(one) for one in node.elts]
+        return [_literal(elt) for elt in node.elts]
     if isinstance(node, ast.Dict) and None not in node.keys:
         return {_literal(k): _literal(v) for k, v in zip(node.keys, node.values) if k is not None}
     raise _NotRead

@@ -65,8 +65,8 @@ def __getattr__(name: str) -> Any:
         return package().__version__
     if name.startswith("__"):
         raise AttributeError(name)
-    found = globals()[name] = _find(name)  # later accesses find it directly
-    return found
+    result = globals()[name] = _find(name)  # later accesses find it directly
+    return result
 
 
 def _find(name: str) -> Any:
@@ -74,16 +74,16 @@ def _find(name: str) -> Any:
         return _OURS[name]
     if name == "viewer":
         return importlib.import_module(f"{FACADE}.viewer")
-    found = getattr(package(), name)
+    result = getattr(package(), name)
     if is_passed_on(name):
-        return on_natives(found)
+        return on_natives(result)
     if name in _TAKING_NATIVES:
         return with_natives(name)
     if name.startswith(_REFUSED):
         raise missing(name, f"there are {', '.join(_functions())}")
-    if isinstance(found, types.ModuleType) and name not in _MODULES and not name.startswith("_"):
+    if isinstance(result, types.ModuleType) and name not in _MODULES and not name.startswith("_"):
         raise missing(name, "hrpsim.bridges.mujoco has MuJoCo's main module, viewer and renderers")
-    return found
+    return result
 
 
 def __dir__() -> list[str]:

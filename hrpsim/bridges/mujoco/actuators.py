@@ -102,15 +102,15 @@ def _plain_gains(m, k: int) -> tuple[float, float]:
 
 def joint_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[tuple]:
     """Return ACTUATOR values of a robot's joints: hrpsim's servos, dampers and motors."""
-    found, names = [], robot.joint_names
+    result, names = [], robot.joint_names
     for k in taken:
         joints = _driven_joints(m, k)
         if joints[0][0] in tree.joints:
             (name,) = tree.joints[joints[0][0]]
             if name in robot.model.command_interfaces:
                 inputs = _inputs(m, k, float(m.actuator_gear[k][0]) * joints[0][1])
-                found += [(at, names.index(name), *law) for at, *law in inputs]
-    return found
+                result += [(at, names.index(name), *law) for at, *law in inputs]
+    return result
 
 
 def _driven_joints(m, k: int) -> _Part:

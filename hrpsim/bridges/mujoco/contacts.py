@@ -95,11 +95,11 @@ class ContactGeoms:
         """Return the coefficients of friction of pairs of geoms (n, 5), by MuJoCo's rule."""
         a, b = self._friction[first], self._friction[second]
         lead = (self._priority[first] - self._priority[second])[:, None]
-        found = np.where(lead > 0, a, np.where(lead < 0, b, np.maximum(a, b)))[:, [0, 0, 1, 2, 2]]
+        result = np.where(lead > 0, a, np.where(lead < 0, b, np.maximum(a, b)))[:, [0, 0, 1, 2, 2]]
         for k, pair in enumerate(zip(first, second) if self._pairs else ()):
             if pair in self._pairs:
-                found[k] = self._pair_friction[self._pairs[pair]]
-        return found
+                result[k] = self._pair_friction[self._pairs[pair]]
+        return result
 
     def external_wrenches(self, contacts: Contacts, native) -> np.ndarray:
         """Return the wrench of contacts and xfrc_applied on each body, as MuJoCo's cfrc_ext (n, 6).

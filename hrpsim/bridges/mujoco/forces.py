@@ -23,11 +23,11 @@ def smooth_forces(m: Any, data: Any) -> np.ndarray:
         m: a mujoco.MjModel.
         data: the mujoco.MjData of the model, with mass matrix, qfrc_bias and qfrc_passive.
     """
-    found = data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator + data.qfrc_applied
+    result = data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator + data.qfrc_applied
     for body in np.flatnonzero(data.xfrc_applied.any(axis=1)):
         wrench = data.xfrc_applied[body]
-        package().mj_applyFT(m, data, wrench[:3], wrench[3:], data.xipos[body], int(body), found)
-    return found
+        package().mj_applyFT(m, data, wrench[:3], wrench[3:], data.xipos[body], int(body), result)
+    return result
 
 
 def late_inertia(m: Any, gain_inertia: np.ndarray) -> np.ndarray:
@@ -77,6 +77,6 @@ def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
 
 
 def _inertial(m: Any, data: Any, acceleration: np.ndarray) -> np.ndarray:
-    found = np.zeros(m.nv)
-    package().mj_mulM(m, data, found, np.array(acceleration))
-    return found
+    result = np.zeros(m.nv)
+    package().mj_mulM(m, data, result, np.array(acceleration))
+    return result

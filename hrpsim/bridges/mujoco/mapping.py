@@ -78,7 +78,7 @@ class RobotMapping:
             (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
         actuator_forces, force_sensors = _delivered(m, set(joint_qvel), taken)
-        self.actuators_read = [one[0] for one in actuator_forces]
+        self.actuators_read = [actuator_force[0] for actuator_force in actuator_forces]
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
@@ -195,7 +195,7 @@ class Mapping:
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
         self._unread = _unread(m, robots, others)
-        read = [*others.numbers, *(k for one in robots for k in one.actuators_read)]
+        read = [*others.numbers, *(k for robot in robots for k in robot.actuators_read)]
         self._unread_actuators = np.setdiff1d(np.arange(len(m.actuator_gear)), read)
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
@@ -216,8 +216,8 @@ class Mapping:
     def put_state(self) -> None:
         """Set the world to qpos and qvel."""
         data, (qpos, qvel) = self._data, self.known
-        for one in self._robots:
-            one.put_state(data.qpos, data.qvel)
+        for robot in self._robots:
+            robot.put_state(data.qpos, data.qvel)
         qpos[:], qvel[:] = data.qpos, data.qvel
 
     def step(self) -> None:
@@ -255,7 +255,7 @@ class Mapping:
             self._scene = self._world.scene
             names = ("known_qpos", "known_qvel", "before_qpos", "before_qvel", "gain_inertia")
             shared = dict(zip(names, (*self.known, *self.before, self.gain_inertia), strict=True))
-            self._kernels = [one.kernels_for(self._scene, **shared) for one in self._robots]
+            self._kernels = [robot.kernels_for(self._scene, **shared) for robot in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
         """Handle the result of `read_controls`: a changed state, invalid numbers, or a push.
@@ -321,15 +321,15 @@ def _readings(m, robot: Robot) -> list[tuple]:
         int(sorts.mjSENS_TORQUE): 3,
         int(sorts.mjSENS_ACCELEROMETER): 3,
     }
-    found = []
+    result = []
     for k in range(m.nsensor):
         part = parts.get(int(m.sensor_type[k]))
         site = "" if part is None else m.site(int(m.sensor_objid[k])).name
         if part is not None and site in robot.sensors:
             sensor = robot.sensors[site]
             sign = 1.0 if sensor.description.kind == "imu" else -1.0
-            found.append((int(m.sensor_adr[k]), sensor.index, part, sign))
-    return found
+            result.append((int(m.sensor_adr[k]), sensor.index, part, sign))
+    return result
 
 
 def _coordinates(
@@ -365,7 +365,7 @@ def _delivered(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[t
             sensors.append((int(m.sensor_adr[k]), int(m.jnt_dofadr[of]), 1.0))
         elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
             sensors.append((int(m.sensor_adr[k]), *alone[of]))
-    return forces, [one for one in sensors if one[1] in dofs]
+    return forces, [sensor for sensor in sensors if sensor[1] in dofs]
 
 
 def _unread(m, robots: list[RobotMapping], others: OtherForces) -> np.ndarray:

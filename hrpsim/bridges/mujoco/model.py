@@ -163,14 +163,14 @@ class MjModel(metaclass=NamesOf):
             raise AttributeError(name)
         if name in self.read_only:
             return self.read_only[name]
-        found = getattr(self.native, name)
+        result = getattr(self.native, name)
         if name in _ELEMENTS:
-            return lambda *which, **named: Element(found(*which, **named), _ELEMENTS[name])
+            return lambda *which, **named: Element(result(*which, **named), _ELEMENTS[name])
         if name in ("bind", "bind_scalar"):
             raise missing(f"MjModel.{name}", "index the fields by the ids of the elements")
         if _is_written(name):
-            return found
-        self.read_only[name] = view = fixed(found, f"MjModel.{name}")
+            return result
+        self.read_only[name] = view = fixed(result, f"MjModel.{name}")
         return view
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -147,11 +147,11 @@ def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
     Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
     the number is of a dof. All joints are included, because other actuators may act on a joint.
     """
-    sorts, found = package().mjtSensor, []
+    sorts, result = package().mjtSensor, []
     for k in range(m.nsensor):
         at, of = int(m.sensor_adr[k]), int(m.sensor_objid[k])
         if m.sensor_type[k] == sorts.mjSENS_JOINTACTFRC:
-            found.append((at, int(m.jnt_dofadr[of]), True))
+            result.append((at, int(m.jnt_dofadr[of]), True))
         elif m.sensor_type[k] == sorts.mjSENS_ACTUATORFRC and of in numbers:
-            found.append((at, of, False))
-    return found
+            result.append((at, of, False))
+    return result

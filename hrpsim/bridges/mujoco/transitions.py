@@ -43,6 +43,6 @@ def _outcome(d: Any, step: np.ndarray) -> list[np.ndarray]:
         native.ctrl[:] += step[2 * nv + m.na :]
         d._mapping.put_state()
         d._mapping.step()
-        found = [native.qpos.copy(), native.qvel.copy(), native.act.copy(), d.sense_trial()]
+        result = [native.qpos.copy(), native.qvel.copy(), native.act.copy(), d.sense_trial()]
     native.ctrl[:] = ctrl
-    return found
+    return result

@@ -100,22 +100,22 @@ class Watch:
                 then.
         """
         native = self._model.native
-        found = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
-        self._refuse_spin(found)
-        self._refuse_free(found)
-        self._free_frames(found)
-        for name in found:
+        result = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
+        self._refuse_spin(result)
+        self._refuse_free(result)
+        self._free_frames(result)
+        for name in result:
             self._known[name][...] = self._fields[name]
         options = _options_of(native)
-        found += [f"opt.{name}" for name in options if options[name] != self._options[name]]
+        result += [f"opt.{name}" for name in options if options[name] != self._options[name]]
         if self._is_forgotten:
-            found = [*self._fields, *(f"opt.{name}" for name in options)]
+            result = [*self._fields, *(f"opt.{name}" for name in options)]
         self._is_forgotten = False
         self._options, self._changes = options, self._model.options.changes
         blocks = self._blocks.whole
         for now, known in zip(blocks[:_COUNT], blocks[_COUNT:], strict=True):
             known[:] = now
-        return found
+        return result
 
     def _refuse_spin(self, found: list[str]) -> None:
         """Raise if contacts of changed geoms are to resist spin or rolling."""

@@ -22,13 +22,13 @@ BAG_REMEDY = "pip install 'hrpsim[record,plot]'"
 
 def pairs(texts: Sequence[str], option: str = "--xacro", sign: str = ":=") -> dict[str, str]:
     """Parse the texts of a repeated option NAME:=VALUE. `sign` replaces `:=`."""
-    found = {}
+    result = {}
     for text in texts:
         name, separator, value = text.partition(sign)
         if not separator:
             raise HrpsimError(f"{option} must be NAME{sign}VALUE, got {text!r}")
-        found[name] = value
-    return found
+        result[name] = value
+    return result
 
 
 def refuse_options(options: argparse.Namespace, names: Sequence[str], why: str) -> None:

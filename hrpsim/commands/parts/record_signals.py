@@ -71,7 +71,7 @@ def print_table(options: argparse.Namespace, world) -> int:
     from hrpsim.bag.signal_types import chosen_columns
 
     sources = Logger.table(world)
-    shown = set(chosen_columns(options.signals, (c for one in sources for c in one.columns)))
+    shown = set(chosen_columns(options.signals, (c for source in sources for c in source.columns)))
     rows = [_HEAD]
     for one in sources:
         for field in one.fields:

@@ -69,7 +69,7 @@ def read_npz(
         error: the file is no .npz, has another array, or has more bytes than the limit allows. The
             message names the array.
     """
-    found: dict[str, np.ndarray] = {}
+    result: dict[str, np.ndarray] = {}
     with open_file(path, error, limit) as file:
         archive = _archive(path, file, error)
         left = getattr(limits, limit)
@@ -77,21 +77,21 @@ def read_npz(
             name = member.filename.removesuffix(".npy")
             if names is not None:
                 require_name("array", name, names, error, where=path, limit=30)
-            if name in found:
+            if name in result:
                 raise error(f"{path}: has two arrays with the name {name!r}")
             try:
                 if member.compress_type not in _PACKED:
                     raise ValueError(f"compression method {member.compress_type} is not supported")
                 with archive.open(member) as packed:
-                    found[name] = _array(packed, left, kinds)  # type: ignore[arg-type]
+                    result[name] = _array(packed, left, kinds)  # type: ignore[arg-type]
                     if packed.read(1):  # the end has the checksum
                         raise ValueError("bytes follow its last entry")
             except Exception as cause:
                 raise error(f"{path}: array {name!r}: {reason_of(cause)}") from cause
-            left -= found[name].nbytes
+            left -= result[name].nbytes
             if left < 0:
                 raise error(f"{path}: unpacks to {limits.excess(limit, 'bytes')}")
-    return found
+    return result
 
 
 def names_in_npz(path: Path, error: type[HrpsimError], limit: str) -> list[str]:

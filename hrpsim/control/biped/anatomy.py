@@ -82,14 +82,14 @@ def biped_of(
 
 def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
     """Return position and orientation of every body in the base link's frame."""
-    q, found = model.neutral(), {}
+    q, result = model.neutral(), {}
     p0, R0 = link_pose(model, q, model.base_link)
     for name, frame in model.frames.items():
-        if frame.body not in found:
+        if frame.body not in result:
             p, R = link_pose(model, q, name)
             R = R @ frame.R.T
-            found[frame.body] = R0.T @ (p - R @ frame.p - p0), R0.T @ R
-    return found
+            result[frame.body] = R0.T @ (p - R @ frame.p - p0), R0.T @ R
+    return result
 
 
 def _foot_body(model: Model, name: str) -> int:

@@ -243,7 +243,7 @@ def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION)
         ControllerError: for a pattern that fits no joint.
     """
     names = controlled_joints(model)
-    found = np.full(len(names), default)
+    result = np.full(len(names), default)
     for pattern, mode in modes.items():
         if mode not in (POSITION, VELOCITY, EFFORT):
             raise ControllerError(
@@ -252,5 +252,5 @@ def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION)
         at = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
         if not at:
             raise ControllerError(unknown_name("joint", pattern, names))
-        found[at] = mode
-    return found
+        result[at] = mode
+    return result

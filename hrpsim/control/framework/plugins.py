@@ -39,17 +39,17 @@ def find_controller(name: str) -> type[Controller]:
             f"controller {name!r}: must be 'module:Class' or 'path/to/file.py:Class'"
         )
     module = _module_in_file(source) if is_file else _module(source, name)
-    found = getattr(module, class_name, None)
-    if found is None:
+    result = getattr(module, class_name, None)
+    if result is None:
         available = [n for n, value in vars(module).items() if _is_controller(value)]
         available += getattr(module, "__all__", [])  # names that a module may import on first use
         raise ControllerError(f"{source}: {unknown_name('controller', class_name, available)}")
-    if not _is_controller(found):
+    if not _is_controller(result):
         raise ControllerError(
             f"controller {name!r} is not a subclass of hrpsim.control.Controller that has a "
             "method control"
         )
-    return found
+    return result
 
 
 def _is_controller(value) -> bool:

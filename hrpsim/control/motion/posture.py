@@ -157,14 +157,14 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     gap = 0.5 * _LEAST_GAP * min(leg.longest for leg in legs)
     half = max(0.5 * (positions[0][1] - positions[1][1]), inner + gap)
     middle = float(np.mean([0.5 * (o[:, 0].min() + o[:, 0].max()) for o in outlines]))
-    found = _freest(model, legs, ankle_heights, half, middle, positions)
-    if found is None:
+    result = _freest(model, legs, ankle_heights, half, middle, positions)
+    if result is None:
         raise UnreachableError(
             f"{model.source}: the legs cannot bring the soles to level positions "
             f"{2.0 * half:.3f} m apart with bent knees"
         )
-    _check_limits(model, found, [name for leg in legs for name in leg.joint_names])
-    return found
+    _check_limits(model, result, [name for leg in legs for name in leg.joint_names])
+    return result
 
 
 def _balanced(model: Model, legs, height: float, half: float, middle: float, positions):
@@ -214,7 +214,7 @@ def _check_limits(model: Model, q, names) -> None:
 
 def _freest(model: Model, legs, ankle_heights, half: float, middle: float, positions):
     """Return the reachable posture with the largest margin to the joint limits, or None."""
-    found, most = None, -np.inf
+    result, most = None, -np.inf
     for stretch in _STRETCHES:
         height = min(
             stretch * leg.longest + ankle - leg.hip_center[2]
@@ -226,7 +226,7 @@ def _freest(model: Model, legs, ankle_heights, half: float, middle: float, posit
             continue
         margin = _least_margin(model, q, legs)
         if margin > most + _CLEARLY:
-            found, most = q, margin
+            result, most = q, margin
         if margin >= _MARGIN:
             break
-    return found
+    return result

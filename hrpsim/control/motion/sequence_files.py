@@ -107,13 +107,13 @@ def _without_extension(basename: str | os.PathLike) -> Path:
 
 def _files(base: Path) -> dict[str, Path]:
     """Return the files of a set that exist, by channel."""
-    found = {}
+    result = {}
     for kind in CHANNELS:
         for spelling in _SPELLINGS.get(kind, (kind,)):
             path = Path(f"{base}.{spelling}")
-            if kind not in found and os.path.exists(path):
-                found[kind] = path
-    return found
+            if kind not in result and os.path.exists(path):
+                result[kind] = path
+    return result
 
 
 def _no_positions(base: Path, found: dict[str, Path]) -> str:

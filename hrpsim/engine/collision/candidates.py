@@ -154,7 +154,7 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
             collision.upper[s, r] = shape.center[r] + extent
         shape.listed = 0
     forget_listing(collision.body_bounds)
-    found = candidate_pairs(
+    result = candidate_pairs(
         collision.lower,
         collision.upper,
         collision.group,
@@ -162,9 +162,9 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
         collision.moving_in_order,
         collision.pairs,
     )
-    if found > collision.pairs.shape[0]:
-        return found
-    return _keep_near(shapes, drop_pairs(collision.excluded, found, collision.pairs), collision)
+    if result > collision.pairs.shape[0]:
+        return result
+    return _keep_near(shapes, drop_pairs(collision.excluded, result, collision.pairs), collision)
 
 
 @inlined_kernel

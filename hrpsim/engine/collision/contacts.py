@@ -215,16 +215,16 @@ def _find_points(
             lazy_kernels, forest, kinematics, collision, near, margin, dt, previous_count
         )
     if is_box_and_plane(a.kind, b.kind):
-        found = collide_box_and_plane(
+        result = collide_box_and_plane(
             a.kind, a.size, work.R_a, work.p_a, b.size, work.R_b, work.p_b, near, work
         )
     elif min(a.kind, b.kind) > SPHERE:
-        found = meet_convex(lazy_kernels, collision.manifold, collision.shapes, near)
+        result = meet_convex(lazy_kernels, collision.manifold, collision.shapes, near)
     else:
-        found = meet_simple(lazy_kernels, collision.manifold, collision.shapes, near)
-    if may_hide_sides(a, b, found, work):
-        return drop_impossible(lazy_kernels, forest, kinematics, collision, found, dt)
-    return found
+        result = meet_simple(lazy_kernels, collision.manifold, collision.shapes, near)
+    if may_hide_sides(a, b, result, work):
+        return drop_impossible(lazy_kernels, forest, kinematics, collision, result, dt)
+    return result
 
 
 @inlined_kernel

@@ -75,14 +75,14 @@ def _numba_version() -> str:
 
 def _sources(*names: str) -> list[str]:
     """Return the paths of all sources in these files, and below these folders, of the package."""
-    found = []
+    result = []
     for name in names:
         path = _PACKAGE / name
         if path.suffix:
-            found.append(str(path))
+            result.append(str(path))
         for folder, _, files in os.walk(path):
-            found += [os.path.join(folder, file) for file in files if file.endswith(".py")]
-    return found
+            result += [os.path.join(folder, file) for file in files if file.endswith(".py")]
+    return result
 
 
 def _hash_of(sources: Iterable[str]) -> str:

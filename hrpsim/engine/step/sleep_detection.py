@@ -213,10 +213,10 @@ def _choose_sleepers(settings: Settings, trees: Records[IslandTree], rests: Reco
         of_island.grounded = of_island.grounded or rest.grounded
         if not rest.may_sleep or rest.rest_steps < wanted:
             of_island.keeps_awake = 1
-    found = False
+    result = False
     for i in range(trees.shape[0]):
         representative = representative_of(trees, i)
         sleeps = rests[representative].grounded != 0 and rests[representative].keeps_awake == 0
         rests[i].island = representative if sleeps else -1
-        found = found or sleeps
-    return found
+        result = result or sleeps
+    return result

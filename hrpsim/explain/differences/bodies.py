@@ -42,11 +42,11 @@ class Inertia(Difference):
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return guesses of the mass of the whole robot, and of mass and centre of the base."""
-        found = [
+        result = [
             self.change(f"all masses times {factor:g}", factor=factor) for factor in (0.85, 1.15)
         ]
         base = here.robot.model.base_link
-        found += [
+        result += [
             self.change(f"mass of {base} times {factor:g}", factor=factor, link=base)
             for factor in (0.7, 1.3, 1.6)
         ]
@@ -54,8 +54,8 @@ class Inertia(Difference):
             for sign in (-1.0, 1.0):
                 shift = tuple((sign * _SHIFT * np.eye(3)[axis]).tolist())
                 text = f"centre of mass of {base} {sign * 1e3 * _SHIFT:+g} mm along {'xyz'[axis]}"
-                found.append(self.change(text, factor=1.0, link=base, shift=shift))
-        return found
+                result.append(self.change(text, factor=1.0, link=base, shift=shift))
+        return result
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Set mass, centre of mass and inertia."""

@@ -308,15 +308,15 @@ def _is_like(one: CollisionShape, other: CollisionShape) -> bool:
 
 def _like(robot: Any, other: Any, links: set[str]) -> list[CollisionShape]:
     """Return another robot's shapes on links, with this robot's bodies and materials."""
-    found = []
+    result = []
     for shape in (one for one in other.shapes if one.link in links):
         here, there = robot.model.frame(shape.link), other.model.frame(shape.link)
         R = here.R @ there.R.T
         own = _shapes_of(robot, shape.link)
         material = own[0].material if own else robot.shapes[0].material
         place = {"R": R @ shape.R, "p": here.p + R @ (shape.p - there.p)}
-        found.append(replace(shape, body=here.body, material=material, **place))
-    return found
+        result.append(replace(shape, body=here.body, material=material, **place))
+    return result
 
 
 def _grown(shape: CollisionShape, more: float) -> CollisionShape:

@@ -31,13 +31,13 @@ class TimeStep(Difference):
         return self._to(here, [now / 4.0, now / 2.0, 2.0 * now, 4.0 * now])
 
     def _to(self, here: Subject, steps: Sequence[float]) -> list[Change]:
-        now, found = here.world.time_step, []
+        now, result = here.world.time_step, []
         for step in steps:
             count = here.policy.period / step
             fits = abs(count - round(count)) < _WHOLE and 1 <= round(count) <= _MOST_STEPS
             if fits and abs(step - now) > _WHOLE * now:
-                found.append(self.change(f"{1e3 * now:g} -> {1e3 * step:g} ms", time_step=step))
-        return found
+                result.append(self.change(f"{1e3 * now:g} -> {1e3 * step:g} ms", time_step=step))
+        return result
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Load the world with the step."""

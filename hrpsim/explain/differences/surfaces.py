@@ -50,7 +50,7 @@ def change_surfaces(
         pairs: names of two materials each.
         friction: `static`, `kinetic` or `restitution`, by name.
     """
-    links = {shape.link for one in world.robots.values() for shape in one.shapes}
+    links = {shape.link for robot in world.robots.values() for shape in robot.shapes}
     present = {
         (one.material, one.floor): one.properties
         for own in world.robots.values()

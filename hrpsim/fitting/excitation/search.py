@@ -69,7 +69,7 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
 
     rng = np.random.default_rng(excitation.seed)
     draws = [series.draw(rng, _SLOPES[k % len(_SLOPES)]) for k in range(excitation.starts)]
-    first, best = max(((one, score(one)) for one in draws), key=lambda one: one[1])
+    first, best = max(((draw, score(draw)) for draw in draws), key=lambda one: one[1])
     x, best = _climb(score, first, best, excitation.evaluations - len(draws), rng)
     motion = series.motion(x)
     found = forecast(trial, motion)

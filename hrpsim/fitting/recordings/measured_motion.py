@@ -123,7 +123,7 @@ class Recording:
         named = self.joints if self.command_joints is None else self.command_joints
         put(self, "command_joints", tuple(map(str, named)))
         put(self, "signals", tuple(self.signals))
-        names = [one.name for one in self.signals]
+        names = [signal.name for signal in self.signals]
         require_different("signals", names, FitError, where=f"{self.name}: ")
         if self.positions is None and self.base is None:
             raise FitError(

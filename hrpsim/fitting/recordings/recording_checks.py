@@ -99,8 +99,8 @@ def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:
     time: (n,). arrays: of the same samples, each (n, columns).
     """
     same = np.diff(time) == 0.0
-    for one in arrays:
-        same &= (one[1:] == one[:-1]).all(axis=1)
+    for array in arrays:
+        same &= (array[1:] == array[:-1]).all(axis=1)
     return np.append(False, same)
 
 
@@ -123,7 +123,7 @@ def check_times(what: str, time: np.ndarray, repeated: bool = False) -> None:
 
 def check_window(window: float, recordings) -> None:
     """Raise FitError for a window longer than all recordings, which is probably in milliseconds."""
-    longest = max(float(one.time[-1] - one.time[0]) for one in recordings)
+    longest = max(float(recording.time[-1] - recording.time[0]) for recording in recordings)
     if window > longest + SLOWEST_SAMPLES and window >= 10.0:
         raise FitError(
             f"window is {window:g} s, longer than the recordings ({longest:.4g} s). If {window:g} "

@@ -79,7 +79,7 @@ def _topic(path: Path, log: SignalLog, name: str, type_name: str) -> TopicSignal
 
 def _columns(topic: TopicSignals, joints: Sequence[str] | None = None) -> dict[str, dict[str, Any]]:
     """Return the columns with numbers, by field and joint."""
-    found: dict[str, dict[str, Any]] = {}
+    result: dict[str, dict[str, Any]] = {}
     for name in _FIELDS:
         if (own := topic.field(name)) is None:
             continue
@@ -87,10 +87,10 @@ def _columns(topic: TopicSignals, joints: Sequence[str] | None = None) -> dict[s
         columns = {k: v for k, v in zip(field.labels, values.T) if not np.isnan(v).all()}
         kept = {k: v for k, v in columns.items() if joints is None or k in joints}
         if kept:
-            found[name] = kept
-    if joints is not None and (lacking := set(joints) - set(found.get("position", ()))):
+            result[name] = kept
+    if joints is not None and (lacking := set(joints) - set(result.get("position", ()))):
         raise BagError(f"{topic.topic} has no joint {', '.join(sorted(lacking))}")
-    return found
+    return result
 
 
 def _commands(topic: TopicSignals) -> dict[str, Any]:

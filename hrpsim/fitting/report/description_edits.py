@@ -40,7 +40,7 @@ class DescriptionEdits:
         self._elements = list(elements(text))
         if not self._elements or self._elements[0].tag not in ("robot", "mujoco"):
             raise FitError(f"{path}: must be a URDF or an MJCF")
-        if any(one.tag.startswith("xacro:") for one in self._elements):
+        if any(element.tag.startswith("xacro:") for element in self._elements):
             raise FitError(
                 f"{path}: is a xacro file. Run hrpsim convert, and name the converted file"
             )
@@ -73,10 +73,10 @@ class DescriptionEdits:
 
     def _element(self, tag: str, key: str, name: str) -> StartTag | None:
         """Return the element with a name, except in the defaults of an MJCF."""
-        for one in self._elements:
-            outside = all(above.tag != "default" for above in one.above)
-            if one.tag == tag and one.get(key) == name and outside:
-                return one
+        for element in self._elements:
+            outside = all(above.tag != "default" for above in element.above)
+            if element.tag == tag and element.get(key) == name and outside:
+                return element
         return None
 
     def _child(self, element: StartTag, tag: str) -> StartTag | None:

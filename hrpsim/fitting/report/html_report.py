@@ -91,7 +91,7 @@ def _errors(result: FitResult) -> list[tuple[str, ...]]:
 
 
 def _lacks(lacks: Sequence[Suspect]) -> str:
-    named = [one for one in lacks if one.named]
+    named = [lack for lack in lacks if lack.named]
     if not named:
         return "<p>No suspected effect explains the residuals.</p>"
     return f"<ul>{''.join(f'<li>{escape(one.text())}</li>' for one in named)}</ul>"

@@ -145,10 +145,10 @@ class _Test:
         links = f"robots.{self._entity}.links."
         self._links = [p for p in self._scenario.parameters() if p.startswith(links)]
         self._world, self._window = first, window
-        self._recordings = [one for one in recordings if not one.held_out]
+        self._recordings = [recording for recording in recordings if not recording.held_out]
         predictor = self._predictor(_Effect(""), None)
         rows = predictor.rows()
-        labels = [joint for one in predictor.recordings for joint in _labels(one)]
+        labels = [joint for recording in predictor.recordings for joint in _labels(recording)]
         self._of_window = rows.window
         base = predictor.differences([self._values])[0]
         slopes = Slopes(predictor, unknowns, 1e-4, "auto")
@@ -255,7 +255,7 @@ class _Test:
                 f"gain of {joint} (its servo, or its gear ratio)",
                 world=_gains(joint, kp * (1.0 + _SMALL), kd * (1.0 + _SMALL)),
             )
-        if any(one.command_efforts is not None for one in self._recordings):
+        if any(recording.command_efforts is not None for recording in self._recordings):
             yield _Effect(
                 f"gain of {joint} (its torque constant, or its gear ratio)",
                 recording=_stronger(joint),

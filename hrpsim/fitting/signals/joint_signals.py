@@ -21,11 +21,11 @@ def _at_actuators(thing: Robot, joints: Sequence[str], field: str, plain: np.nda
 
     plain: in the order of the robot's joints.
     """
-    found, acting = plain[thing.joint_index.indices(joints)], thing.acting_actuators
+    result, acting = plain[thing.joint_index.indices(joints)], thing.acting_actuators
     for k, joint in enumerate(joints if acting else ()):
         if joint in acting:
-            found[k] = getattr(thing.actuators[joint], field)
-    return found
+            result[k] = getattr(thing.actuators[joint], field)
+    return result
 
 
 class JointSignal(SignalKind):

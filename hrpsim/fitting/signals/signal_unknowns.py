@@ -27,7 +27,7 @@ def signal_parameters(
         FitError: for two signals of one name and different kinds.
     """
     paths = [path for own in joints for path in encoder_paths(own)]
-    found = {path: Parameter(numeric(), "rad or m") for path in paths}
+    result = {path: Parameter(numeric(), "rad or m") for path in paths}
     kinds: dict[str, str] = {}
     for signal in signals:
         if kinds.setdefault(signal.name, signal.kind) != signal.kind:
@@ -35,5 +35,5 @@ def signal_parameters(
                 f"signal {signal.name} has different kinds in two recordings. Use one kind"
             )
         for name, one in signal.settings.items():
-            found[signal.path(name)] = Parameter(numeric(one.bounds), one.unit)
-    return found
+            result[signal.path(name)] = Parameter(numeric(one.bounds), one.unit)
+    return result

@@ -28,13 +28,13 @@ def if_degrees(value: float) -> str:
 
 def wide_turn(what: str, angles: Sequence[float]) -> str:
     """Return a finding if an angle of a placement [rad] exceeds 360 degrees, or else ""."""
-    found = next((one for one in angles if abs(one) > _TURN * (1.0 + _ROUNDING)), None)
+    found = next((angle for angle in angles if abs(angle) > _TURN * (1.0 + _ROUNDING)), None)
     return "" if found is None else f"{what} {found:.6g} is more than a turn: {if_degrees(found)}"
 
 
 def radians_in_degrees(angles: Sequence[float]) -> bool:
     """Return whether an angle in degrees equals 90, 180 or 270 degrees expressed in radians."""
-    return any(abs(abs(one) - k * _TURN / 4.0) < 5e-3 for one in angles for k in (1, 2, 3))
+    return any(abs(abs(angle) - k * _TURN / 4.0) < 5e-3 for angle in angles for k in (1, 2, 3))
 
 
 def wide_limits(joint: JointData) -> str:
@@ -54,9 +54,9 @@ def wide_limits(joint: JointData) -> str:
 
 def narrow_limits(joints: Iterable[JointData]) -> str:
     """Return a finding if all joint limits are so small that radians were read as degrees."""
-    turns = [one for one in joints if JOINT_TYPES[one.type].has_range]
-    turns = [one for one in turns if JOINT_TYPES[one.type].is_turn and one.lower < one.upper]
-    widest = max((max(abs(one.lower), abs(one.upper)) for one in turns), default=math.inf)
+    turns = [joint for joint in joints if JOINT_TYPES[joint.type].has_range]
+    turns = [turn for turn in turns if JOINT_TYPES[turn.type].is_turn and turn.lower < turn.upper]
+    widest = max((max(abs(turn.lower), abs(turn.upper)) for turn in turns), default=math.inf)
     if len(turns) < 2 or widest > math.radians(_TURN) * (1.0 + _ROUNDING):
         return ""
     return (

@@ -279,10 +279,10 @@ class RobotData:
 
     def joints_beneath(self) -> dict[str, list[JointData]]:
         """Return the joints beneath each link, sorted by name."""
-        found: dict[str, list[JointData]] = {link: [] for link in self.links}
+        result: dict[str, list[JointData]] = {link: [] for link in self.links}
         for name in sorted(self.joints):
-            found[self.joints[name].parent].append(self.joints[name])
-        return found
+            result[self.joints[name].parent].append(self.joints[name])
+        return result
 
     def where(self, part: Part) -> str:
         """Return the location of an element for messages: "file:line: link 'name'"."""
@@ -332,13 +332,13 @@ class Notes:
 
     def lines(self) -> list[str]:
         """Return "element (count: names): why" for each."""
-        found = []
+        result = []
         for (element, why), names in self._names.items():
             named = [name for name in dict.fromkeys(names) if name]
             shown = ", ".join(named[:SHOWN]) + (", ..." if len(named) > SHOWN else "")
             count = str(len(names)) + (f": {shown}" if shown else "")
-            found.append(f"{element} ({count}): {why}")
-        return found
+            result.append(f"{element} ({count}): {why}")
+        return result
 
 
 def note_unwritten(

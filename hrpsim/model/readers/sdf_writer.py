@@ -75,15 +75,15 @@ class _Writer:
     def _names_of_joints(self) -> dict[str, str]:
         """Return the names of joints and connections. No link or frame may have the same name."""
         taken = {_name(name) for name in self.robot.links}
-        found = {}
+        result = {}
         for name in (*self.robot.joints, *(loop.name for loop in self.robot.connections)):
-            found[name] = wanted = _name(name)
+            result[name] = wanted = _name(name)
             if wanted in taken:
-                found[name] = free_name(f"{wanted}_joint", taken)
+                result[name] = free_name(f"{wanted}_joint", taken)
                 why = "called NAME_joint: no joint of SDF has the name of a link"
                 self.notes.add("joint with the name of a link", why, name)
-            taken.add(found[name])
-        return found
+            taken.add(result[name])
+        return result
 
     def _is_frame(self, name: str) -> bool:
         joint = self.above.get(name)
@@ -139,16 +139,18 @@ class _Writer:
                     self.notes.add("force_torque at a fixed frame", "not written", sensor.name)
 
     def _sensors_of(self, link: str, kind: str) -> list[robot_data.SensorData]:
-        return [one for one in self.robot.sensors if (one.link, one.kind) == (link, kind)]
+        return [
+            sensor for sensor in self.robot.sensors if (sensor.link, sensor.kind) == (link, kind)
+        ]
 
     def _carried(self, link: str) -> list[tuple[str, Placement]]:
         """Return a link and the massless links fixed to the link, with placements in the link."""
-        found = [(link, IDENTITY)]
-        for name, placement in found:
+        result = [(link, IDENTITY)]
+        for name, placement in result:
             for joint in self.robot.joints.values():
                 if joint.parent == name and joint.child in self.frames:
-                    found.append((joint.child, placement.then(joint.origin)))
-        return found
+                    result.append((joint.child, placement.then(joint.origin)))
+        return result
 
     def _inertial(self, element: Any, link: LinkData) -> None:
         mass, center, moments = link.inertial or (0.0, np.zeros(3), np.zeros((3, 3)))

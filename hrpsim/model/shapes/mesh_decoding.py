@@ -90,15 +90,15 @@ def decoded_parts(
 
     Args and errors are as in `decoded_scene`.
     """
-    found = []
+    result = []
     for part in _drawn(path, kind, scale, color)[0]:
         if not hasattr(part, "faces"):
             continue  # points and lines
         is_plain = part.visual.kind == "texture" and part.visual.uv is None
         paint = part.visual.material if is_plain else part.visual.to_color()
         r, g, b, _ = np.asarray(paint.main_color).tolist()
-        found.append((np.asarray(part.vertices), np.asarray(part.faces), (r, g, b)))
-    return found
+        result.append((np.asarray(part.vertices), np.asarray(part.faces), (r, g, b)))
+    return result
 
 
 def _drawn(

@@ -99,12 +99,12 @@ class _Body:
         names = list(element.properties)
         if all(len(types) == 1 for types in element.properties.values()):
             return self._table(element, names)
-        found: dict[str, list] = {name: [] for name in names}
+        result: dict[str, list] = {name: [] for name in names}
         for _ in range(element.length):
             for name, types in element.properties.items():
                 count = int(self._take(types[0], 1)[0]) if len(types) == 2 else 1
-                found[name].append(self._take(types[-1], count))
-        return found
+                result[name].append(self._take(types[-1], count))
+        return result
 
     def _take(self, kind, count: int) -> np.ndarray:
         """Return the next values of a type."""

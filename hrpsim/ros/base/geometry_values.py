@@ -72,8 +72,8 @@ def point_fields(kind: np.dtype) -> list[PointField]:
 
     datatypes = {"f4": PointField.FLOAT32, "f8": PointField.FLOAT64}
     datatypes |= {"u2": PointField.UINT16, "u4": PointField.UINT32}
-    found = []
+    result = []
     for name, (part, offset, *_) in (kind.fields or {}).items():
         count, datatype = math.prod(part.shape), datatypes[part.base.str[1:]]
-        found.append(PointField(name=name, offset=offset, datatype=datatype, count=count))
-    return found
+        result.append(PointField(name=name, offset=offset, datatype=datatype, count=count))
+    return result

@@ -113,11 +113,11 @@ class RecordedTopics:
         if prefix + topic not in self._types:
             return []
         heard, shown = self._clock
-        found = []
+        result = []
         for received, message in timed_messages(self.bag, prefix + topic):
             at = bisect.bisect_right(heard, received) - 1
-            found.append(Arrival(shown[at] if at >= 0 else 0, message))
-        return found
+            result.append(Arrival(shown[at] if at >= 0 else 0, message))
+        return result
 
     @property
     def begin(self) -> int:

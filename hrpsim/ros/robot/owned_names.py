@@ -105,12 +105,12 @@ def check_names(
     """
     topics = {resolved(topic): "the node" for topic in OF_NODE}
     frames: dict[str, str] = {}
-    for one in robots:
-        for topic, owner in _topics_of(one, step_topic):
+    for robot in robots:
+        for topic, owner in _topics_of(robot, step_topic):
             _claim("topic", topics, resolved(topic), owner, "Rename the sensor, or its <topic>")
         remedy = "Rename one, or set the parameter frame_prefix or odom_frame"
-        frames.setdefault(one.frames.odom, "the node (odom_frame)")
-        for frame, owner in _frames_of(one):
+        frames.setdefault(robot.frames.odom, "the node (odom_frame)")
+        for frame, owner in _frames_of(robot):
             _claim("frame", frames, frame, owner, remedy)
 
 

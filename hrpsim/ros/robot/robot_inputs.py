@@ -89,15 +89,15 @@ class RobotInputs:
             MessageQueue(source), self._rejections, self._robot, self._clock, joints
         )
         self._followers.append(goals)
-        for one in self._followers:
-            one.others = [other for other in self._followers if other is not one]
+        for follower in self._followers:
+            follower.others = [other for other in self._followers if other is not follower]
         self.all.append(goals)
         return goals
 
     def release(self, names: Collection[str]) -> None:
         """Take joints out of all trajectories. Other commands now apply to these joints."""
-        for one in self._followers:
-            one.release(names)
+        for follower in self._followers:
+            follower.release(names)
 
     def leave_off(self, joints: AbstractSet[str]) -> None:
         """Ignore commands to the joints in this set."""

@@ -196,8 +196,8 @@ class RobotInterface:
         return self.lockstep is None or self.lockstep.wait(longest, self._poll_commands)
 
     def _poll_commands(self) -> None:
-        for one in self.commands:
-            one.poll()
+        for command in self.commands:
+            command.poll()
 
     def reset(self) -> None:
         """Drop arrived, active and waiting messages after a reset.

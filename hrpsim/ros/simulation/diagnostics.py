@@ -61,18 +61,18 @@ class GraphWatch:
         senders = self._node.get_publishers_info_by_topic(topic)
         heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
         kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
-        found = []
+        result = []
         for info in senders:
             sends = f"{_name_of(info)} sends {topic} as"
             if kinds and info.topic_type not in kinds:
                 taken = " or ".join(sorted(kinds))
-                found.append(f"{sends} {info.topic_type}, but this node receives {taken} only")
+                result.append(f"{sends} {info.topic_type}, but this node receives {taken} only")
             elif info.qos_profile.reliability == ReliabilityPolicy.BEST_EFFORT:
-                found.append(
+                result.append(
                     f"{sends} best effort, which this node does not receive. Make the publisher "
                     "reliable"
                 )
-        return found
+        return result
 
     def _report(self, owner: str, found: list[str]) -> list[str]:
         """Log the problems that are new, and return all problems."""
@@ -187,8 +187,8 @@ class Diagnostics:
 
     def _of_commands(self, robot: RobotInterface) -> DiagnosticStatus:
         commands, lockstep = robot.commands, robot.lockstep
-        senders = sum(one.publisher_count() for one in commands)
-        beyond = sum(one.limits.count for one in commands)
+        senders = sum(command.publisher_count() for command in commands)
+        beyond = sum(command.limits.count for command in commands)
         status = self._status(f"commands of {robot.robot.name}", robot.robot.model.name)
         values = {
             "publishers of joint_commands": senders,
@@ -203,7 +203,7 @@ class Diagnostics:
         )
         warnings[f"{senders} publishers; {rule} counts"] = senders > 1
         if lockstep is None:
-            values["dropped"] = lost = sum(one.lost_count for one in commands)
+            values["dropped"] = lost = sum(command.lost_count for command in commands)
             is_more = self._is_more(f"{name} dropped", lost)
             warnings["commands arrive faster than they are read"] = is_more
         rejected = self._is_more(f"{name} rejected", robot.rejections.count)

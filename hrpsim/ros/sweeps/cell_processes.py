@@ -145,7 +145,7 @@ class CellPairs:
         if pair is None:
             pair = self._make()
         try:
-            found = pair.run(request, lambda: self._closed)
+            result = pair.run(request, lambda: self._closed)
         except BaseException:
             pair.stop(_END_OF_STUCK)
             raise
@@ -155,7 +155,7 @@ class CellPairs:
                 self._idle.append(pair)
         if closed:
             pair.stop(_END)
-        return found
+        return result
 
     def close(self) -> None:
         """End all processes. The running cells fail."""
@@ -202,9 +202,9 @@ class ProcessPair:
         self._follow_node(folder, request.time_limit, stopping)
         folder.say(OVER)
         self._follow_controller(folder, stopping)
-        found = _outcomes(folder)
+        result = _outcomes(folder)
         shutil.rmtree(folder.path)
-        return found
+        return result
 
     def _ask(self, request: CellRequest) -> CellFolder:
         """Request the next cell, and return the folder of the cell."""

@@ -47,9 +47,9 @@ class CommandPair(ProcessPair):
             self._controller.stop(_END)
             raise
         self._end_controller(request)
-        found = folder.said(NODE)["outcomes"]
+        result = folder.said(NODE)["outcomes"]
         shutil.rmtree(folder.path)
-        return found
+        return result
 
     def _at_end(self, code: int) -> str:
         """Return the message to the node after the command has ended with an exit code."""

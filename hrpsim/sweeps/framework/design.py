@@ -241,13 +241,13 @@ class Design:
 
     @cached_property
     def _distributions(self) -> dict[str, Levels | Continuous]:
-        found = {}
+        result = {}
         for path, given in self.parameters.items():
             try:
-                found[path] = read_distribution(given)
+                result[path] = read_distribution(given)
             except SweepError as error:
                 raise SweepError(f"parameter {path!r}: {error}") from error
-        return found
+        return result
 
     @property
     def paths(self) -> list[str]:
@@ -304,7 +304,7 @@ class Product:
 
     def __post_init__(self) -> None:
         require_fit("the designs of a product", self.designs, tuple[Design, ...], SweepError)
-        names = Counter(itertools.chain.from_iterable(one.parameters for one in self.designs))
+        names = Counter(itertools.chain.from_iterable(design.parameters for design in self.designs))
         _refuse_shared(names)
 
     def columns(self, seed: int) -> dict[str, Column]:

@@ -176,7 +176,7 @@ class FunctionScenario(Scenario):
 
     def parameters(self) -> dict[str, Parameter]:
         """Return the function's parameters. A default sets the kind of a parameter."""
-        found = {}
+        result = {}
         for key, given in inspect.signature(self.function).parameters.items():
             if key == "seed":
                 continue
@@ -191,8 +191,8 @@ class FunctionScenario(Scenario):
                 kind = numeric()
             elif isinstance(given.default, str):
                 kind = name
-            found[key] = Parameter(kind)
-        return found
+            result[key] = Parameter(kind)
+        return result
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise SweepError for missing parameters without a default."""
@@ -264,11 +264,11 @@ def function_called(name: str) -> Callable[..., Any]:
     if not (separator and module_name and attribute):
         raise SweepError(f"{name!r}: must be 'module:function' or 'path/to/file.py:function'")
     module = _module_called(name, module_name)
-    found = getattr(module, attribute, None)
-    if not callable(found):
+    result = getattr(module, attribute, None)
+    if not callable(result):
         functions = [k for k, v in vars(module).items() if inspect.isfunction(v) and k[0] != "_"]
         raise SweepError(f"{module_name}: {unknown_name('function', attribute, functions)}")
-    return found
+    return result
 
 
 def _called(function: Any) -> str:

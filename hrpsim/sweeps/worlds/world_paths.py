@@ -74,16 +74,16 @@ _ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # extent of rough ground
 
 def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any, ...]]:
     """Return keys and indices by path. xacro arguments are taken from the files `descriptions`."""
-    found = dict(_leaves(data, "", ()))
+    result = dict(_leaves(data, "", ()))
     for key in _SETTINGS:
         if key in RANGES or not isinstance((data.get("world") or {}).get(key), (list, dict)):
-            found.setdefault(f"world.{key}", ("world", key))
+            result.setdefault(f"world.{key}", ("world", key))
     for k, robot in enumerate(data.get("robots") or ()):
         label = _label(k, robot, data["robots"])
         for argument in _arguments(descriptions.get(label)):
             keys = ("robots", k, "xacro_arguments", argument)
-            found.setdefault(f"robots.{label}.xacro_arguments.{argument}", keys)
-    return found
+            result.setdefault(f"robots.{label}.xacro_arguments.{argument}", keys)
+    return result
 
 
 def changed(data: Any, paths: Mapping[str, tuple[Any, ...]], values: Mapping[str, Any]) -> Any:
@@ -140,30 +140,30 @@ def _arguments(description: Path | None) -> list[str]:
 
 def live_parameters(data: Mapping[str, Any], pairs: Mapping[str, Any], robots: Iterable[str]):
     """Return the parameters of a file's data by path. pairs: friction entries by label."""
-    found = {
+    result = {
         f"friction.{label}.{name}": parameter
         for label in pairs
         for name, parameter in FRICTION.items()
     }
     for robot in robots:
         for name, parameter in ROBOT_FACTORS.items():
-            found[f"robots.{robot}.{name}"] = parameter
+            result[f"robots.{robot}.{name}"] = parameter
     if data.get("ground", False) is not False:
-        found["terrain.roughness"] = ROUGHNESS
-        found.update({f"terrain.{name}": parameter for name, parameter in SLOPE.items()})
-    return found
+        result["terrain.roughness"] = ROUGHNESS
+        result.update({f"terrain.{name}": parameter for name, parameter in SLOPE.items()})
+    return result
 
 
 def parts_parameters(world: World) -> dict[str, Parameter]:
     """Return the parameters of single joints and links, by path."""
-    found = {}
+    result = {}
     for name, robot in world.robots.items():
         for key, parameter in JOINT_VALUES.items():
-            found.update({f"robots.{name}.joints.{j}.{key}": parameter for j in robot.joint_names})
+            result.update({f"robots.{name}.joints.{j}.{key}": parameter for j in robot.joint_names})
         moving = {f.body: f.name for f in reversed(robot.model.frames.values()) if f.body >= 0}
         for key, parameter in LINK_VALUES.items():
-            found.update({f"robots.{name}.links.{k}.{key}": parameter for k in moving.values()})
-    return found
+            result.update({f"robots.{name}.links.{k}.{key}": parameter for k in moving.values()})
+    return result
 
 
 def slope_normal(values: Mapping[str, Any]) -> list[float] | None:
@@ -249,12 +249,12 @@ def _change_link(robot, link: str, mass_factor: float, own: Mapping[str, float])
 
 def _of_parts(above: str, values: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Group the values of paths ABOVE.PART.KEY as {part: {key: value}}."""
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for path, value in values.items():
         part, _, key = path.removeprefix(above).rpartition(".")
         if path.startswith(above) and part:
-            found.setdefault(part, {})[key] = value
-    return found
+            result.setdefault(part, {})[key] = value
+    return result
 
 
 def _change_joints(robot, values: Mapping[str, Mapping[str, float]]) -> None:

@@ -125,17 +125,17 @@ class Measures:
     def outcomes(self) -> dict[str, float]:
         """Return the outcomes so far, without the outcomes of a walk."""
         unconverged = float(self._world.stats.since_reset.unconverged)
-        found = {"time": self.ticks * self._period, "unconverged": unconverged}
+        result = {"time": self.ticks * self._period, "unconverged": unconverged}
         for name, entity in self._world.entities.items():
             if len(entity.q) >= 7:
-                found.update(_of_entity(name, entity))
+                result.update(_of_entity(name, entity))
         if self._robot is None:
-            return found
+            return result
         x, y = self._robot.q[:2] - self._start if self._moves else self._start
         largest = math.nan
         if self._efforts is not None:
             largest = float((self._efforts / self._effort_limits).max(initial=0.0))
-        found.update(
+        result.update(
             fell=float(self.fell),
             fell_at=self._fell_at,
             largest_tilt=self._watch.largest_tilt,
@@ -144,7 +144,7 @@ class Measures:
             y=float(y),
             largest_effort=largest,
         )
-        return found
+        return result
 
 
 def planned_steps(controller: Controller | None) -> list[float] | None:

@@ -218,11 +218,11 @@ class WorldScenario(Scenario):
     def _structural(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return the values that require building the world again."""
         settings = {**self._settings, **values}
-        found = {k: v for k, v in values.items() if k in self._keys_of and k not in self._live}
+        result = {k: v for k, v in values.items() if k in self._keys_of and k not in self._live}
         normal = world_paths.slope_normal(settings)
         if normal is not None:
-            found["terrain.normal"] = normal
-        return found
+            result["terrain.normal"] = normal
+        return result
 
     def _changed_data(self, structural: Mapping[str, Any]) -> Any:
         values = {k: v for k, v in structural.items() if k != "terrain.normal"}

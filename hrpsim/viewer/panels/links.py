@@ -177,18 +177,18 @@ def _links_of(entity: Entity) -> list[LinkEntry]:
     of_body: dict[int, list[str]] = {}
     for frame in entity.frames:
         of_body.setdefault(frame.body, []).append(frame.name)
-    found: list[LinkEntry] = []
+    result: list[LinkEntry] = []
 
     def visit(body: int, branch: tuple[str, ...]) -> None:
         for k, name in enumerate(of_body.get(body, [])):
-            found.append(LinkEntry(entity.name, name, branch, body if k == 0 else -1))
+            result.append(LinkEntry(entity.name, name, branch, body if k == 0 else -1))
         children = [child for child, parent in enumerate(parents) if parent == body]
         for child in children:
             begins = len(children) > 1 and child in of_body
             visit(child, (*branch, of_body[child][0]) if begins else branch)
 
     visit(-1, (entity.name,))
-    return found
+    return result
 
 
 def _mass(world: Any, entry: LinkEntry) -> float:

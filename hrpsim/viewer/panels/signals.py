@@ -27,15 +27,15 @@ def signals_of(world: Any, offered: Sequence[str] = OFFERED) -> dict[str, Callab
     the signals.
     """
     sources = sources_of(world)
-    found: dict[str, Callable[[], float]] = {}
+    result: dict[str, Callable[[], float]] = {}
     for pattern in offered:
         for source in sources:
             units = [field.unit for field in source.fields for _ in range(field.width)]
             for k, (column, unit) in enumerate(zip(source.columns, units)):
                 if fits(pattern, column):
                     name = f"{column} [{unit}]" if unit else column
-                    found.setdefault(name, lambda read=source.read, k=k: read()[k])
-    return found
+                    result.setdefault(name, lambda read=source.read, k=k: read()[k])
+    return result
 
 
 class History:

@@ -32,18 +32,18 @@ def world_files(folder: Path) -> dict[str, Path]:
         raise HrpsimError(f"{folder}: there is no such folder of worlds")
     root = folder.resolve()
     suffixes = {suffix for known in WORLD_FORMATS for suffix in known.suffixes}
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for path in sorted(root.rglob("*")):
         if path.suffix.lower() in suffixes and _is_shown(path, root):
-            found[str(path.relative_to(root))] = path.resolve()
-        if len(found) > _MOST_FILES:
+            result[str(path.relative_to(root))] = path.resolve()
+        if len(result) > _MOST_FILES:
             raise HrpsimError(
                 f"{folder}: has more than {_MOST_FILES} world files. Name a subfolder"
             )
-    if not found:
+    if not result:
         known = ", ".join(sorted(suffixes))
         raise HrpsimError(f"{folder}: no world file ({known}) is in this folder")
-    return found
+    return result
 
 
 class WorldsPanel(Panel):

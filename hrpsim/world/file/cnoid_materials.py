@@ -43,11 +43,11 @@ class CnoidMaterials:
         viscosities, as in Choreonoid. An unknown material has the properties of the default
         material.
         """
-        found = []
+        result = []
         for a, b in itertools.combinations_with_replacement(sorted(names), 2):
             law = self._pairs.get(frozenset((a, b)))
-            found.append((a, b, law or self._mean(a, b)))
-        return found
+            result.append((a, b, law or self._mean(a, b)))
+        return result
 
     def _mean(self, a: str, b: str) -> PairFriction:
         usual = self._roughness.get(DEFAULT, (0.5, 1.0))

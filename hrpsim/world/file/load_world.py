@@ -142,11 +142,11 @@ def described_robots(reader: FileReader) -> list[Path]:
     Raises WorldError if a file is missing.
     """
     file = reader.checked(lambda data: WORLD_FILE({} if data is None else data))
-    found = []
+    result = []
     for where, entry in _entries(file, "robots"):
         with reader.at(where):
-            found.append(locate(reader, entry["urdf"]))
-    return found
+            result.append(locate(reader, entry["urdf"]))
+    return result
 
 
 def build_world(

@@ -133,13 +133,13 @@ def update_properties(m: MjcfModel, world: World, path: Path) -> None:
 
 def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
     """Return the moving trees, by valid names of entities."""
-    found: dict[str, MjcfRobot] = {}
+    result: dict[str, MjcfRobot] = {}
     groups = tied_trees(m)
     for roots in groups:
         wanted = m.name if len(groups) == 1 and m.name else m.names["body"][roots[0]]
         name = re.sub(r"[^\w.-]", "_", wanted) or f"body{roots[0]}"
-        found[name] = robot_of(m, roots, name, notes)
-    return found
+        result[name] = robot_of(m, roots, name, notes)
+    return result
 
 
 def _add_robot(

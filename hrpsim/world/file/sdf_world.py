@@ -109,13 +109,13 @@ def _gravity(contents: SdfContents, physics: Any) -> tuple[float, ...]:
 
 def _with_links(models: Iterable[Scope], notes: Notes) -> list[Scope]:
     """Return the models that have links. The other models become notes."""
-    found = []
+    result = []
     for model in models:
         if model.has_links:
-            found.append(model)
+            result.append(model)
         else:
             notes.add("<model> without a link", "left out", model.name)
-    return found
+    return result
 
 
 class _Builder:

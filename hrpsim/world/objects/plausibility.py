@@ -53,9 +53,9 @@ class JointLimits:
     """
 
     def __init__(self, system: System, joints: Iterable[Joint]) -> None:
-        self._joints = [one for one in joints if one.joint_type != FREE]
+        self._joints = [joint for joint in joints if joint.joint_type != FREE]
         self._row = {one.name: k for k, one in enumerate(self._joints)}
-        at = np.array([one.v_index for one in self._joints], dtype=np.int64)
+        at = np.array([joint.v_index for joint in self._joints], dtype=np.int64)
         ends = system.lower, system.upper, system.velocity_limit, system.effort_limit
         self._ends = np.column_stack([end[at] for end in ends])
         away = np.array([-1.0, 1.0, 1.0, 1.0])
@@ -76,17 +76,17 @@ class JointLimits:
         if names != self._names:
             self._names = list(names)
             self._rows = np.array([self._row[name] for name in names], dtype=np.int64)
-        reach, found = self.reach[self._rows], []
+        reach, result = self.reach[self._rows], []
         for column, argument in enumerate(_UNITS, 1):
             given = values.get(argument)
             if given is not None:
                 low = reach[:, 0] if column == 1 else -reach[:, column]
                 off = (given < low - slack) | (given > reach[:, column] + slack)
-                found += [
+                result += [
                     self._text(column, self._rows[k], given[k], argument)
                     for k in np.flatnonzero(off)
                 ]
-        return found
+        return result
 
     def _text(self, column: int, row: int, value: float, argument: str) -> str:
         joint, ends = self._joints[row], self._ends[row]

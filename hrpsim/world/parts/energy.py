@@ -108,7 +108,7 @@ def warn_of_gains(
     first, time_step = trees[due[0]], float(scene.settings["time_step"][0])
     owners = list(dict.fromkeys(_owner(entities, int(body)) for body in due))
     kind = "robot" if isinstance(owners[0], Robot) else "body"
-    others = ", ".join(repr(one.name) for one in owners[1 : 1 + _MOST_NAMES])
+    others = ", ".join(repr(owner.name) for owner in owners[1 : 1 + _MOST_NAMES])
     more = ", ..." if len(owners) > 1 + _MOST_NAMES else ""
     warnings.warn(
         f"{kind} {owners[0].name!r} gained {first['gain']:.3g} J within 1 s, "

@@ -143,24 +143,24 @@ class Pictures(Rays):
     def drawn(self) -> list[Drawn]:
         """Return the drawn geometries. Each has the index of its link in `link_names`."""
         table = self.reader.table
-        found, bodies = [], 0
+        result, bodies = [], 0
         for entity in self._contents.entities:
             if isinstance(entity, Robot):
-                found += _drawn_robot(entity, table)
+                result += _drawn_robot(entity, table)
                 continue
             usual = visuals.BODY_COLORS[bodies % len(visuals.BODY_COLORS)]
             color, bodies = entity.color or usual, bodies + 1
             link = table.range_of(entity, None)[0]
-            found += [Drawn(s.geometry, link, Placement(s.R, s.p), color) for s in entity.shapes]
+            result += [Drawn(s.geometry, link, Placement(s.R, s.p), color) for s in entity.shapes]
         first = len(table.names) - len(self._contents.fixed)
         for link, shape in enumerate(self._contents.fixed, first):
-            found.append(Drawn(shape.geometry, link, IDENTITY, visuals.STATIC_COLOR))
-        return found
+            result.append(Drawn(shape.geometry, link, IDENTITY, visuals.STATIC_COLOR))
+        return result
 
 
 def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
     """Return the visuals of a robot. A link with an unreadable mesh has its collision shapes."""
-    found, faults = [], {}
+    result, faults = [], {}
     for visual in visuals.visuals_of_model(robot.model):
         link = table.range_of(robot, visual.link)[0]
         try:
@@ -168,13 +168,13 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
         except ModelError as error:
             faults[visual.link] = f"{visual.link} ({error})"
             continue
-        found += [Drawn(part, link, visual.placement, color) for part, color in parts]
+        result += [Drawn(part, link, visual.placement, color) for part, color in parts]
     for shape in robot.model.shapes:
         if shape.link in faults:
             frame = robot.model.frame(shape.link)
             at = Placement(frame.R, frame.p).inverse().then(Placement(shape.R, shape.p))
             link = table.range_of(robot, shape.link)[0]
-            found.append(Drawn(shape.geometry, link, at, visuals.STATIC_COLOR))
+            result.append(Drawn(shape.geometry, link, at, visuals.STATIC_COLOR))
     if faults:
         text = "; ".join(faults.values())
         warnings.warn(
@@ -183,7 +183,7 @@ def _drawn_robot(robot: Robot, table: LinkTable) -> list[Drawn]:
             ModelWarning,
             stacklevel=5,
         )
-    return found
+    return result
 
 
 def _parts_of(robot: Robot, visual: visuals.Visual):

@@ -128,12 +128,12 @@ class Sleep:
 
     def _numbered_shapes(self, entities) -> list[tuple[Entity, int, CollisionShape]]:
         """Return (entity, number, description) of the shapes of some entities."""
-        first, found = len(self._contents.fixed), []
+        first, result = len(self._contents.fixed), []
         for entity in self._contents.entities:
             if entity in entities:
-                found += [(entity, n, shape) for n, shape in enumerate(entity.shapes, first)]
+                result += [(entity, n, shape) for n, shape in enumerate(entity.shapes, first)]
             first += len(entity.shapes)
-        return found
+        return result
 
     def _shapes_of(self, entities: list[Entity]) -> np.ndarray:
         """Return which of all shapes (s,) belong to some entities."""

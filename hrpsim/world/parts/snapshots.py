@@ -106,13 +106,13 @@ def _unsealed(opened: Callable[..., Any], given: tuple[Any, ...]) -> Snapshot:
 
 
 def _checksum_of(arrays: Iterable[np.ndarray]) -> int:
-    found = 0
+    result = 0
     try:
         for array in arrays:
-            found = zlib.crc32(array, found)
+            result = zlib.crc32(array, result)
     except (TypeError, ValueError, BufferError):  # no arrays, or views of other arrays
         return -1
-    return found
+    return result
 
 
 class Snapshots(Exclusions):

@@ -189,11 +189,11 @@ def _grow_from_nothing(
 @inlined_kernel
 def _holds_both_ways(system: NewtonSystem) -> bool:
     """Return whether any single row can push and pull, as rows of connections do."""
-    found = False
+    result = False
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
-        found = found or (constraint.size == 1 and constraint.lower < 0.0 < constraint.upper)
-    return found
+        result = result or (constraint.size == 1 and constraint.lower < 0.0 < constraint.upper)
+    return result
 
 
 @inlined_kernel

@@ -163,7 +163,7 @@ def _spread_to_near(
     search: Search, bodies: Records[Body], collision: Collision, continuous: ContinuousDetection
 ) -> bool:
     """Mark trees near trees with start-of-step forces. Return whether any mark is new."""
-    found = False
+    result = False
     for c in range(search.candidate_count):
         a = collision.shapes[collision.pairs[c, 0]]
         b = collision.shapes[collision.pairs[c, 1]]
@@ -174,10 +174,10 @@ def _spread_to_near(
             or too_far_apart(collision, c)
         ):
             continue
-        found = True
+        result = True
         _hold(continuous, root_of(bodies, a))
         _hold(continuous, root_of(bodies, b))
-    return found
+    return result
 
 
 @inner_kernel
@@ -185,7 +185,7 @@ def _spread_to_connected(
     bodies: Records[Body], continuous: ContinuousDetection, connections: Records[Connection]
 ) -> bool:
     """Mark trees connected to trees with start-of-step forces. Return whether any mark is new."""
-    found = False
+    result = False
     for k in range(connections.shape[0]):
         a, b = connections[k].body_a, connections[k].body_b
         if a < 0 or b < 0:
@@ -196,10 +196,10 @@ def _spread_to_connected(
             continuous.bodies[root_b].start_force,
         )
         if (anchor_a != 0) != (anchor_b != 0):
-            found = True
+            result = True
             _hold(continuous, root_a)
             _hold(continuous, root_b)
-    return found
+    return result
 
 
 @inlined_kernel

@@ -258,16 +258,16 @@ def _bar_pairs(collision: Collision, continuous: ContinuousDetection) -> bool:
     contacts at the time of impact. Such pairs stop relative to each other instead (.standstill).
     """
     speculative_contacts = collision.speculative_contacts
-    found = False
+    result = False
     for k in range(continuous.state[0].speculative_count):
         if speculative_contacts[k].barred or not _is_behind(collision, speculative_contacts[k]):
             continue
-        found = True
+        result = True
         for other in range(continuous.state[0].speculative_count):
             same = speculative_contacts[other].shape_a == speculative_contacts[k].shape_a
             if same and speculative_contacts[other].shape_b == speculative_contacts[k].shape_b:
                 speculative_contacts[other].barred = 1
-    return found
+    return result
 
 
 @inner_kernel

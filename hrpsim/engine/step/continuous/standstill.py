@@ -161,14 +161,14 @@ def _join_connected(
     bodies: Records[Body], continuous: ContinuousDetection, connections: Records[Connection]
 ) -> bool:
     """Stop the trees that are connected to stopped trees. Return whether any tree is new."""
-    found = False
+    result = False
     for k in range(connections.shape[0]):
         body_a, body_b = connections[k].body_a, connections[k].body_b
         a, b = _cluster_of_body(continuous, body_a), _cluster_of_body(continuous, body_b)
         if a != b and (_has_stopped(continuous, body_a) or _has_stopped(continuous, body_b)):
             _join(bodies, continuous, a, b)
-            found = True
-    return found
+            result = True
+    return result
 
 
 @inlined_kernel

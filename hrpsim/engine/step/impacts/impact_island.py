@@ -332,14 +332,14 @@ def widen_search(s: Scene) -> bool:
     collision, shapes = s.collision, s.collision.shapes
     if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
         return False
-    found = _any_comes_near(s)
+    result = _any_comes_near(s)
     for k in range(collision.moving.shape[0]):
         shape = shapes[collision.moving[k]]
         if shape.gained > shape.driven:
             shape.driven = _AMPLE * shape.gained
-            found = found or shape.driven > shape.listed_slack
+            result = result or shape.driven > shape.listed_slack
     s.impacts.state[0].wider_searches += 1
-    return found
+    return result
 
 
 @inner_kernel

@@ -94,10 +94,10 @@ def _conditions_by_rows(s: Scene, k: Index) -> int:
 @inner_kernel
 def _has_choice(rows: Rows, island: Island, solver: int) -> bool:
     """Return whether a solver was chosen for any row of an island."""
-    found = False
+    result = False
     for k in range(island.first, island.end):
-        found = found or rows.rows[rows.island_rows[k]].choice == solver
-    return found
+        result = result or rows.rows[rows.island_rows[k]].choice == solver
+    return result
 
 
 _CONTINUES_BY_NEWTON = WAS_NEWTON | MAY_SWEEP_ON | TAKES_NEWTON

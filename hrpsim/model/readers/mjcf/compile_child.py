@@ -165,11 +165,11 @@ def _flags(enum, flags: int) -> list:
 def _enums(mujoco) -> dict:
     """Return the members of MuJoCo's enumerations by name. Their numbers differ among versions."""
     kinds = ("mjtJoint", "mjtGeom", "mjtEq", "mjtObj", "mjtSensor", "mjtTrn", "mjtDyn", "mjtGain")
-    found = {}
+    result = {}
     for kind in (*kinds, "mjtBias", "mjtIntegrator", "mjtWrap"):
         members = getattr(mujoco, kind).__members__
-        found[kind] = {name.partition("_")[2]: int(value) for name, value in members.items()}
-    return found
+        result[kind] = {name.partition("_")[2]: int(value) for name, value in members.items()}
+    return result
 
 
 if __name__ == "__main__":

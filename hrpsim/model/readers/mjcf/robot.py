@@ -173,14 +173,14 @@ def robot_of(m: MjcfModel, roots: list[int], name: str, notes: Notes) -> MjcfRob
 
 def moving_trees(m: MjcfModel) -> list[int]:
     """Return the children of the world that move or carry moving bodies."""
-    found = []
+    result = []
     for body in range(1, m.nbody):
         if m.body_jntnum[body]:
             while m.body_parentid[body] != 0:
                 body = int(m.body_parentid[body])
-            if body not in found:
-                found.append(body)
-    return found
+            if body not in result:
+                result.append(body)
+    return result
 
 
 def tied_trees(m: MjcfModel) -> list[list[int]]:

@@ -70,24 +70,24 @@ def motor_properties(m: MjcfModel, k: int, gear: float) -> dict[str, float]:
     deflection of the bristles is not simulated.
     """
     kind = m.kind("mjtGain", m.actuator_gaintype[k])
-    found: dict[str, float] = {}
+    result: dict[str, float] = {}
     if kind not in KINDS:
-        return found
+        return result
     integral, bound, slew = _servo_states(m, k)
     if integral:
-        found["integral_gain"] = integral * gear * gear
+        result["integral_gain"] = integral * gear * gear
         if bound:
-            found["integral_limit"] = integral * bound * gear
+            result["integral_limit"] = integral * bound * gear
     if slew:
-        found["slew_rate"] = slew / gear
+        result["slew_rate"] = slew / gear
     if kind == "PID":
-        return found
+        return result
     gain, bias, dynamics = m.actuator_gainprm[k], m.actuator_biasprm[k], m.actuator_dynprm[k]
     if gain[7] > 0.0:
-        found |= {"voltage": gain[7], "resistance": gain[0], "torque_constant": gain[1]}
-        found["gear_ratio"] = gear
+        result |= {"voltage": gain[7], "resistance": gain[0], "torque_constant": gain[1]}
+        result["gear_ratio"] = gear
     if dynamics[5] > 0.0:
-        found |= {"coulomb_friction": bias[3] * gear, "static_friction": bias[4] * gear}
+        result |= {"coulomb_friction": bias[3] * gear, "static_friction": bias[4] * gear}
         if bias[5] > 0.0:
-            found["stribeck_velocity"] = bias[5] / gear
-    return {name: float(value) for name, value in found.items()}
+            result["stribeck_velocity"] = bias[5] / gear
+    return {name: float(value) for name, value in result.items()}

@@ -58,13 +58,13 @@ class BodyTree:
     def _unique_joint_names(self) -> list[str]:
         m = self.m
         taken = {name for name in m.names["jnt"] if name}
-        found = []
+        result = []
         for joint, name in enumerate(m.names["jnt"]):
             if not name:
                 name = free_name(f"{self._body_names[m.jnt_bodyid[joint]]}_joint", taken)
                 taken.add(name)
-            found.append(name)
-        return found
+            result.append(name)
+        return result
 
     def _add_body(self, body: int) -> None:
         """Add the link of a body. If the body has several joints, they form a chain above it."""

@@ -350,13 +350,13 @@ def _add_sensors(robot: RobotData, parts: list[LinkAssembly], notes: Notes) -> N
 def _collisions(part: LinkAssembly, notes: Notes) -> list[ShapeData]:
     """Return the collision shapes of a part. Note meshes without volume."""
     has_separate = bool(part.visuals or part.collisions)
-    found: list[ShapeData] = []
+    result: list[ShapeData] = []
     for shapes in (part.collisions, part.shapes) if has_separate else (part.shapes,):
         solids, has_flat_mesh = solid_shapes(shapes, part.name)
-        found += solids
+        result += solids
         if has_flat_mesh:
             notes.add("mesh of a link, without volume", "it does not collide")
-    return found
+    return result
 
 
 def _joint(part: LinkAssembly, parent: str, placement: Placement) -> JointData:
@@ -375,7 +375,7 @@ def _total(
     masses: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
     """Return mass, centre, and inertia about the centre, of rigidly joined parts."""
-    whole = total([BodyInertia(*one) for one in masses])
+    whole = total([BodyInertia(*mass) for mass in masses])
     if whole.mass == 0.0 and not whole.inertia.any():
         return None
     return whole.mass, whole.com, 0.5 * (whole.inertia + whole.inertia.T)

@@ -46,12 +46,12 @@ class Node:
 
     def nodes(self, *names: str) -> list[Node]:
         """Return the nodes in some fields."""
-        found = []
+        result = []
         for name in names:
             value = self.fields.get(name)
             items = value if isinstance(value, list) else [value]
-            found += [item for item in items if isinstance(item, Node)]
-        return found
+            result += [item for item in items if isinstance(item, Node)]
+        return result
 
 
 class Vrml:
@@ -283,11 +283,11 @@ class Vrml:
         if len(words) > limits.MESH_ELEMENTS:
             self._fail(f"a list has {limits.excess('MESH_ELEMENTS', 'numbers')}")
         try:
-            found = np.array(words, dtype=np.float64)
+            result = np.array(words, dtype=np.float64)
         except ValueError:
             self._fail("a list has an entry that is not a number")
         self._at = match.end()
-        return found
+        return result
 
 
 def _as_number(word: str) -> float:

@@ -72,24 +72,24 @@ def vrml_shapes(
     file: Vrml, nodes: list[Node], T: np.ndarray, notes: Notes, depth: int = 0, inlined: int = 0
 ) -> list[ShapeData]:
     """Return the shapes of nodes, and of all nodes inside, in the frame that T (4, 4) maps to."""
-    found: list[ShapeData] = []
+    result: list[ShapeData] = []
     for node in nodes:
         if depth > limits.VRML_DEPTH:
             file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")
         if node.type == "Shape":
-            found += _shape(file, node, T, notes)
+            result += _shape(file, node, T, notes)
         elif node.type == "Inline":
-            found += _inline(file, node, T, notes, inlined)
+            result += _inline(file, node, T, notes, inlined)
         elif node.type in ("Switch", "LOD"):
-            found += vrml_shapes(file, _chosen(file, node), T, notes, depth + 1, inlined)
+            result += vrml_shapes(file, _chosen(file, node), T, notes, depth + 1, inlined)
         elif node.type in GROUPS or node.nodes("children"):
             if node.type not in GROUPS:
                 notes.add(node.type, "its shapes alone are read")
             inner = T @ transform_of(file, node)
-            found += vrml_shapes(file, node.nodes("children"), inner, notes, depth + 1, inlined)
+            result += vrml_shapes(file, node.nodes("children"), inner, notes, depth + 1, inlined)
         elif node.type not in _PASSED:
             notes.add(node.type, "not read")
-    return found
+    return result
 
 
 def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) -> list[ShapeData]:
@@ -152,21 +152,21 @@ def _inline(file: Vrml, node: Node, T: np.ndarray, notes: Notes, inlined: int) -
 
 def _shape(file: Vrml, node: Node, T: np.ndarray, notes: Notes) -> list[ShapeData]:
     color = _color(file, node)
-    found = []
+    result = []
     for geometry in node.nodes("geometry"):
         kind = geometry.type
         if kind == "IndexedFaceSet":
-            found += _faces(file, geometry, T, color)
+            result += _faces(file, geometry, T, color)
         elif kind == "Box":
             size = file.numbers(geometry, "size", 3)
             sizes = [2.0, 2.0, 2.0] if size is None else size.tolist()
-            found.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
+            result.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
         elif kind in _SIZES:
             sizes = [file.number(geometry, k, _DEFAULT_SIZES[k]) for k in _SIZES[kind]]
-            found.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
+            result.append(assembly.primitive(kind, _positive(file, geometry, sizes), T, color))
         else:
             notes.add(f"geometry {kind}", "left out")
-    return found
+    return result
 
 
 def _positive(file: Vrml, node: Node, sizes: list[float]) -> list[float]:

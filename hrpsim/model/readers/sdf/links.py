@@ -58,27 +58,27 @@ def describe_link(
     if not link.file.flag(link.element, "gravity", default=True):
         data.gravity_compensation = 1.0
     data.visuals += _visuals_of(files, link, notes)
-    found = collisions_of(files, link, notes)
-    for shape, _ in found:
+    result = collisions_of(files, link, notes)
+    for shape, _ in result:
         if shape.kind == PLANE:
             notes.add("<plane> of a moving link", "left out", f"{link.name}/{shape.name}")
         else:
             data.collisions.append(shape)
-    data.material = found[0][1].name if found else None
-    if len({surface.key for _, surface in found}) > 1:
+    data.material = result[0][1].name if result else None
+    if len({surface.key for _, surface in result}) > 1:
         why = "the surface of the first collision applies to all"
         notes.add("<surface>, several in a link", why, link.name)
-    return found
+    return result
 
 
 def collisions_of(files: SdfFiles, link: SdfFrame, notes: Notes) -> list[tuple[ShapeData, Surface]]:
     """Return the collision shapes of a link, with surfaces."""
-    found = []
+    result = []
     for collision in link.file.children(link.element, "collision"):
         shape = shape_of(files, link, collision, _place(link, collision), notes)
         if shape is not None:
-            found.append((shape, surface_of(link.file, collision)))
-    return found
+            result.append((shape, surface_of(link.file, collision)))
+    return result
 
 
 def _place(link: SdfFrame, element: Any) -> Placement:

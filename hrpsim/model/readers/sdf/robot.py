@@ -52,7 +52,7 @@ class _Assembly:
 
     def edges(self, notes: Notes) -> list[SdfJoint]:
         """Return the joints between links. Gearboxes are noted."""
-        found = []
+        result = []
         for joint in self.joints:
             name = joint.scope.path + joint.name
             parent, child = (self.end(joint, tag) for tag in ("parent", "child"))
@@ -62,8 +62,8 @@ class _Assembly:
                 continue
             if parent == child:
                 joint.fail(f"connects {parent!r} with itself")
-            found.append(edge)
-        return found
+            result.append(edge)
+        return result
 
 
 def _is_proxy(frame: SdfFrame) -> bool:

@@ -90,14 +90,14 @@ def read_description(document: Document) -> Description:
 
 
 def _by_name(document: Document, tag: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for element in document.children(document.root, tag):
         name = document.text(element, "name")
-        if name in found:
-            first = document.where(found[name])
+        if name in result:
+            first = document.where(result[name])
             document.fail(element, f"a {tag} with this name exists already ({first})")
-        found[name] = element
-    return found
+        result[name] = element
+    return result
 
 
 def _check_link(document: Document, link) -> None:

@@ -56,7 +56,11 @@ def divide(stage: StageData) -> StageParts:
 def _connected(paths: list[str], joints: list[JointPrim]) -> list[list[str]]:
     """Return the bodies of each robot, in the order of the stage."""
     number = {path: k for k, path in enumerate(paths)}
-    ends = [(number[one.body0], number[one.body1]) for one in joints if one.body0 and one.body1]
+    ends = [
+        (number[joint.body0], number[joint.body1])
+        for joint in joints
+        if joint.body0 and joint.body1
+    ]
     rows, columns = np.array(ends, dtype=np.int64).reshape(-1, 2).T
     links = coo_array((np.ones(len(ends)), (rows, columns)), shape=(len(paths), len(paths)))
     found: dict[int, list[str]] = {}

@@ -131,7 +131,7 @@ def inertial_of(
     body: BodyPrim, shapes: list[tuple[ShapePrim, ShapeData]], notes: Notes
 ) -> Inertial | None:
     """Return mass, centre and inertia of a body: stated values, else from the solid shapes."""
-    whole = total([_inertia_of(body, *one) for one in shapes])
+    whole = total([_inertia_of(body, *shape) for shape in shapes])
     mass = body.mass or whole.mass
     if not mass:
         notes.add("body without mass and solid shapes", "no mass", body.name)

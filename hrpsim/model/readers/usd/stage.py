@@ -155,10 +155,10 @@ class _Reader:
     def _world(self, prim: Any) -> np.ndarray:
         """Return the affine map (4, 4) from a prim to the world, in metres with z up."""
         matrix = np.array(self.cache.GetLocalToWorldTransform(prim), dtype=np.float64).T
-        found = np.eye(4)
-        found[:3, :3] = self.up @ matrix[:3, :3] * self.length
-        found[:3, 3] = self.up @ matrix[:3, 3] * self.length
-        return found
+        result = np.eye(4)
+        result[:3, :3] = self.up @ matrix[:3, :3] * self.length
+        result[:3, 3] = self.up @ matrix[:3, 3] * self.length
+        return result
 
     def _body(self, prim: Any) -> None:
         world = self._world(prim)

@@ -60,7 +60,7 @@ def quiet_bodies(prims: Iterable[Any], owners: Iterable[str]) -> list[str]:
         joint = UsdPhysics.Joint(prim)
         for end in (joint.GetBody0Rel(), joint.GetBody1Rel()):
             found += end.GetTargets()
-    return [one for one in owners if any(Sdf.Path(one).HasPrefix(root) for root in found)]
+    return [owner for owner in owners if any(Sdf.Path(owner).HasPrefix(root) for root in found)]
 
 
 def _is_off(prim: Any) -> bool:

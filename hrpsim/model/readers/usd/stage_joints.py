@@ -38,7 +38,7 @@ def properties_of(prim: Any, turns: bool, length: float, kilogram: float) -> dic
     """
     effort = kilogram * length ** (2 if turns else 1)
     position = math.radians(1.0) if turns else length
-    found = {}
+    result = {}
     for key, names in _ATTRIBUTES.items():
         name, value = _first(prim, names)
         if value is None:
@@ -50,8 +50,8 @@ def properties_of(prim: Any, turns: bool, length: float, kilogram: float) -> dic
             "velocity": position,
         }.get(key, effort / (1.0 if turns else length) / angle)
         if key != "velocity" or value < _UNLIMITED:
-            found[key] = value * unit
-    return found
+            result[key] = value * unit
+    return result
 
 
 def _first(prim: Any, names: tuple[str, ...]) -> tuple[str, float | None]:
