@@ -48,7 +48,7 @@ FITTING = [
     (Sequence[str], [["a"], (), {"a": 1}.keys()]),
     (Mapping[str, float], [{}, {"a": 1}]),
     (Callable[..., Any], [print]),
-    (Iterable[str], [["a"], iter(["a"]), {"a": 1}.keys()]),
+    (Iterable[str], [["a"], ("a",), {"a": 1}.keys()]),
     (str | Iterable[str], ["a", ["a"]]),
     (ArrayLike, [1, [1, 2], [[1.5]], np.zeros((2, 2)), ()]),
     (ArrayLike | None, [None, 1.0]),

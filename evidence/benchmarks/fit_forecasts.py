@@ -22,7 +22,7 @@ import numpy as np
 
 import hrpsim
 from hrpsim.fitting import Recording
-from hrpsim.fitting.excitation import Excitation, Forecast, Motion, propose
+from hrpsim.fitting.excitation import Excitation, ExcitingMotion, Forecast, propose
 
 NOISE, SEEDS = 1e-3, 24  # [rad]
 WINDOW, DURATION, PERIOD = 0.5, 5.0, 0.02  # [s]
@@ -107,7 +107,7 @@ def excitation(folder: Path, name: str) -> Excitation:
     )
 
 
-def fits(one: Excitation, motion: Motion, seeds: int) -> tuple[np.ndarray, np.ndarray]:
+def fits(one: Excitation, motion: ExcitingMotion, seeds: int) -> tuple[np.ndarray, np.ndarray]:
     """Return errors and half widths (seeds, p) of fits to noisy recordings of a motion."""
     recording, _, _ = one.trial().record(motion)
     errors, halves = [], []

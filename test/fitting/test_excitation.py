@@ -18,7 +18,7 @@ from hrpsim.control import read_sequence
 from hrpsim.fitting import FitError, read_recording
 from hrpsim.fitting.excitation import (
     Excitation,
-    Motion,
+    ExcitingMotion,
     forecast,
     propose,
     read_excitation,
@@ -102,7 +102,7 @@ def test_the_forecast_is_that_of_independent_least_squares(tmp_path):
     """
     time = np.arange(0.0, 2.0 + 1e-9, PERIOD)
     targets = commanded(time)[:, None]
-    given = Motion(time, ("shoulder",), targets, np.zeros_like(targets))
+    given = ExcitingMotion(time, ("shoulder",), targets, np.zeros_like(targets))
     found = forecast(excitation(tmp_path).trial(), given)
     true = np.array([TRUE[DAMPING], TRUE[GAIN], TRUE[ROTOR]])
     states = followed(true, 0.0, (0.0, 0.0), len(time))
@@ -140,7 +140,7 @@ def test_forecast_intervals_are_right_over_24_seeds(tmp_path):
     """
     one = excitation(tmp_path, period=0.02)
     time = np.arange(0.0, 4.0, 0.02)
-    given = Motion(time, ("shoulder",), commanded(time)[:, None], np.zeros((len(time), 1)))
+    given = ExcitingMotion(time, ("shoulder",), commanded(time)[:, None], np.zeros((len(time), 1)))
     recording, _, _ = one.trial().record(given)
     known = forecast(one.trial(), given).half_widths
     errors, widths = [], []
@@ -158,7 +158,7 @@ def test_written_motions_are_read_back(tmp_path):
     """Law: each format has the same targets."""
     one = excitation(tmp_path, duration=1.0)
     time = np.arange(0.0, 1.0, PERIOD)
-    given = Motion(time, ("shoulder",), np.sin(time)[:, None], np.cos(time)[:, None])
+    given = ExcitingMotion(time, ("shoulder",), np.sin(time)[:, None], np.cos(time)[:, None])
     robot = one.trial().robot
     pos, goal, table = write_motion(given, robot, tmp_path / "out" / "motion")
     read = read_sequence(pos, robot.model)
@@ -206,7 +206,7 @@ def test_a_robot_that_would_fall_is_told(tmp_path):
 
     def swing(size):
         q = size * np.sin(2.0 * np.pi * time)[:, None]
-        return Motion(time, ("shoulder",), q, np.gradient(q, time, axis=0))
+        return ExcitingMotion(time, ("shoulder",), q, np.gradient(q, time, axis=0))
 
     assert trial.record(swing(0.02))[2] == ""
     assert "does not stand" in trial.record(swing(2.5))[2]
