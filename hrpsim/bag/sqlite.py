@@ -140,7 +140,10 @@ class SqliteFile:
 
 
 def _names_others(journal: Path) -> bool:
-    """Return whether a journal names another file, which SQLite would delete."""
+    """Return whether a journal names a further journal.
+
+    SQLite deletes the further journal after the recovery. A hostile bag could name any file.
+    """
     with journal.open("rb") as file:
         file.seek(max(journal.stat().st_size - len(_JOURNAL_END), 0))
         return file.read() == _JOURNAL_END

@@ -101,8 +101,8 @@ def _observed(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     for name in map(str, list_in(metadata["observation_names"])):
         if name not in TERMS:
             raise ControllerError(
-                f"{file}: {unknown_name('observation', name, TERMS)}. Write `observations` in a "
-                "description beside the network"
+                f"{file}: {unknown_name('observation', name, TERMS)}. List the `observations` in a "
+                "YAML file that describes the policy"
             )
         if by_motion and TERMS[name] == "command":
             outputs = ("joint_pos", "joint_vel")

@@ -43,8 +43,8 @@ class TorchNetwork(PolicyNetwork):
         require_names("input", further, self._arguments, ControllerError, where=path)
         if len(observed) != 1:
             raise ControllerError(
-                f"{path}: the network takes {', '.join(observed) or 'nothing'}. One of them is the "
-                "observation. Name the others under `inputs`"
+                f"{path}: exactly one input of the network must be the observation, got "
+                f"{', '.join(observed) or 'no input'}. Name all other inputs under `inputs`"
             )
         self.observed, self._outputs = observed[0], tuple(outputs)
         self._start = {name: one.clone() for name, one in self._module.named_buffers()}

@@ -27,7 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def record(options: argparse.Namespace) -> int:
-    """Record. Return 0, or 1 if nothing could be recorded or plotted."""
+    """Record topics of ROS 2 until a signal or the time limit.
+
+    Return 0, or 1 if nothing could be recorded or plotted.
+    """
     wanted = ["rclpy", "rosbags", *(["matplotlib"] if options.plot else [])]
     require_packages("record", wanted, ROS_REMEDY)
     return recorder.record(options)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim sweep`: the runs (cells) of a study, the results, one run again."""
+"""`hrpsim sweep`: runs the cells of a study, shows results, repeats a cell."""
 
 import argparse
 import math

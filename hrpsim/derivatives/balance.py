@@ -334,7 +334,11 @@ def _own_changes(force: Vec3, moment: Vec3, r: int, axis: int) -> tuple[float, f
 
 @inner_kernel
 def _turn_forces(collision: Collision, w: DerivativeArrays, c: int) -> None:
-    """Add the derivatives of a contact's wrenches on both bodies by the twists of both bodies."""
+    """Add the derivatives of a contact's wrenches to w.turning.
+
+    A contact exerts a wrench on each of two bodies. Each wrench is differentiated with respect to
+    the motion of each body.
+    """
     contact, local, directions = collision.contacts[c], w.local[3 * c], w.directions[c]
     force, moment, turned = w.motion[:3], w.motion[3:], w.turns[0]
     l_n, l_1, l_2 = w.impulses[3 * c], w.impulses[3 * c + 1], w.impulses[3 * c + 2]

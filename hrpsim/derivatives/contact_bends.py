@@ -268,7 +268,10 @@ class _Side(NamedTuple):
     center: np.ndarray  # (3,) of the shape, from the body's origin [m]
 
     def change(self, h: float) -> np.ndarray:
-        """Return the body's term of V, for a time step h, without the sign (3,) [m/s]."""
+        """Return the term of this body in V (3,) [m/s], without the sign +-.
+
+        The module's docstring defines V. h: time step [s].
+        """
         moved = self.moved + h * self.origin_speed
         along = self.path + np.cross(self.product, self.arm)
         return 0.5 * (np.cross(self.omega, moved) + h * along)

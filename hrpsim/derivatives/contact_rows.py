@@ -142,7 +142,10 @@ def gap_slopes(settings: Settings, collision: Collision, rows: Rows, c: int) -> 
 
 @inner_kernel
 def rate_of(local: HeldRow, twists: Vector) -> float:
-    """Return the rate of a row [m/s or rad/s] for twists of the bodies, the coordinates (m,)."""
+    """Return the rate of a row [m/s or rad/s], the product of the Jacobian and the twists.
+
+    twists: twists of all bodies and rates of all joints that rows depend on (m,).
+    """
     total = 0.0
     for e in range(12):
         if local.J[e] != 0.0:

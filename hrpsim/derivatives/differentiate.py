@@ -290,7 +290,18 @@ def _bend_of(w: DerivativeArrays, c: int, end: Index, axis: int, step: float) ->
 def _note_kinks(
     counts: Counts, collision: Collision, w: DerivativeArrays, body: Index, axis: int, step: float
 ) -> None:
-    """Mark contacts with a kink: the derivative depends on the direction of the displacement."""
+    """Mark contacts of a body whose point or normal has a kink in the displacement of the body.
+
+    At a kink, the derivatives in the positive and in the negative direction are different.
+
+    Args:
+        counts: the step's counts.
+        collision: the step's contacts.
+        w: the bends of the points and normals are read, and `found` is written.
+        body: the displaced body.
+        axis: axis of the displacement, 0 to 5.
+        step: size of the displacement [rad or m].
+    """
     for c in range(counts.contact_count):
         contact = collision.contacts[c]
         if contact.body_a == body or contact.body_b == body:

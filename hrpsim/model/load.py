@@ -198,8 +198,8 @@ def _read(
     if is_xacro(text, path):
         if not allow_xacro:
             raise ModelError(
-                f"{label}: xacro is not allowed here (allow_xacro). Expand the xacro first, and "
-                "give the URDF"
+                f"{label}: xacro is not allowed here (allow_xacro is False). Expand the xacro "
+                "first, and give the URDF"
             )
         urdf = UrdfText(expand(text, path, arguments, resources, label), path, False)
         return _Found(label, resources, urdf)

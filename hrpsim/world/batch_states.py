@@ -72,14 +72,15 @@ def gather_link_poses(
     positions: Tensor,
     orientations: Tensor,
 ) -> None:
-    """Write positions (count, links, 3) [m] and quaternions (count, links, 4) of some worlds.
+    """Write the poses of the links in the chosen worlds.
 
     Args:
-        example: a reference to any LinkSources.
-        addresses: of the references of all worlds (count,).
-        worlds: numbers of worlds (m,).
-        positions: output for all worlds. Only rows of the chosen worlds are written.
-        orientations: likewise, x y z w.
+        example: the LinkSources of any world. Only the type of this argument is used.
+        addresses: addresses of the LinkSources of all worlds (count,).
+        worlds: numbers of the chosen worlds (m,).
+        positions: positions in all worlds (count, links, 3) [m]. The rows of the other worlds do
+            not change.
+        orientations: quaternions x y z w in all worlds (count, links, 4), written in the same way.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

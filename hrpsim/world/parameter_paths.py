@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parameters of a world by path, with the constants changed by each."""
+"""Paths of a world's parameters, and the constants of the scene that each parameter changes.
+
+Examples of paths are `bodies.box.mass` and `robots.arm.joints.elbow.friction`.
+"""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ class Shard:
             arguments = seen, self._address, self._turns, self._memory
             self._run = entry_point(advance_side_by_side, *arguments)
         elif seen.kind_for_kernels is not self._example.kind_for_kernels:
-            raise TypeError("the scenes of a batch's worlds are of several kinds")
+            raise TypeError("the scenes of a batch's worlds must have arrays of the same types")
         reference = TupleReference(replaced(seen.whole, self._shared_work(seen.whole)), seen)
         self._references[index] = reference
         self._turns["scene"][index] = reference.address

@@ -141,9 +141,9 @@ def test_xacro_is_refused_until_it_is_allowed(target):
         (
             "spawn_size_limit",
             20,
-            "resource_string has 49 bytes, more than the parameter spawn_size_limit, 20",
+            "resource_string has 49 bytes. The parameter spawn_size_limit allows 20",
         ),
-        ("spawn_link_limit", 0, "'r' has 1 links, more than the parameter spawn_link_limit, 0"),
+        ("spawn_link_limit", 0, "'r' has 1 links. The parameter spawn_link_limit allows 0"),
     ],
 )
 def test_limits_are_parameters(target, limit, value, message):

@@ -490,7 +490,7 @@ class NamedObject:
         return dir(self._view)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a field of the object. The field `data` belongs to sensors."""
+        """Return a field of the object. The name `data` means the sensor's part of sensordata."""
         if name.startswith("_"):
             raise AttributeError(name)
         value, data = getattr(self._view, name), self._data

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MjModel: MuJoCo's model, whose followed fields can be written to."""
+"""MjModel has the fields of mujoco.MjModel. Fields that hrpsim simulates can be written to."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
     if third <= 0.0:
         raise ControllerError(
             f"walk: dcm_rate {rate:g} 1/s is too fast for a ZMP that lags by {T:g} s. It must be "
-            f"below {1.0 / T - w:.3g}"
+            f"below {1.0 / T - w:.3g} 1/s"
         )
     for_position = 1.0 + T * rate * third / w
     for_rate = T + T * (w * rate + w * third + rate * third) / (w * w)

@@ -236,9 +236,11 @@ def _find_center_of_mass(s: Estimation) -> None:
 
 @inlined_kernel
 def _find_support(s: Estimation) -> None:
-    """Write the pivots and the ZMP, and the centre of mass from the support instead of the waist.
+    """Write the pivots and the ZMP, and refer the centre of mass to the support.
 
-    The support is assumed to move with the ankles' bodies at the pivots.
+    Before, the centre of mass is relative to the waist. Afterwards, position and velocity are
+    relative to the support. The velocity of the support is the mean velocity of the ankles' bodies
+    at the pivots, weighted by the loads on the soles.
     """
     found = s.estimate[0]
     found.zmp[0] = found.zmp[1] = 0.0

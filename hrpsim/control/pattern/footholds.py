@@ -74,15 +74,16 @@ def flattest_foothold(
 
 
 def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
-    """Return points of the ground (n, 3) [m] in the world of a plan, aligned at `standing`.
+    """Return measured points of the ground in the coordinates of a plan (n, 3) [m].
 
-    The alignment removes the robot's drift from the plan so far, also in height.
+    The points are moved together with the standing sole, until this sole is at the planned pose.
+    The motion removes the robot's drift from the plan, also in height.
 
     Args:
         points: measured positions (n, 3) [m].
         position: measured position of the standing sole (3,) [m].
-        yaw: of the standing sole [rad].
-        standing: the same sole in the plan.
+        yaw: measured yaw of the standing sole [rad].
+        standing: planned pose of the standing sole.
     """
     away = np.asarray(points, dtype=np.float64) - position
     turned = Footstep(standing.side, 0.0, 0.0, -yaw).point(away[:, :2])

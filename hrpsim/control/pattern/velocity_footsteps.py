@@ -92,8 +92,8 @@ class VelocityCommands:
         given = as_numbers("velocity and time", [*velocity, time], ControllerError)
         if not (np.abs(given) <= LARGEST_COMMAND).all():
             raise ControllerError(
-                f"a velocity must be finite and at most {LARGEST_COMMAND:g}, got {tuple(velocity)} "
-                f"at {time} s"
+                f"velocity {tuple(velocity)} at {time} s: each component must be finite and at "
+                f"most {LARGEST_COMMAND:g} m/s or rad/s in size"
             )
         if len(self._waiting) >= _MOST_WAITING:
             raise ControllerError(

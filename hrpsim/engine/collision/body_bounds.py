@@ -203,10 +203,11 @@ def farthest_speed(link: Kinematics, carrying: BodyBounds) -> float:
 
 @inlined_kernel
 def fastest_within(v: Vec6, x: float, y: float, z: float, radius: float) -> float:
-    """Return a bound on the speed of a body's points within `radius` [m] of a point [m/s].
+    """Return an upper bound on the speed of a body's points near a given point [m/s].
 
     v: twist of the body (6,).
-    x, y, z: position of the point from the origin of the twist [m].
+    x, y, z: position of the given point from the origin of the twist [m].
+    radius: largest distance of the body's points from the given point [m].
     """
     x, y, z = point_velocity(v, x, y, z)
     turning = math.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])

@@ -44,7 +44,7 @@ def fits_numba() -> bool:
         code = _compile(KernelFunction(_sum_of_squares), (3.0, 4.0))
         found = load(code, "sum_of_squares").call(3.0, 4.0)
         if found != 25.0:
-            raise ValueError(f"3^2 + 4^2 is computed as {found}")
+            raise ValueError(f"a test kernel returned {found} for 3^2 + 4^2")
     except Exception as error:
         logging.getLogger("hrpsim").warning(
             "numba %s does not fit hrpsim.engine.compile.compiler (%s: %s): compiling takes longer",

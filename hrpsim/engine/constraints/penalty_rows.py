@@ -87,13 +87,14 @@ def _press_pair(s: Scene, pair: MaterialPair, first: Index, end: Index) -> tuple
 def write_penalty_rows(s: Scene) -> tuple[float, int]:
     """Write the impulses of penalty contacts' rows, and advance the friction state.
 
-    The rows are the rows by `write_contact_rows`. constrained.velocity must be the velocity at the
-    start of the step.
+    `write_contact_rows` must have written the rows. constrained.velocity must be the velocity at
+    the start of the step.
 
     Returns:
-        (stability number, a contact of the stiffest pair). The number is the largest ratio (k dt^2
-        + 2 c dt) / m of the modes of a pair of shapes. Only pairs count for which the user chose
-        the stiffness, and in which a point began to press. Without such a pair the number is 0.
+        (stability number, first contact of the stiffest pair). The stability number of a pair of
+        shapes is the largest ratio (k dt^2 + 2 c dt) / m of the modes of the pair. The function
+        returns the largest number of the pairs in which a point began to press in this step. Pairs
+        whose stiffness the user did not choose are left out. Without any pair the number is 0.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     contacts, contact_count = s.collision.contacts, s.counts[0].contact_count

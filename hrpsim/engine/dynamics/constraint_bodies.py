@@ -203,9 +203,18 @@ def _number(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int
 
 @inlined_kernel
 def _close_tree(column: Index, needed: int, tree: Support) -> tuple[int, int]:
-    """Write the width of a tree that ends before `column`. Return the next tree's column and block.
+    """Write the width of a tree's block in `inverse_inertia`, after the last column of the tree.
 
-    The length of a row is a multiple of the lanes, so that reads and writes leave no remainder.
+    The width is rounded up to a multiple of the lanes of a vector register, so that loops over a
+    row of the block have no remainder.
+
+    Args:
+        column: the column after the tree's last column.
+        needed: number of entries in the blocks of all trees before.
+        tree: record of the tree's root.
+
+    Returns:
+        (first column of the next tree, number of entries with this tree's block).
     """
     columns = column - tree.tree_start
     tree.tree_width = LANES * ((columns + LANES - 1) // LANES)

@@ -116,14 +116,17 @@ def settle_active_rows(
     """Solve the active rows, and change the active set until no row contradicts its state.
 
     If the search converges, impulses are within the bounds. A row whose pivot is not positive is
-    moved to the iterative solver, because nothing can move along the row. Every new choice of
-    states is solved from the initial impulses. Otherwise redundant contacts would keep a part of
-    the 1e7 Ns or more that contradictory rows may reach until one row is released.
+    moved to the iterative solver, because nothing can move along the row.
+
+    Every change of the active set resets the impulses to the initial impulses. Without the reset,
+    redundant contacts would keep wrong impulses. Rows that contradict each other may reach 1e7 Ns
+    before one of these rows is released.
 
     Args:
         rows: ROW records (row capacity,).
         row_count: number of rows.
-        has_cones: whether cones bound the contacts' tangents, or their own bounds.
+        has_cones: whether friction cones bound the tangential impulses of contacts. If not, each
+            tangential row has bounds of its own.
         response: responses of all rows.
         tolerance: accepted change of a velocity [m/s].
         work: multiplications done in the step before.

@@ -78,7 +78,10 @@ def list_pairs(
 
 @inlined_kernel
 def _check_drift(s: Scene) -> int:
-    """Check the drift for fast shapes that would pass through others before contacts are found."""
+    """Prevent fast shapes from passing through others before the contacts are found.
+
+    The drift is the motion from the start of the step to the positions where the forces act.
+    """
     fast = not s.search[0].calm and any_fast(s.collision)
     if s.settings[0].restitution and (fast or s.continuous.state[0].ballistic):
         status = find_flying(s)

@@ -99,7 +99,10 @@ def recordings_of(
 
 
 def _division(made: Sequence[Recording], runs: int) -> str:
-    """Return a text that lists the segments and the steps of the clock, or "" for one segment."""
+    """Return a text with the times of the segments and the number of backward clock steps.
+
+    The text is empty for a single segment.
+    """
     if len(made) < 2:
         return ""
     times = "; ".join(f"{one.time[0]:.9g} to {one.time[-1]:.9g} s" for one in made[:4])

@@ -82,7 +82,7 @@ def _numbers(key: str, given: Any) -> tuple[float, ...]:
     try:
         return tuple(map(float, words if isinstance(words, (list, tuple)) else [words]))
     except (TypeError, ValueError):
-        raise ModelError(f"{key}={shown_value(given)} must be numbers") from None
+        raise ModelError(f"{key} must be numbers, got {shown_value(given)}") from None
 
 
 def _value(key: str, kind: str, given: Any) -> Any:

@@ -160,7 +160,7 @@ class HeightField(Mesh):
     def thinned(self, most: int = DRAWN_HEIGHTS) -> HeightField:
         """Return a field over the same area with about `most` heights, for pictures.
 
-        A field that has no more heights than that is returned without a copy.
+        A field with `most` heights or fewer is returned unchanged, without a copy.
         """
         nx, ny = self.heights.shape
         if nx * ny <= most:

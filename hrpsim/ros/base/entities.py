@@ -131,11 +131,12 @@ class Entities:
     def spawn(
         self, name: str, uri: str, text: str, pose: Placement, *, allow_renaming: bool = False
     ) -> Entity:
-        """Add the entity described by `uri`, or else by `text`, with the frame at `pose`.
+        """Add an entity to the world, with the entity's frame at `pose`. Return the entity.
 
-        Return the entity. A URDF or xacro is a robot, free unless the root link is called "world".
-        YAML is an entry of `bodies` in a world file. With `allow_renaming` a taken or missing name
-        is made unique.
+        The file at `uri` describes the entity, or `text` if `uri` is empty. URDF and xacro describe
+        a robot. The base of the robot is free unless the root link is called "world". YAML
+        describes a body, in the form of an entry of `bodies` in a world file. If `allow_renaming`
+        is true, a unique name replaces a taken or missing name.
         """
         if not uri and not text:
             raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
@@ -235,7 +236,7 @@ class Entities:
             what = str(source) if is_file else "resource_string"
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"{what} has {size} bytes, more than the parameter spawn_size_limit, "
+                f"{what} has {size} bytes. The parameter spawn_size_limit allows "
                 f"{self.limits.text}",
             )
 
@@ -276,8 +277,8 @@ class Entities:
         if len(model.link_names) > self.limits.links:
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"{model.name!r} has {len(model.link_names)} links, more than the parameter "
-                f"spawn_link_limit, {self.limits.links}",
+                f"{model.name!r} has {len(model.link_names)} links. The parameter spawn_link_limit "
+                f"allows {self.limits.links}",
             )
         robot = self.world.add_robot(
             model,

@@ -37,7 +37,10 @@ _KEEP_PERIOD = 0.5  # longest loss if the recorder is killed [s, wall]
 
 
 class SpooledRecords:
-    """Replaces a list of BytesIO by a file in `folder` that disappears with the process."""
+    """A list of BytesIO, stored in a temporary file in `folder` instead of in memory.
+
+    The operating system removes the file when the process ends.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder)

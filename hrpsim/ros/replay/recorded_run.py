@@ -109,7 +109,12 @@ class RecordedTopics:
         return dict(sorted(found.items()))
 
     def arrivals(self, prefix: str, topic: str) -> list[Arrival]:
-        """Return the messages to an input of a robot, in order."""
+        """Return the messages on one topic to a robot, in the order of the bag.
+
+        Args:
+            prefix: namespace of the robot, with "/" at the end.
+            topic: name of the topic within this namespace.
+        """
         if prefix + topic not in self._types:
             return []
         heard, shown = self._clock

@@ -256,8 +256,7 @@ def _world_of(recording: RecordedTopics, path: Path | None, overrides: dict[str,
     if not described:
         raise BagError(
             f"{recording.bag} has no topic simulation_description, which names the simulated "
-            "world. "
-            "Give --world"
+            "world. Give --world FILE"
         )
     texts = [text.partition(":=") for text in described["xacro_arguments"]]
     given = {

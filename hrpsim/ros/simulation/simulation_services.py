@@ -115,8 +115,8 @@ class SimulationServices:
         if request.steps > most:
             raise Refusal(
                 "OPERATION_FAILED",
-                f"{request.steps} steps at once are more than the parameter step_limit, {most}. "
-                "Use ~/simulate_steps, which can be cancelled",
+                f"{request.steps} steps are requested at once. The parameter step_limit allows "
+                f"{most}. Use ~/simulate_steps, which can be cancelled",
             )
         await make_steps(self._simulation, request.steps)
         return self._at(f"made {request.steps} steps")

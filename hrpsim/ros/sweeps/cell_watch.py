@@ -91,7 +91,7 @@ class LockstepWatch(CellWatch):
         if self.measures.ticks > 0:
             lockstep.timeout = self._time_limit
         if lockstep.is_waiting and self._folder.has(ABSENT):
-            raise WorldError("the controller has ended")
+            raise WorldError("the controller has ended before the end of the run")
         return False
 
 
@@ -117,5 +117,5 @@ class UnsynchronizedWatch(CellWatch):
         if now - self._heard > limit:
             raise WorldError(f"the controller sent no command for {limit:g} s")
         if self._folder.has(ABSENT):
-            raise WorldError("the controller has ended")
+            raise WorldError("the controller has ended before the end of the run")
         return False

@@ -146,8 +146,8 @@ class ScanView(SampledView):
     def times(self) -> np.ndarray:
         """Time after `stamp` at which each ray was cast, shaped as `ranges` [s].
 
-        In a sweep the times are multiples of the world's time step. A ray has the time of the step
-        in which its turn came.
+        In a sweep the rays are cast in several steps. Each ray has the time of the step in which
+        the ray was cast. The times are multiples of the world's time step.
         """
         return _frozen(self._shaped(self._times).copy())
 

@@ -83,10 +83,16 @@ def _faces_together(m: SolidPair, edge_a: Edge, edge_b: Edge) -> tuple[int, int]
 
 @inner_kernel
 def _may_lie_flat(m: SolidPair, edge_a: Edge, edge_b: Edge, where: int) -> bool:
-    """Return whether a face next to one edge may touch the other edge with its full length.
+    """Return whether a face next to one edge may touch the other edge over the whole edge.
 
-    At the rim of a cylinder only the cap is flat, because the side is curved. `where` is 0 or 1 for
-    the faces of edge b, and 2 or 3 for the faces of edge a.
+    The faces at the rim of a cylinder are the flat cap and the curved side. Only the cap may touch
+    an edge over the whole edge.
+
+    Args:
+        m: the pair of solids.
+        edge_a: edge of solid a.
+        edge_b: edge of solid b.
+        where: the face: 0 or 1 next to edge b, 2 or 3 next to edge a.
     """
     if (edge_a.curved if where < 2 else edge_b.curved) == 0:
         return True

@@ -1,14 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The energy balance of a step for each island, and its rise within a second.
+"""The energy balance of each island in a step, and the rise of the summed balances in a second.
 
 balance = change of kinetic, potential and elastic energy - work of inputs - lifting corrections.
 
 In exact mechanics the balance is never positive. Constraint forces do no work in total, and
 friction and dampers dissipate energy. A positive balance is energy that the step created. Some
-integrators return this energy later, so that it oscillates about zero. A body is therefore reported
-by the rise of the sum of the balances within a second.
+integrators return this energy later, so that the balance oscillates about zero. The audit therefore
+sums the balances of all steps. A body is reported if this sum rises within a second by more than
+REPORTED_GAIN times the kinetic energy.
 
 Position corrections lift bodies that the user placed inside another body. This energy is counted
 separately. Corrections that lower bodies remove energy that the last step created. Bodies with

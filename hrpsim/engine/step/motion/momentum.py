@@ -103,7 +103,10 @@ def _floats(bodies: Records[Body], i: Index) -> bool:
 
 @inlined_kernel
 def _leaks(bodies: Records[Body], momentum: Momentum, i: Index) -> bool:
-    """Return whether a body belongs to a floating tree that is not at rest."""
+    """Return whether the momentum of a body's tree needs correction.
+
+    The momentum needs correction if the tree floats and is not at rest.
+    """
     return _floats(bodies, i) and momentum.trees[bodies[i].root].moves != 0
 
 
