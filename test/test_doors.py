@@ -170,7 +170,6 @@ def test_huge_numbers_are_refused(model, world, tmp_path, monkeypatch):
 ONE_TEXT = [
     lambda w: load_model(ARM, base="fixed", package_paths="no_such_folder"),
     lambda w: load_model(ARM, base="fixed", package_paths=["no_such_folder"]),
-    lambda w: w.connect("box", None, axes="xy"),
     lambda w: control.MotionSequence("j", CHANNEL),
     lambda w: fitting.Unknown(1.0, paths="robots.arm.mass_factor"),
     lambda w: fitting.Recording(TIMES, joints="j", positions=np.zeros((5, 1))),
@@ -185,16 +184,16 @@ def test_a_text_is_no_list_of_letters(world, number):
 
 
 def test_equal_objects_are_refused_or_named(model):
-    """Law: a second equal object at one place is refused. Equal robots or bodies are warned of."""
+    """Law: a second equal object at one place is named in a warning, a connection is refused."""
     world = World()
     world.add_ground()
-    with pytest.raises(HrpsimError, match="same Plane is at the same place already, as 'ground'"):
+    with pytest.warns(ModelWarning, match="equal Plane is at the same place, as 'ground'"):
         world.add_ground()
     world.add_ground(-1.0)
     world.add_static(Box((1, 1, 1)), name="table")
-    with pytest.raises(HrpsimError, match="same Box is at the same place already, as 'table'"):
+    with pytest.warns(ModelWarning, match="equal Box is at the same place, as 'table'"):
         world.add_static(Box((1, 1, 1)))
-    assert len(world.fixed_shapes) == 3
+    assert len(world.fixed_shapes) == 5
     for name in "ab":
         world.add_body(Box((1, 1, 1)), 1.0, position=[5, 0, 0.5], name=name)
     world.connect("a", "b", "ball")

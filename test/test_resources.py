@@ -37,7 +37,7 @@ def test_installed(tmp_path, code, share):
     (tmp_path / share / "package.xml").touch()
     (tmp_path / share / "config" / "demo.yaml").touch()
     assert installed.share_path("config/demo.yaml") == tmp_path / share / "config" / "demo.yaml"
-    with pytest.raises(FileNotFoundError, match=r"no\.yaml does not .* holds demo\.yaml"):
+    with pytest.raises(FileNotFoundError, match=r"no\.yaml does not .* Entries of .*: demo\.yaml"):
         installed.share_path("config/no.yaml")
 
 

@@ -89,7 +89,7 @@ def test_soles_or_names_tell_the_facing_where_knees_bend_to_both_sides(ahead, kn
     assert named.R[:, 0] == pytest.approx((-ahead, 0.0, 0.0)) and "named" in named.facing
     even = biped(knees=knees, foot=lambda ahead: box(0))
     with pytest.raises(
-        hrpsim.ModelError, match=r"forward direction is unknown: .*'left_3'.*--left"
+        hrpsim.ModelError, match=r"forward direction is unknown\. .*'left_3'.*--left"
     ):
         biped_of(hrpsim.load_model(even))
 

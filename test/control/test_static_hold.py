@@ -66,7 +66,9 @@ def test_knees_yield_as_in_the_rest_that_dynamics_finds():
 
 def test_gains_that_do_not_hold_are_named_with_the_cure():
     robot = prepared(k4=17)
-    message = r"left_4 \(17 Nm/rad\), right_4 \(17 .* Give the legs \d+\.\d times their kp .* or no"
+    message = (
+        r"left_4 \(17 Nm/rad\), right_4 \(17 .* Give the legs \d+\.\d times their kp .* Without"
+    )
     with pytest.raises(hrpsim.ModelError, match=message):
         check_hold(robot.model, robot.hold)
     soft = prepared(k3=50)

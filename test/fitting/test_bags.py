@@ -101,7 +101,7 @@ def test_a_clock_that_begins_again_gives_a_segment_for_each_run(tmp_path, again)
         assert second.time == pytest.approx(stamps[20:])
         assert [first.name, second.name] == ["run (1 of 2)", "run (2 of 2)"]
         assert second.positions[:, 0] == pytest.approx(TIMES[20:])
-        with pytest.raises(FitError, match=r"time does not increase without gaps: .* 2 segments"):
+        with pytest.raises(FitError, match=r"time does not increase without gaps\. .* 2 segments"):
             read_recording(path)
 
 

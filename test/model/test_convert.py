@@ -110,7 +110,7 @@ def test_the_command_says_what_it_wrote(tmp_path, capsys):
     assert main(["check-model", str(tmp_path / "b.urdf"), "--base", "fixed"]) == 0
     assert "base: fixed" in capsys.readouterr().out
     assert main(["convert", str(tmp_path / "arm.xml"), str(tmp_path / "arm.xml")]) == 1
-    assert "overwrite" in capsys.readouterr().err
+    assert "is the description itself" in capsys.readouterr().err
 
 
 def test_nothing_is_left_where_the_target_cannot_be_written(tmp_path):

@@ -74,6 +74,9 @@ FUNCTIONS = {
 # Kinds of a sensor's settings, by the annotations of the classes that check the settings.
 SETTINGS = {
     "float": "number",
+    "Finite": "number",
+    "Positive": "number",
+    "NotNegative": "number",
     "int": "whole number",
     "bool": "true or false",
     "str": "word",

@@ -176,7 +176,10 @@ def test_notes_are_read_and_nothing_of_them_is_simulated():
     ("text", "named"),
     [
         ("about: {poses: [{name: a}]}", "position"),
-        ("about: {poses: [{name: a, position: [0, 0, 0], orientation: [0, 0, 0, 0]}]}", "length 0"),
+        (
+            "about: {poses: [{name: a, position: [0, 0, 0], orientation: [0, 0, 0, 0]}]}",
+            "must not be zero",
+        ),
         ("about: {poses: [{name: a, position: [0, 0, 0], bounds: {}}]}", "a box or a sphere"),
         (
             "about: {poses: [{name: a, position: [0, 0, 0], bounds: {sphere: 1, box: [[0,0,0],"

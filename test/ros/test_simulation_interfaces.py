@@ -203,7 +203,7 @@ def test_states_and_their_transitions(simulator):
     assert simulator.state() == PLAYING
     refused = simulator.step(1)
     assert refused.result == FAILED
-    assert "pause" in refused.error_message
+    assert "Pause it" in refused.error_message
     assert simulator.go_to(STOPPED).result == OK
     assert simulator.state() == STOPPED
     assert simulator.go_to(STOPPED).result == already
@@ -532,7 +532,7 @@ def test_simulate_steps_needs_a_paused_simulation(simulator, action_client):
     goal = send(simulator.listener, action_client, 5)
     status, result = result_of(simulator.listener, goal)
     assert (status, result.result) == (6, FAILED)  # aborted
-    assert "pause" in result.error_message
+    assert "Pause it" in result.error_message
     simulator.go_to(PAUSED)
 
 

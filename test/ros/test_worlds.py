@@ -351,7 +351,7 @@ def test_several_come_at_once(worlds):
     assert answer.result.result == srv.SpawnEntities.Response.ENTITIES_SPAWN_FAILED
     codes = [one.result.result for one in answer.results]
     assert codes == [OK, OK, msg.SpawnResult.NAME_NOT_UNIQUE]
-    assert "Taken" in answer.results[2].result.error_message
+    assert "in use" in answer.results[2].result.error_message
     assert worlds.entities() == ["hrp2", "a", "b"]
     bodies[2].allow_renaming = True
     answer = worlds.ask(srv.SpawnEntities.Request(spawn_requests=bodies[2:]), "spawn_entities")

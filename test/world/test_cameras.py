@@ -201,7 +201,7 @@ def test_a_camera_declared_for_gazebo_is_read(recwarn):
         ('fov="3.5"', "fov must be above 0 and below 179 degrees, got 200.535"),
         ('width="0"', "width and height must be positive"),
         ('images="colour"', "image 'colour' does not exist. Did you mean 'color'"),
-        ('near="2" far="1"', "near must be above 0, and far above near"),
+        ('near="2" far="1"', "near must be at least 1e-06 m, and far above near"),
         ('width="100000" height="100000"', "CAMERA_PIXELS"),
         ('depth_encoding="8UC1"', "depth_encoding '8UC1' does not exist"),
         ('rings="4"', "attribute 'rings' does not exist"),

@@ -171,7 +171,7 @@ def test_mistakes_are_named(given, named):
 
 def test_a_solver_that_does_not_accept_the_friction_model_is_refused():
     """Law: Newton's method follows the derivative of the cone's projection; others have none."""
-    others = r"'newton'.*'pyramid'. auto, iterative, direct, split"
+    others = r"'newton'.*'pyramid'. Use auto or iterative or direct or split"
     for given in ("newton", [{"solver": "newton"}], [{"solver": "newton", "materials": "a"}]):
         with pytest.raises(WorldError, match=others):
             World(solver=given, friction_model="pyramid")

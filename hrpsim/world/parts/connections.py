@@ -140,7 +140,7 @@ class Connections(Exclusions):
             what = "the world" if ends[0].body < 0 else f"one body, {'/'.join(ends[0].owner)!r}"
             raise WorldError(f"both ends of the connection, {a!r} and {b!r}, belong to {what}")
         try:
-            held = held_axes(kind, None if axes is None else several(axes, "axes"))
+            held = held_axes(kind, None if axes is None else _axes_of(axes))
         except ValueError as error:
             raise WorldError(str(error)) from error
         kind = "axes" if axes is not None else (kind or "fixed")
@@ -331,3 +331,10 @@ def distance_between(kind: str, length, poses, frames) -> float:
     if length is None and now == 0.0:
         raise WorldError("the points of the distance coincide. Give different points, or a length")
     return positive("length", now if length is None else length)
+
+
+def _axes_of(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of axes. A text names one axis, or axes of one letter each ("xyz")."""
+    if isinstance(given, str) and set(given) <= set("xyz"):
+        return tuple(given)
+    return several(given, "axes")

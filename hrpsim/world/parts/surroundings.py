@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import StateError, WorldError, suggestion, unknown_name
+from hrpsim.common.errors import ModelWarning, StateError, WorldError, suggestion, unknown_name
 from hrpsim.common.values import finite_vector, not_negative, setting
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.model import CollisionShape
@@ -100,10 +101,12 @@ class Surroundings(Part):
         for part, at in parts:
             shape, (R, p) = centered_shape(part, placement.then(at))
             found.append(CollisionShape(name, name, -1, R, p, shape, material))
-        self._contents.add_fixed(found)
         self._sleep.wake()
         self._contents.materials.add(material)
+        warning = self._contents.add_fixed(found)
         self._changed()
+        if warning:
+            warnings.warn(warning, ModelWarning, stacklevel=3)
 
     def set_friction(
         self,

@@ -156,21 +156,21 @@ class Contents:
         """Duration of a step [s]."""
         return self._time_step
 
-    def add_fixed(self, shapes: Sequence[CollisionShape]) -> None:
-        """Add fixed shapes. Raises WorldError for a shape that is there already."""
-        found: dict[tuple, str] = {}
+    def add_fixed(self, shapes: Sequence[CollisionShape]) -> str:
+        """Add fixed shapes. Return a warning if an equal shape is at the same place, or ""."""
+        warning = ""
         for shape in shapes:
             place = _place_of(shape)
-            other = found.get(place) or self._fixed_places.get(place)
-            if other is not None:
+            other = self._fixed_places.get(place)
+            self._fixed_places.setdefault(place, shape.name)
+            if other is not None and not warning:
                 kind = type(shape.geometry).__name__
-                raise WorldError(
-                    f"{shape.name!r}: the same {kind} is at the same place already, as {other!r}. "
-                    "Two equal shapes double each contact: add one of them"
+                warning = (
+                    f"{shape.name!r}: an equal {kind} is at the same place, as {other!r}. "
+                    "Two equal shapes double each contact. Add one of them"
                 )
-            found[place] = shape.name
-        self._fixed_places |= found
         self.fixed += shapes
+        return warning
 
     def add(self, entity: Entity) -> None:
         """Add an entity after all others."""

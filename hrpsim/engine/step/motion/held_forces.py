@@ -14,9 +14,10 @@ velocity at the contact is zero at both ends of the step: the velocity is a para
 ends. This work is of second order in the time step, and has the same sign for as long as the body
 rolls.
 
-dF is used if the last two changes of the force are alike. ddr is used if the contact takes the
-change of its velocity into account (hrpsim.engine.constraints.contact_bending), and the last two
-changes of the arm are alike. After impacts neither is used.
+Both changes are used only if the contact takes the change of its velocity into account
+(hrpsim.engine.constraints.contact_bending). A body that does not turn, such as a box that slides
+over a seam, keeps its forces constant. dF also needs two successive changes of the force that are
+alike, and ddr two such changes of the arm. After impacts neither is used.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel
@@ -47,7 +48,8 @@ def change_held_forces(s: Scene) -> int:
     for c in range(s.counts[0].contact_count):
         contact, before = s.collision.contacts[c], last_contact(s, c)
         _find_push(s, c)
-        rises, bends = _find_rise(s, contact, before), goes_on(contact)
+        bends = goes_on(contact)
+        rises = _find_rise(s, contact, before) and bends
         a, b = contact.body_a, contact.body_b
         _add(s, a, contact.point_a, contact.moved_a, before.moved_a, contact, 1.0, rises, bends)
         _add(s, b, contact.point_b, contact.moved_b, before.moved_b, contact, -1.0, rises, bends)

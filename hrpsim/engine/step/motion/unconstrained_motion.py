@@ -181,7 +181,7 @@ def unconstrained_dynamics(s: Scene) -> int:
 
     Reads: actuators, articulated, connections, control, counts, forest, kinematics,
     past_accelerations, q, settings, spins, velocity, work, wrenches.
-    Writes: actuators, articulated, failure, forest, kinematics, spins, work.
+    Writes: actuators, articulated, control, failure, forest, kinematics, spins, work.
     """
     work, settings, horizon = s.work, s.settings[0], s.settings[0].horizon
     external_forces(s.kinematics, s.wrenches, s.counts[0].wrench_count, s.articulated)
