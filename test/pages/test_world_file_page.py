@@ -77,6 +77,7 @@ SETTINGS = {
     "Finite": "number",
     "Positive": "number",
     "NotNegative": "number",
+    "tuple[NotNegative, ...]": "list of numbers",
     "int": "whole number",
     "bool": "true or false",
     "str": "word",
