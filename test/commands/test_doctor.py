@@ -7,6 +7,7 @@ import importlib.util
 import json
 from configparser import ConfigParser
 
+import pytest
 from committed import ROOT
 
 from hrpsim.commands import doctor
@@ -21,6 +22,7 @@ def report(capsys, expected=0):
     return {one["what"]: one for one in found["findings"]}
 
 
+@pytest.mark.long
 def test_each_extra_is_here_or_missing_with_its_cure(capsys, monkeypatch):
     """Law: an extra is ok if Python finds all its packages, else its cure installs it."""
     monkeypatch.setitem(doctor._CHECKS, "pictures", lambda: ("ok", "", ""))
@@ -49,6 +51,7 @@ def test_a_missing_extra_does_not_change_the_status(capsys, monkeypatch):
     assert "pip install 'hrpsim[ros]'" in found["ROS 2"]["cure"]
 
 
+@pytest.mark.long
 def test_a_base_that_does_not_work_is_status_1(capsys, monkeypatch):
     def fail():
         raise ImportError("numba is damaged")

@@ -62,6 +62,7 @@ def test_a_planted_difference_ranks_first(planted, tmp_path):
     assert found.remains < 0.05
 
 
+@pytest.mark.long
 def test_two_planted_differences_are_found_together(tmp_path):
     """Law: neither of two changes suffices, and both do."""
     here = ARM

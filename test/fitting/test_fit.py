@@ -150,6 +150,7 @@ def test_joints_that_are_missing_are_named(world, angles):
         hrpsim.fit(world, [made(angles)], {DAMPING: 0.1})
 
 
+@pytest.mark.long
 def test_a_clock_that_begins_again_does_not_change_what_is_found(world, angles, capsys):
     """Law: the true parameters are found from the segments, within three half intervals."""
     index = np.searchsorted(COMMAND_TIME, TIME + 1e-9, side="right") - 1
@@ -169,6 +170,7 @@ def test_a_clock_that_begins_again_does_not_change_what_is_found(world, angles, 
     assert any("2 segments" in text for text in report["warnings"])
 
 
+@pytest.mark.long
 def test_a_study_is_fitted_by_the_command(world, angles, capsys):
     """Law: the command finds the same gain from a CSV file, and writes a figure."""
     good = made(angles)

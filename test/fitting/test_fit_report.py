@@ -231,6 +231,7 @@ def test_the_table_has_units_and_remarks():
     assert sliding[0].unit == "N/m"
 
 
+@pytest.mark.long
 def test_the_command_writes_a_page_and_a_description(tmp_path, monkeypatch, capsys):
     """Law: the page holds its figures, and refers to nothing else."""
     world = world_with_rotor(tmp_path)

@@ -61,6 +61,7 @@ def motion(urdf):
     return np.split(np.array(states), 2, axis=1)
 
 
+@pytest.mark.long
 def test_inertia_of_a_link_is_found(tmp_path):
     """Law: all ten numbers that made a motion are found; the inertia is that of a solid."""
     moments = TRUE_INERTIA[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]]

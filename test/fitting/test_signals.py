@@ -24,6 +24,7 @@ def still(**changes):
     return Recording(TIME, JOINT, np.zeros((len(TIME), 1)), **changes)
 
 
+@pytest.mark.long
 def test_unknowns_of_all_sensors_are_found(tmp_path):
     """Law: sensors that follow from the equation of motion give their gains, offsets and delays.
 

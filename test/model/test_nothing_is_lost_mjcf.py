@@ -155,6 +155,7 @@ def seen(path, text):
     return print_of(parts), named
 
 
+@pytest.mark.long
 def test_each_value_changes_the_world_or_is_named(tmp_path, compiled_here):
     """Law: without a value, or with another one, an MJCF gives another world, or a note has the
     word or the name of its element."""

@@ -190,6 +190,7 @@ def test_armature_of_a_description_slows_the_joint(folder):
     assert scenario(folder).run({}, 0)["energy"] == pytest.approx(light / 4.0, rel=1e-6)
 
 
+@pytest.mark.long
 def test_the_command_writes_table_picture_and_page(folder, capsys):
     """Every world of the study is a row. A push gives 1 m/s by the factor of the mass."""
     pytest.importorskip("matplotlib")

@@ -52,6 +52,7 @@ def send_command(listener, position):
     template.publish(Stamp(0, 0))
 
 
+@pytest.mark.long
 def test_bag_holds_every_message(paused_simulation, simulations, listener, bag, tmp_path):
     listener.set_parameter("step_count", 2000)
     picture = tmp_path / "forces.png"

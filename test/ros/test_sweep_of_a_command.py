@@ -45,6 +45,7 @@ def ours():
     return [p for p in descendants(os.getpid()) if any(m in command_line(p) for m in marks)]
 
 
+@pytest.mark.long
 def test_a_program_in_lockstep_gives_the_bits_of_a_controller_in_process(tmp_path):
     """Law: the program's answers are all that counts. The program knows the cell's values."""
     design = Design({IMPULSE: {"values": [1.0, 5.0]}})

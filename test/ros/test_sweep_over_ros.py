@@ -130,6 +130,7 @@ def test_a_controller_that_finishes_ends_the_cell_after_its_last_command(started
     assert_same_bits(found, in_process(scenario, design))
 
 
+@pytest.mark.long
 def test_a_border_is_found_over_ros():
     inner = standing("feedback_controller.py:Feedback", pushes=[{"link": "BODY"}])
     scenario = BoundaryScenario(inner, IMPULSE, (0.0, 4000.0), tolerance=3000.0)

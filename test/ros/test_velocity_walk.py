@@ -48,6 +48,7 @@ def in_process():
     return found, robot.q[:2]
 
 
+@pytest.mark.long
 def test_the_same_bits_over_cmd_vel_and_in_process(simulations, listener):
     """Commands act at their stamps, so that lockstep repeats the walk bit for bit.
 

@@ -84,6 +84,7 @@ def test_path_and_home_are_enough_of_an_environment(wheels, tmp_path):
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
 
 
+@pytest.mark.long
 def test_without_tf2_msgs_the_node_runs_and_says_so_once(simulations, listener, hide_module):
     hide_module("tf2_msgs")
     node = simulations.start(start_paused=True, remap=["__node:=plain"])

@@ -66,6 +66,7 @@ def close(x, y):
     return np.linalg.norm(x - y) <= 1e-9 * max(np.linalg.norm(y), 1e-300)
 
 
+@pytest.mark.long
 @quick
 @given(graphs(), st.integers(0, 2**32 - 1))
 def test_solution_is_the_dense_one(nodes, seed):
@@ -74,6 +75,7 @@ def test_solution_is_the_dense_one(nodes, seed):
     assert close(system.solution(), system.dense_solution())
 
 
+@pytest.mark.long
 @quick
 @given(graphs(), st.integers(0, 2**32 - 1), st.data())
 def test_rows_that_are_not_active_are_left_out(nodes, seed, data):

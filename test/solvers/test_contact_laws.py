@@ -126,6 +126,7 @@ examples = settings(max_examples=3)
 seeds = st.integers(0, 10_000)
 
 
+@pytest.mark.long
 @examples
 @given(seed=seeds)
 def test_each_body_moves_as_gravity_and_its_contacts_push_it(seed):
@@ -162,6 +163,7 @@ def test_contacts_push_and_friction_stays_in_its_cone(seed):
     assert bodies
 
 
+@pytest.mark.long
 @examples
 @given(seed=seeds)
 def test_a_contact_that_presses_does_not_open_and_friction_opposes_slip(seed):
