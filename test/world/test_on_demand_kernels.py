@@ -125,5 +125,5 @@ def test_every_kernel_on_demand_comes_with_the_step():
         "assert f() == before and len(before) == 49, before"
     )
     subprocess.run([sys.executable, "-c", program], timeout=500, check=True)
-    program = "from hrpsim.commands.warm_up import parts; assert len(parts()) == 52"
+    program = "from hrpsim.commands.warm_up import parts; assert len(parts()) == 53"
     subprocess.run([sys.executable, "-c", program], timeout=500, check=True)
