@@ -152,7 +152,9 @@ def _parser(asked: str | None = None) -> argparse.ArgumentParser:
     run.add_argument("world", type=Path, help="world file (YAML, MJCF, SDF, USD, .cnoid)")
     run.add_argument("--duration", type=not_negative, default=10.0, help="simulated time [s]")
     run.add_argument("--time-step", type=positive, help="step [s]; the world file's by default")
-    run.add_argument("--integrator", help="semi_implicit, rk4 or euler")
+    run.add_argument(
+        "--integrator", help="semi_implicit, rk4, euler, or MuJoCo's: mujoco_euler ..."
+    )
     run.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     run.add_argument("--json", action="store_true", help="print JSON")
     view.add_arguments(run)

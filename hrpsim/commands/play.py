@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bag", type=Path, help="folder or file of the bag")
     parser.add_argument("--world", type=Path, metavar="FILE", help="world file; else the recorded")
     parser.add_argument("--time-step", type=positive, help="step [s]; else the recorded one")
-    parser.add_argument("--integrator", help="semi_implicit, rk4 or euler; else the recorded one")
+    parser.add_argument(
+        "--integrator", help="semi_implicit, rk4, euler, mujoco_euler ...; else the recorded one"
+    )
     parser.add_argument("--xacro", action="append", default=[], metavar="NAME:=VALUE")
     parser.add_argument(
         "--tolerance",

@@ -21,6 +21,7 @@ from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.common.foreign.yaml_text import read_yaml
 from hrpsim.common.limits import PARAMETER_TEXT
 from hrpsim.control.estimation.zero_moment_point import FOOT_SENSORS
+from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.world.settings import ACCURACIES
 
 _SHOWN = 5  # largest number of listed nodes of a parameter file in a warning
@@ -89,9 +90,7 @@ SPECIFICATIONS = dict(
     ),
     time_step=Specification(0.0, "Length of a step [s]; 0 takes the world file's", 0.0, 0.1),
     integrator=Specification(
-        "",
-        "Integration scheme; empty takes the world file's",
-        choices=("", "semi_implicit", "rk4", "euler"),
+        "", "Integration scheme; empty takes the world file's", choices=("", *INTEGRATORS)
     ),
     real_time_factor=_live(
         1.0,
