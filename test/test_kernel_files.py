@@ -276,7 +276,7 @@ def test_an_unwritable_cache_is_said_once(tmp_path):
     blocked.write_text("")
     said, warned = process.run(HRPSIM_CACHE_DIR=str(blocked / "cache"))
     assert said == ["False", *COMPILED]
-    assert warned.count("\n") == 1 and "set HRPSIM_CACHE_DIR" in warned
+    assert warned.count("\n") == 1 and "Set HRPSIM_CACHE_DIR" in warned
 
 
 @pytest.mark.long

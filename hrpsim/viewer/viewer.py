@@ -64,9 +64,9 @@ class Viewer:
         worlds: Path | None = None,
     ) -> None:
         check_arguments(Viewer.__init__, locals(), HrpsimError)
+        require_viser("the viewer")
         if session is None:
             require_world(world, "the viewer")
-        require_viser("the viewer")
         files = None if worlds is None else world_files(worlds)
         from hrpsim.viewer.controls import Controls
         from hrpsim.viewer.drawing import SCENE, Drawing

@@ -92,7 +92,7 @@ def test_a_walk_over_ros_has_the_bits_of_one_in_process(tmp_path):
     assert replay(RosScenario(scenario), tmp_path / "here.zarr", 0).same  # one of the other store
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     for run, store in ((in_process, "ros.zarr"), (through_ros, "here.zarr")):
-        with pytest.raises(SweepError, match=f"{store} was run .*, this sweep runs"):
+        with pytest.raises(SweepError, match=f"{store} was run .*, but this sweep runs"):
             run(scenario, design, tmp_path / store)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
