@@ -205,7 +205,7 @@ def test_a_description_beside_the_network_counts_first(tmp_path):
 def test_observations_that_no_term_has_are_refused_by_name(tmp_path):
     file = exported(tmp_path, observation_names="base_ang_vel,height_scan")
     with pytest.raises(
-        ControllerError, match=r"'height_scan' does not exist.*Write `observations`"
+        ControllerError, match=r"'height_scan' does not exist.*List the `observations`"
     ):
         read_policy(file)
 
