@@ -51,8 +51,8 @@ class Closed(metaclass=_Closing):
                 return found.fget(self)  # which raises again what it has raised
             known = [key for key in (*self.__dict__, *dir(kind)) if not key.startswith("_")]
             raise UnknownAttributeError(
-                f"{kind.__name__} has no attribute {name!r}{suggestion(name, known)}; it has: "
-                f"{', '.join(known)}"
+                f"{kind.__name__} has no attribute {name!r}{suggestion(name, known) or '.'} "
+                f"Attributes: {', '.join(known)}"
             )
 
 

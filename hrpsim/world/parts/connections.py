@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import WorldError
+from hrpsim.common.errors import ModelWarning, WorldError
 from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import finite_vector, flag, name_of, not_negative, positive, several
 from hrpsim.engine.constraints.connection_rows import CONNECTION_RECORD, LOCKED
@@ -161,7 +162,7 @@ class Connections(Exclusions):
         record["force_limit"] = not_negative("force_limit", force_limit, 6, finite=False)
         if solver is not None:
             solver_code(solver, "connection")
-        self._refuse_double(record)
+        self._warn_of_equal(record)
         name = self._free_connection_name(name, kind)
         connection = Connection(
             *(self._world, name, kind, ends, frames, flag("collide", collide)),
@@ -215,13 +216,21 @@ class Connections(Exclusions):
             connection.start_disabled()
         self.refresh_exclusions()
 
-    def _refuse_double(self, record: np.void) -> None:
-        """Raise WorldError if an enabled connection joins the same frames in the same way."""
-        for other, known in zip(self._contents.connections, self._contents.connection_records):
-            if known["enabled"] and all(np.array_equal(known[k], record[k]) for k in _JOINED):
-                raise WorldError(
-                    f"connection {other!r} joins the same frames already: change this connection"
-                )
+    def _warn_of_equal(self, record: np.void) -> None:
+        """Warn if an enabled connection joins the same frames in the same way."""
+        records = self._contents.connection_records
+        is_equal = records["enabled"] != 0
+        for field in _JOINED:
+            column = records[field]
+            is_equal &= (column == record[field]).all(axis=tuple(range(1, column.ndim)))
+        if is_equal.any():
+            other = list(self._contents.connections)[int(is_equal.argmax())]
+            warnings.warn(
+                f"connection {other!r} joins the same frames already. Change that connection, or "
+                "remove one of both",
+                ModelWarning,
+                stacklevel=3,
+            )
 
     def _free_connection_name(self, name: str | None, kind: str) -> str:
         if name is not None:
