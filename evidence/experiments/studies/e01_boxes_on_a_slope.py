@@ -234,14 +234,16 @@ def run(options: Options) -> Result:
         drops["mujoco"] = other
     result.data = {"drops": drops}
     result.notes += [
-        "the paper prints a picture, no measures: " + " ".join(__doc__.split("Here: ")[1].split()),
-        "a heap on penalty contacts trembles: points at the maximum extension of their springs go "
-        "between spring and constraint and let go of their anchors. Its energy has no target",
-        "a box that is held at two points alone turns about the line through them for ever: point "
-        "contacts have no friction of torsion, and the step takes no energy",
-        "boxes that jump the fence come to rest on the open slope below it",
-        f"{count} boxes. Depth is that of the lowest corner of any box, looked at every 10 ms. "
-        "A step's time is processor time",
+        "The paper shows a picture without measures. The scene here: "
+        + " ".join(__doc__.split("Here: ")[1].split()),
+        "The heap with penalty contacts never comes to rest, so its energy has no target. A "
+        "point at the maximum extension of its spring alternates between the spring and a "
+        "constraint, and loses its anchor.",
+        "A box with only two contact points can turn about the line through both points without "
+        "end: point contacts have no torsional friction, and the step dissipates nothing.",
+        "Some boxes jump over the fence and come to rest on the open slope below.",
+        f"{count} boxes. The depth is the depth of the lowest corner of all boxes, sampled every "
+        "10 ms. The time of a step is processor time.",
     ]
     return result
 

@@ -174,15 +174,18 @@ def _add_stiff_peers(result: Result, mujoco, duration: float, exact) -> None:
 def _notes(duration: float, exact) -> list[str]:
     angles = np.degrees(exact(np.linspace(0.0, duration, 4001)))
     return [
-        "the paper prints a picture of another linkage, no measures. Here: crank, coupler, rocker "
-        f"and ground of {four_bar.CRANK:g}, {four_bar.COUPLER:g}, {four_bar.ROCKER:g} and "
-        f"{four_bar.GROUND:g} m, {duration:g} s from rest, the crank swinging between "
-        f"{angles.min():.0f} and {angles.max():.0f} degrees",
-        "energy is a share of the largest kinetic energy, of positions and velocities at the ends "
-        "of steps. mujoco's Euler is of first order, its velocities half a step late",
-        "theta(t) is integrated by DOP853 to 1e-12 from the loop's closed form",
-        "bars and hinges: three free bodies, four hinges of five rows each, 20 rows on 18 degrees "
-        "of freedom of which one stays free",
+        "The paper shows a picture of another linkage without measures. The linkage here: crank, "
+        f"coupler, rocker and ground of {four_bar.CRANK:g}, {four_bar.COUPLER:g}, "
+        f"{four_bar.ROCKER:g} and {four_bar.GROUND:g} m. The motion starts from rest and takes "
+        f"{duration:g} s. The crank swings between {angles.min():.0f} and {angles.max():.0f} "
+        "degrees.",
+        "The energy error is relative to the largest kinetic energy, from positions and "
+        "velocities at the end of each step. MuJoCo's Euler integrator is of first order: its "
+        "velocities lag by half a step.",
+        "The exact angle theta(t) is the integral of the closed form of the loop by DOP853, with "
+        "a tolerance of 1e-12.",
+        "The case 'bars and hinges' has three free bodies and four hinges of five rows each: 20 "
+        "rows on 18 degrees of freedom, of which one stays free.",
     ]
 
 

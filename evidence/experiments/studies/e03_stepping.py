@@ -180,19 +180,20 @@ def _notes(changes: np.ndarray, runs: dict[str, Stepping]) -> list[str]:
     first = next(iter(runs.values()))
     away = 100.0 * float(away_from(changes, first.time).mean())
     return [
-        "the papers print curves (Fig. 4, Figs 6, 7) and no numbers. Ours step in place "
-        f"{len(changes) / 2:g} times, played by joint PD with target-ZMP feedback, and are read in "
-        "every step of 1 ms",
-        "above 100 Hz: a Butterworth filter of fourth order, run both ways, of the worse foot. "
-        f"Away from changes: farther than {1e3 * NEAR_CHANGE:g} ms from every moment at which the "
-        f"pattern lifts or puts down a foot, {away:.0f} % of the time. The whole run leaves "
-        "nothing out",
-        f"shares of the roll moment are of the weight times half a sole's width, {HALF_WIDTH:g} m",
-        f"a foot leaves the floor or comes down when its force crosses {100 * LOADED:g} % of the "
-        f"weight. The pattern has {len(changes)} such changes. Chatter would add more",
-        "a is the acceleration of everything above the sensors, from the positions of three steps. "
-        "The weight of the soles, below the sensors, is tared",
-        "hard soles, without bushes, are a comparison without targets",
+        "The papers show curves without numbers (Fig. 4, Figs 6, 7). The robot here steps in "
+        f"place {len(changes) / 2:g} times under joint PD control with target-ZMP feedback. "
+        "Forces are sampled in every step of 1 ms.",
+        "'Above 100 Hz' is the worse foot after a Butterworth high-pass filter of fourth order, "
+        f"run forward and backward. 'Away from changes' leaves out {1e3 * NEAR_CHANGE:g} ms "
+        f"before and after each lift-off and touch-down of the pattern, which keeps {away:.0f} % "
+        "of the time. 'The whole run' leaves nothing out.",
+        "The roll moment is relative to the weight times half the width of a sole, "
+        f"{HALF_WIDTH:g} m.",
+        f"A foot lifts off or touches down when its force crosses {100 * LOADED:g} % of the "
+        f"weight. The pattern has {len(changes)} such changes. Chatter would add more.",
+        "The acceleration a belongs to the mass above the sensors, and follows from the "
+        "positions of three steps. The weight of the soles, below the sensors, is tared.",
+        "The run with hard soles, without bushes, is a comparison without targets.",
     ]
 
 

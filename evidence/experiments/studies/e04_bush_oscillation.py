@@ -212,8 +212,9 @@ def _add_divergence(result: Result) -> None:
         result.add(f"{bush_set}, rk4, {1e3 * TIME_STEP:g} ms", "", outcome)
     decays = ", ".join(f"{name}: {sole_decay(standing_on(name)):.0f}" for name in BUSH_SETS)
     result.notes.append(
-        f"a roll bush brakes the sole's own turning at ({decays}) /s. rk4 follows up to "
-        f"{RK4_REACH / TIME_STEP:.0f} /s at 1 ms, so hrp2_stiff takes steps of half of that"
+        f"A roll bush damps the rotation of a sole in the air at the rates ({decays}) /s. At 1 "
+        f"ms, rk4 is stable up to {RK4_REACH / TIME_STEP:.0f} /s, so hrp2_stiff runs with half of "
+        "that step."
     )
 
 
@@ -228,33 +229,34 @@ def _note_of_estimate(bush_set: str, model: Model, estimate: Mode) -> str:
     period = 100.0 * (finer.period / estimate.period - 1.0)
     ratio = 100.0 * (finer.damping_ratio / estimate.damping_ratio - 1.0)
     return (
-        f"{bush_set}: the slowest mode of the estimate {estimate.kind}; tilted by "
-        f"{tilt_of(model):.4f} rad; with masses between bushes and ankles and a waist that bends "
-        f"its period would change by {period:+.1f} %, its damping ratio by {ratio:+.1f} %"
+        f"{bush_set}: the slowest mode of the estimate {estimate.kind}. The robot is tilted by "
+        f"{tilt_of(model):.4f} rad. An estimate that includes the masses between bushes and "
+        f"ankles and a compliant waist differs by {period:+.1f} % in the period and by "
+        f"{ratio:+.1f} % in the damping ratio."
     )
 
 
 def _notes(mujoco) -> list[str]:
     notes = [
-        "from rest at half-sitting, all above the bushes is turned forward about their pitch axis, "
-        f"by what moves their centre of pressure {100 * PRESSURE:g} cm, and let go. The soles stay "
-        "where they are",
-        "the paper prints a curve (Fig. 5) and no numbers, and stands upright. Straight knees "
-        "would lean on their limits",
-        "period: zero crossings of the left foot's pitch moment less that at rest. Damping ratio: "
-        f"logarithmic decrement. Both from {SETTLED:g} s on, down to {100 * SMALLEST:g} % of the "
-        "first swing",
-        "semi_implicit takes springs by the trapezoidal rule, which damps nothing, and dampers to "
-        "second order: it is judged by the same masses in the same steps, and these by continuous "
-        f"time within {100 * STEPPED:g} %",
+        "The robot starts at rest in half-sitting. The body above the bushes is rotated forward "
+        "about the pitch axis of the bushes until the centre of pressure has moved by "
+        f"{100 * PRESSURE:g} cm, and is released. The soles stay in place.",
+        "The paper shows a curve without numbers (Fig. 5), and its robot stands upright. Here "
+        "the knees are bent, because straight knees would rest on their limits.",
+        "The period comes from zero crossings of the pitch moment of the left foot, less the "
+        "moment at rest. The damping ratio is the logarithmic decrement. Both use the signal "
+        f"from {SETTLED:g} s until the amplitude is {100 * SMALLEST:g} % of the first swing.",
+        "semi_implicit integrates springs by the trapezoidal rule, which adds no damping, and "
+        "dampers to second order. Its result is compared with the same masses integrated in the "
+        f"same steps, and these with continuous time within {100 * STEPPED:g} %.",
     ]
     if mujoco is not None:
         model = standing_on(BUSH_SETS[0])
         soft = mujoco_swing(mujoco, model, 6.0, 0.02).mode
         notes.append(
-            f"with mujoco's default contacts (solref 0.02 s) the floor yields too: {BUSH_SETS[0]} "
-            f"then has a period of {soft.period:.3f} s and a damping ratio of "
-            f"{soft.damping_ratio:.3f}"
+            "With MuJoCo's default contacts (solref 0.02 s) the floor is compliant too: "
+            f"{BUSH_SETS[0]} then has a period of {soft.period:.3f} s and a damping ratio of "
+            f"{soft.damping_ratio:.3f}."
         )
     return notes
 

@@ -63,14 +63,16 @@ def run(options: Options) -> Result:
         _add_plain(result, pattern, "JVRC-1's, 5000/30 to 3000/20", None)
         _add_robustness(result, pattern)
     result.notes += [
-        "playback: joint PD with the description's gains (JVRC-1's) on angles, speeds and torques "
-        "of the pattern. The same pattern and gains in all runs",
-        "bush sets: openhrp 1000/25, jaxon 2500/2.5, hrp2_soft 350/10, hrp2_stiff 600/60 Nm/rad "
-        "and Nms/rad in pitch and roll. All are published, none is changed",
-        "the stabiliser measures joint angles, foot forces and the IMU. Bushes are not measured",
-        "servos without torques give way under the load, 9 mrad in the hip's roll: (a) then falls "
-        "with JVRC-1's gains, and only servos of at least 12000/400 carry it",
-        "pushes: analytic is what the linear inverted pendulum can take at once without a step",
+        "Playback: joint PD control with the gains of the description (JVRC-1's) on the angles, "
+        "velocities and torques of the pattern. All runs have the same pattern and gains.",
+        "Bush sets, stiffness and damping in pitch and roll: openhrp 1000/25, jaxon 2500/2.5, "
+        "hrp2_soft 350/10, hrp2_stiff 600/60 Nm/rad and Nms/rad. All are published values, "
+        "unchanged.",
+        "The stabiliser measures joint angles, foot forces and the IMU, but no bush angles.",
+        "Servos without the torques of the pattern deflect under the load, by 9 mrad in hip "
+        "roll. Walk (a) then falls with JVRC-1's gains. Gains of at least 12000/400 are needed.",
+        "Pushes: the analytic value is the largest impulse that the linear inverted pendulum "
+        "withstands without a step.",
     ]
     result.data.update(model=model, pattern=pattern, trials=trials)
     return result

@@ -165,14 +165,16 @@ def _add_aims(result: Result, times: dict) -> None:
 def _notes(worlds: dict) -> list[str]:
     sweeps = {p: w.stats.iterations for (p, name), w in worlds.items() if name == "converged"}
     return [
-        "hrp2_like with bushes (36 joints), PD standing at rest, 1 ms, whole steps with collision "
-        "detection and sensors. Processor time, medians of turns of 20 ms, all cases in turn",
-        "the parts are repeated in place, each the least of five times",
-        f"mujoco next to {SWEEPS} sweeps, best turn, is its PGS, which stops when it has converged",
-        "sweeps when converged: " + ", ".join(f"{n} at {p} points" for p, n in sweeps.items()),
-        "source: Choreonoid's semi-implicit step, converged, and OpenHRP3 with 120 sweeps, as "
-        "measured on the development machine in other runs. The paper's Fig. 7 (Pentium D 940) is "
-        "a picture: about 1 ms at some tens of points",
+        "The robot is hrp2_like with bushes (36 joints) at rest under PD control, with steps of "
+        "1 ms. A step includes collision detection and sensors. Times are processor times: "
+        "medians of blocks of 20 ms, all cases in alternation.",
+        "The time of each part of a step is the shortest of five repetitions on the same state.",
+        f"The MuJoCo value next to {SWEEPS} sweeps (best block) is MuJoCo's PGS solver, which "
+        "stops at convergence.",
+        "Sweeps until convergence: " + ", ".join(f"{n} at {p} points" for p, n in sweeps.items()),
+        "The source values are Choreonoid's semi-implicit step at convergence, and OpenHRP3 with "
+        "120 sweeps, both measured on the development machine in other runs. Fig. 7 of the paper "
+        "(Pentium D 940) shows about 1 ms at some tens of points.",
     ]
 
 

@@ -83,15 +83,18 @@ def run(options: Options) -> Result:
         _add_rows(result, speed, rate, paths)
         result.data["paths"][speed, rate] = {name: path[:, 0] for name, path in paths.items()}
     result.notes += [
-        "the thesis plots its paths and prints no numbers: close to theory, closer at smaller dt",
-        "semi_implicit follows the parabola exactly until the step in which the box stops: with a "
-        "speed r left it ends r (dt - r / (mu g)) / 2 too far, at most mu g dt^2 / 8, and not at "
-        "all where v0 / (mu g dt) is whole, as in the thesis's cases",
-        "penalty: a box that sinks by d presses less by m d'', so friction takes less of its "
-        "speed: it is mu d ahead of the parabola while it slides. Spring and damper of the default "
-        "stiffness, 0.5 m / dt^2 for the mass that a corner feels. The box sinks into them at the "
-        "start, and swings about its anchors when it has stopped",
-        "where mujoco's box rises and sinks it hops and tumbles, with its default contacts",
+        "The thesis plots paths without numbers. Its paths are close to theory, and closer at "
+        "smaller dt.",
+        "semi_implicit follows the parabola exactly until the step in which the box stops. With "
+        "the remaining speed r, the box stops r (dt - r / (mu g)) / 2 too far: at most mu g dt^2 "
+        "/ 8. The error is zero if v0 / (mu g dt) is a whole number, as in the cases of the "
+        "thesis.",
+        "penalty: the springs have the default stiffness, 0.5 m / dt^2 with the effective mass m "
+        "at a corner. While the box sinks by the depth d, its normal force is smaller by m d'', "
+        "and so is friction. The sliding box is therefore mu d ahead of the parabola. After the "
+        "stop, the box oscillates about the anchors of its springs.",
+        "With MuJoCo's default contacts, the box hops and tumbles in the cases whose height "
+        "changes.",
     ]
     return result
 

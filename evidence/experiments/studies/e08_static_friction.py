@@ -195,25 +195,32 @@ def run(options: Options) -> Result:
     }
     if mujoco is not None:
         stiff = MujocoPush(mujoco, rates[-1], impratio=100.0)([0.9 * THRESHOLD])[0]
-        result.notes.append(f"mujoco with impratio 100, dt 1/{rates[-1]} s: creep {stiff:.2e} m")
+        result.notes.append(
+            f"MuJoCo with impratio 100 and dt 1/{rates[-1]} s creeps by {stiff:.2e} m."
+        )
         paths = {rate: _path(MujocoPush(mujoco, rate), 3.92) for rate in rates}
         result.data["paths"]["mujoco"] = paths
     result.notes += [
-        "static where all dt say so (1/50, 1/100, 1/200, 1/400 s), else each dt's verdict",
-        "penalty gives elastically before it holds. Where its threshold is off, the give of the "
-        "springs is part of the 0.1 m",
-        "pushed at its centre the box leans on its front corners. A corner at the back that lets "
-        f"go of all its load at mu times its own force does so from {CORNERS:.2f} N on, as the "
-        "thesis's does between 3.92 and 4.41 N. Here the anchor of a corner that creeps is dragged "
-        "along and keeps mu times its force",
-        "at exactly 4.9 N theory leaves no net force on a box at rest, so it stays. Springs that "
-        "swing a little may let it go",
-        "the threshold found is the force that moves the box 0.1 m in 15 s: 4.9012 N in theory",
-        "over the headings dt is 1/100 s, mujoco's 1/400 s. Thresholds found to 5e-5 N and 5e-4 N",
-        "mujoco next to the pyramid is its pyramidal cone, whose axes are the plane's (in theory "
-        "sqrt(2) - 1). Ours draws the axes at random for each contact point, as the LCP paper does",
-        "creep at 0.9 of the threshold, other engines, measured earlier: drake TAMSI 9.5e-4 m, "
-        "bullet 1.3e-4 m, dart 4e-7 m",
+        "'static' means static at every dt (1/50, 1/100, 1/200, 1/400 s). Otherwise the table "
+        "gives the result of each dt.",
+        "penalty: the springs yield elastically before friction holds. If the threshold is off, "
+        "the deflection of the springs is part of the 0.1 m.",
+        "A push at the centre of the box loads the front corners. If the spring of a back corner "
+        "were released completely at mu times the normal force, the box would slide from "
+        f"{CORNERS:.2f} N on. The box of the thesis slides between 3.92 and 4.41 N. In hrpsim, "
+        "the anchor of such a spring moves along, and the corner keeps the friction mu times its "
+        "normal force.",
+        "At exactly 4.9 N the net force on a box at rest is zero in theory, so the box stays. "
+        "Oscillating springs may release the box.",
+        "The measured threshold is the force that moves the box by 0.1 m in 15 s: 4.9012 N in "
+        "theory.",
+        "Over the headings, dt is 1/100 s in hrpsim and 1/400 s in MuJoCo. The thresholds are "
+        "accurate to 5e-5 N and 5e-4 N.",
+        "The MuJoCo value next to the pyramid is MuJoCo's pyramidal cone, with the axes of the "
+        "plane (in theory sqrt(2) - 1). hrpsim draws random axes for each contact point, as the "
+        "LCP paper does.",
+        "Creep of other engines at 0.9 of the threshold, measured earlier: drake TAMSI 9.5e-4 m, "
+        "bullet 1.3e-4 m, dart 4e-7 m.",
     ]
     return result
 

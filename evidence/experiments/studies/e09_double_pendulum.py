@@ -124,7 +124,7 @@ def _sticking_rows(result: Result) -> None:
         add("stands at", "rad", float(late[-1]), analytic=float(truth))
         add("off by", "rad", float(abs(late[-1] - truth)), at_most(0.02), analytic=0.0)
         add("moves when it stands", "rad", float(np.ptp(late)), at_most(1e-6))
-    result.notes.append(f"friction of {STRONG:g} Nm holds the link up to {most:.4f} rad")
+    result.notes.append(f"A friction of {STRONG:g} Nm holds the link up to {most:.4f} rad.")
 
 
 def run(options: Options) -> Result:
@@ -141,19 +141,23 @@ def run(options: Options) -> Result:
     result.add(what, "rad", float(np.abs(printed - truth).max()))
     result.data |= {"truth": (seen, truth), "printed": printed}
     result.notes += [
-        f"the moment about an axis is {pendulum.INERTIA:.4f} kg m^2 for the box that is simulated, "
-        "2 m from axis to centre and 4 m between the axes. The thesis prints 100/3",
-        "Lagrange's equations by DOP853 at 1e-12, stopped at every change of friction's sign. A "
-        "joint that stands is held where friction can",
-        "the thesis plots its angles and prints no numbers: close to theory, closer at smaller w "
-        "and dt. It does not say how stiff its springs are, nor how wide its hinges",
-        "springs: compliant ball connections, two to a hinge, 1 m from its centre on either side. "
-        "Each would give w under the whole weight below. The thesis's springs are explicit, with "
-        "a constraint at the extension w, because explicit springs stiffer than 1 / dt^2 explode. "
-        "These are implicit, so w is their stiffness, which grows by 1 / dt^2 as there",
-        "a joint reverses within a step: dry friction then has the wrong sign for a part of it, "
-        "which is an error of first order in dt, in rk4 and semi_implicit alike",
-        f"{duration:g} s of motion",
+        f"The moment of inertia about a joint axis is {pendulum.INERTIA:.4f} kg m^2 for the "
+        "simulated box, with 2 m from axis to centre and 4 m between the axes. The thesis prints "
+        "100/3.",
+        "Lagrange's equations are integrated by DOP853 with a tolerance of 1e-12, and stopped at "
+        "every change of sign of the friction. A joint at rest stays at rest while friction can "
+        "hold the joint.",
+        "The thesis plots angles without numbers. Its angles are close to theory, and closer at "
+        "smaller w and dt. The stiffness of its springs and the width of its hinges are not "
+        "given.",
+        "Each hinge consists of two compliant ball connections, 1 m from its centre on either "
+        "side. w is the deflection of one connection under the whole weight below. The thesis "
+        "has explicit springs with a constraint at the extension w, because explicit springs "
+        "stiffer than 1 / dt^2 diverge. The springs here are implicit, so w sets their "
+        "stiffness, proportional to 1 / dt^2 as in the thesis.",
+        "If a joint reverses within a step, dry friction has the wrong sign for a part of the "
+        "step. This is an error of first order in dt, both in rk4 and in semi_implicit.",
+        f"The motion takes {duration:g} s.",
     ]
     return result
 

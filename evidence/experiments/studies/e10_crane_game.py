@@ -217,20 +217,20 @@ def run(options: Options) -> Result:
         result.data["postures"] = [*held["postures"], *carried["postures"], falling.posture()]
     result.data["model"] = falling.robot.model
     result.notes += [
-        f"box {scene.MASS:g} kg, friction {scene.FRICTION:g}, each pad presses with "
-        f"{scene.GRIP:.4g} N, {scene.SAFETY:g} times the force that the weight needs",
-        f"the box slips if the hand accelerates upwards by {scene.critical_lift():.4g} m/s^2 "
-        f"(2 mu N = m (g + a)), or by {scene.critical_shift():.4g} m/s^2 along the pads",
-        f"abrupt: {ABRUPT:.4g} m/s^2 upwards for {ABRUPT_FOR:g} s",
-        f"an object slips if a corner moves by more than {1e3 * LARGEST_SLIP:g} mm relative to the "
-        "claws. The figure draws slips below 1e-10 mm as 1e-10 mm",
-        f"girder and heart {hooks.MASS:g} kg. The girder's slots are {1e3 * hooks.SLOT:g} mm high, "
-        f"the pads {1e3 * hooks.PAD_HEIGHT:g} mm, so the flange rests on the pads. "
-        f"{hooks.GIRDER_GRIP:g} N with friction {hooks.SLIPPERY:g} carry "
+        f"The box has {scene.MASS:g} kg and friction {scene.FRICTION:g}. Each pad presses with "
+        f"{scene.GRIP:.4g} N, {scene.SAFETY:g} times the force that the weight needs.",
+        f"The box slips if the hand accelerates upwards by {scene.critical_lift():.4g} m/s^2 (2 "
+        f"mu N = m (g + a)), or along the pads by {scene.critical_shift():.4g} m/s^2.",
+        f"The abrupt move accelerates upwards by {ABRUPT:.4g} m/s^2 for {ABRUPT_FOR:g} s.",
+        f"An object slips if a corner moves by more than {1e3 * LARGEST_SLIP:g} mm relative to "
+        "the claws. The figure draws slips below 1e-10 mm as 1e-10 mm.",
+        f"Girder and heart have {hooks.MASS:g} kg. The slots of the girder are "
+        f"{1e3 * hooks.SLOT:g} mm high and the pads {1e3 * hooks.PAD_HEIGHT:g} mm, so the flange "
+        f"rests on the pads. {hooks.GIRDER_GRIP:g} N with friction {hooks.SLIPPERY:g} carry "
         f"{2 * hooks.SLIPPERY * hooks.GIRDER_GRIP:.2g} N of the weight of "
-        f"{hooks.MASS * scene.GRAVITY:.3g} N",
-        f"the heart is flat. Pads press with {hooks.HEART_GRIP:.4g} N in the notch and at the tip, "
-        "and friction carries the weight",
+        f"{hooks.MASS * scene.GRAVITY:.3g} N.",
+        f"The heart is flat. The pads press with {hooks.HEART_GRIP:.4g} N in the notch and at the "
+        "tip, and friction carries the weight.",
     ]
     return result
 

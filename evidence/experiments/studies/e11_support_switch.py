@@ -112,10 +112,12 @@ def run(options: Options) -> Result:
     result.add("least margin of the ZMP in the support", "m", margin, at_least(0.0))
     result.add("ZMP off the cart-table plan, at most", "m", float(off.max()))
     result.notes += [
-        "the source's humanoid H6 has 34 links. The source measured 0.18 s on a Celeron 300A",
-        "our time covers base, torques, wrenches, centre of mass, momenta, ZMP and margins. "
-        "Pinocchio's time covers only torques under a given base motion, called from Python",
-        "times are medians on one thread. The title of each snapshot names the fixed foot",
+        "The humanoid of the source, H6, has 34 links. The source measured 0.18 s on a Celeron "
+        "300A.",
+        "The time of hrpsim covers base motion, torques, wrenches, centre of mass, momenta, ZMP "
+        "and margins. The time of Pinocchio, called from Python, covers only torques under a "
+        "given base motion.",
+        "Times are medians on one thread. The title of each snapshot names the fixed foot.",
     ]
     return result
 

@@ -229,14 +229,17 @@ def run(options: Options) -> Result:
     counts = COUNTS[:3] if options.quick else COUNTS
     add_growth(result, counts, 3 if options.quick else 20)
     result.notes += [
-        "the source prints neither load nor shape of a box. Cubes of 0.1 m here, three loads",
-        "a direct step touches about 6.3 kB a box: beams that leave the processor's second cache "
-        "cost more a box, whatever the algorithm",
-        "distances do not show bending, hence the sag, which the source does not print",
-        f"sweeps end before their limit once none changes a velocity by {1e-6:g} g dt",
-        "mujoco's PGS has 10 000 iterations, a tenth",
-        "iterative with rigid joints: impulses that lag behind by many steps and a correction "
-        "within two steps excite each other. The source's damping time of 2 s corrects slowly",
+        "The source gives neither the load nor the shape of a box. Here the boxes are cubes of "
+        "0.1 m, with three loads.",
+        "A direct step uses about 6.3 kB of memory for each box. The time for each box rises "
+        "when a beam no longer fits into the second-level cache, with any algorithm.",
+        "Distances between boxes do not show bending. The table therefore adds the sag, which "
+        "the source does not give.",
+        f"Sweeps end before their limit if no velocity changes by more than {1e-6:g} g dt.",
+        "MuJoCo's PGS has 10 000 iterations, a tenth of the sweeps of hrpsim.",
+        "iterative with rigid joints: the impulses lag behind by many steps. A position "
+        "correction within two steps then excites oscillations. The damping time of the source, "
+        "2 s, corrects slowly.",
     ]
     return result
 

@@ -232,11 +232,11 @@ def run(options: Options) -> Result:
         if case in (HANGING, BOOM):
             add_iterative(result, case)
     result.notes += [
-        "the source shows a picture and gives no measures: "
+        "The source shows a picture without measures. The scene here: "
         + " ".join(__doc__.split("Here: ")[1].split()),
-        "a swinging ball joint under T newton lets a link of mass m and length l vibrate at "
-        "sqrt(12 T / (m l)): 1e4 rad/s here",
-        "gaps are looked at 60 times a second. Inf: a step was not finite",
+        "Under a tension T [N], a link of mass m and length l between ball joints vibrates at "
+        "sqrt(12 T / (m l)), here 1e4 rad/s.",
+        "Gaps are sampled 60 times a second. inf means that a step had no finite result.",
     ]
     return result
 

@@ -182,18 +182,20 @@ def _notes(runs: dict) -> list[str]:
     world = runs["hybrid"].scene.world
     shaken = runs["hybrid"].time[-1] - gripper.SHAKEN
     return [
-        "the source names the scene and prints no numbers. Here: a box of "
-        f"{gripper.MASS:g} kg, pads of friction {gripper.PAD_FRICTION:g}, {gripper.GRIP:g} N each, "
-        f"dragged {gripper.DRAG:g} m along the floor, lifted {gripper.LIFT:g} m, shaken along the "
-        f"pads {shaken:g} s with 0.5 g at {gripper.FREQUENCY:g} Hz. {gripper.OBJECTS} boxes, "
-        "cylinders and balls on the floor",
-        "motion in the grip: of the box relative to either finger, since the fingers closed at "
-        f"{gripper.CLOSED:g} s. Pads yield by {gripper.PAD_COMPLIANCE:g} m/N a point, like rubber, "
-        "except in rows called rigid",
-        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are direct at the end. "
-        "Processor time of the steps, all scenes in one process, 50 steps each in turn",
-        "mujoco has no motors that are constraints, so its hand follows the path on position "
-        "actuators. Impratio 100 makes friction stiffer than normal forces",
+        "The source describes the scene without numbers. The scene here: a box of "
+        f"{gripper.MASS:g} kg between pads with friction {gripper.PAD_FRICTION:g} and "
+        f"{gripper.GRIP:g} N each. The hand drags the box {gripper.DRAG:g} m along the floor, "
+        f"lifts the box {gripper.LIFT:g} m, and shakes the box along the pads for {shaken:g} s "
+        f"with 0.5 g at {gripper.FREQUENCY:g} Hz. {gripper.OBJECTS} boxes, cylinders and balls "
+        "lie on the floor.",
+        "The motion in the grip is the motion of the box relative to either finger after the "
+        f"fingers closed at {gripper.CLOSED:g} s. Each contact point of a pad has a compliance of "
+        f"{gripper.PAD_COMPLIANCE:g} m/N, like rubber, except in rows called rigid.",
+        f"hybrid: {world.stats.direct_rows} of {world.stats.row_count} rows are solved directly "
+        "at the end. The time is the processor time of the steps, all scenes in one process, 50 "
+        "steps of each in alternation.",
+        "MuJoCo has no motor constraints, so its hand follows the path by position actuators. "
+        "impratio 100 makes friction stiffer than the normal forces.",
     ]
 
 

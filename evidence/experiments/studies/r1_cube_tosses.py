@@ -257,11 +257,11 @@ def run(options: Options) -> Result:
     growth = {name: _growth(make, found[name], tosses) for name, make in cubes(mujoco).items()}
     result.data["growth"] = growth
     result.notes += [
-        f"{len(tosses)} tosses, {sum(map(len, tosses))} frames at {FRAME_RATE:g} Hz, each "
-        f"toss from its first measured state; {FOLDS} folds. The mean position error is what is "
-        "fitted",
-        "on all 513 tosses with known figures, position: bullet 13.3 %, MuJoCo fitted 12.8, "
-        "Drake 12.7",
+        f"{len(tosses)} tosses with {sum(map(len, tosses))} frames at {FRAME_RATE:g} Hz, each "
+        f"simulated from its first measured state, in {FOLDS} folds. The fits minimise the mean "
+        "position error.",
+        "Published position errors on all 513 tosses: bullet 13.3 %, MuJoCo after a fit 12.8 %, "
+        "Drake 12.7 %.",
     ]
     return result
 

@@ -104,10 +104,12 @@ def run(options: Options) -> Result:
         fitting.add_profiles(result, entrants[:2], found, len(landings))
     result.data |= {"plain": {k: ours for k, (ours, _) in plain.items()}, "judged": judged}
     result.notes += [
-        f"{len(landings)} landings whose feet come down in the recorded 50 ms; {FOLDS} folds. "
-        "Fitted is the mean of the three errors, each as a share of that if nothing changes",
-        "the height of the ground is that of the first foot when it has stopped. The velocities of "
-        "the heel springs, which have no encoder, are those that keep the rods' length",
+        f"{len(landings)} landings in which the feet touch down within the recorded 50 ms, in "
+        f"{FOLDS} folds. The fits minimise the mean of three errors, each divided by the error of "
+        "the prediction 'nothing changes'.",
+        "The height of the ground is the height of the first foot after the foot has stopped. "
+        "The heel springs have no encoder. Their velocities follow from the constant length of "
+        "the rods.",
     ]
     return result
 

@@ -174,10 +174,10 @@ def run(options: Options) -> Result:
         _choice_rows(result, ours, halves, _QUICK if options.quick else tuple(MODELS))
         _held_out_rows(result, ours, peer, seen, rest)
     result.notes += [
-        f"windows of {WINDOW:g} s, {sum(len(one.time) for one in rest)} samples held out",
-        "an encoder is set to zero while dry friction holds the pendulum off the plumb line, so "
-        "each recording has its own zeros",
-        f"published, on other recordings: {PUBLISHED[0]} mrad and {PUBLISHED[1]} rad/s",
+        f"Windows of {WINDOW:g} s. {sum(len(one.time) for one in rest)} samples are held out.",
+        "Each recording has its own unknown encoder offsets: the encoders are zeroed while dry "
+        "friction holds the pendulum away from the vertical.",
+        f"Published, on other recordings: {PUBLISHED[0]} mrad and {PUBLISHED[1]} rad/s.",
     ]
     return result
 

@@ -177,9 +177,10 @@ def run(options: Options) -> Result:
         _held_out_rows(result, ours, others[0] if others else None, seen, rest, options.quick)
     span = f"{whole.time[0]:.1f} to {whole.time[-1]:.1f} s"
     result.notes += [
-        f"windows of {WINDOW:g} s. The recording goes from {span}. Its last third is held out. "
-        "A prediction is of samples after those of the fit, within the first two thirds",
-        f"earlier results for the last 7.8 s of the whole 23.5 s, in mrad: {PUBLISHED}",
+        f"Windows of {WINDOW:g} s. The recording goes from {span}, and its last third is held "
+        "out. 'Error of prediction': the model is fitted to a part of the first two thirds and "
+        "predicts the samples after that part.",
+        f"Earlier results for the last 7.8 s of the whole 23.5 s, in mrad: {PUBLISHED}.",
     ]
     return result
 
