@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hrpsim.world.world import World
 
 NOT_INSTALLED = "not installed"
-MUJOCO_FORM = "dense up to 60 degrees of freedom, sparse above"  # jacobian="auto"
+MUJOCO_FORM = "dense Jacobian up to 60 degrees of freedom, sparse above"  # jacobian="auto"
 
 
 def mujoco_module() -> ModuleType | None:
