@@ -18,6 +18,7 @@ import platform
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -26,7 +27,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError, shown_value
+from hrpsim.common.errors import HrpsimError, ModelWarning, shown_value
 from hrpsim.sweeps.framework.scenario import (
     Outcome,
     Parameter,
@@ -76,7 +77,10 @@ def run_cells(
     """
     if expected is not None:
         try:
-            problem = differences(_fingerprint(scenario, expected), dict(expected))
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ModelWarning)  # the process that began has warned
+                found = _fingerprint(scenario, expected)
+            problem = differences(found, dict(expected))
         except HrpsimError as error:  # for example, a file of the study is missing
             problem = f"{type(error).__name__}: {error}"
         if problem:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -60,14 +61,16 @@ class Survival(NamedTuple):
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
     """Return the Kaplan-Meier curve of falls [s] with Greenwood's log-log interval.
 
-    A time of NaN is not a fall.
+    A time of NaN is not a fall. Where the interval is undefined, as after the fall of all runs, the
+    interval is the probability.
     """
     from scipy.stats import CensoredData, ecdf
 
     fell = ~np.isnan(fell_at)
     data = CensoredData(uncensored=fell_at[fell], right=ended[~fell])
     curve = ecdf(data).sf
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The confidence interval is undefined")
         interval = curve.confidence_interval(CONFIDENCE, method="log-log")
     middle = curve.probabilities
     low, high = interval.low.probabilities, interval.high.probabilities

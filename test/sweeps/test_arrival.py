@@ -6,15 +6,16 @@
 import os
 import subprocess
 import sys
+import warnings
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 
 import pytest
 from grouped import needs
 from sweeps.scenarios import HEIGHTS, fall, named
 
-from hrpsim import WorldError, sweep
+from hrpsim import ModelWarning, WorldError, sweep
 from hrpsim.sweeps import Design, SweepError
-from hrpsim.sweeps.cells import Cell
+from hrpsim.sweeps.cells import DONE, Cell, fingerprint, run_cells
 from hrpsim.sweeps.driver import Driver
 from hrpsim.sweeps.framework.scenario import FunctionScenario
 
@@ -66,6 +67,24 @@ def test_a_pool_whose_processes_end_as_they_begin_marks_no_cell_as_failed():
     driver = Driver(named(fall), None, Broken, mended=True, in_flight=4, per_task=1)
     with pytest.raises(SweepError, match=r"end at their start\. .* under `if __name__ =="):
         list(driver.results([Cell(k, {}, k) for k in range(9)], lambda: None))
+
+
+class Warns(FunctionScenario):
+    """A scenario whose world has something that users should know."""
+
+    def probe(self):
+        warnings.warn("joints without gains", ModelWarning, stacklevel=1)
+        return "as everywhere"
+
+
+def test_only_the_process_that_begins_a_sweep_warns_of_the_world():
+    scenario = Warns(fall, fall.outcomes)
+    with pytest.warns(ModelWarning, match="joints without gains"):
+        expected = fingerprint(scenario)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (result,) = run_cells(scenario, (Cell(0, {}, 1),), expected)
+    assert (result.status, result.error) == (DONE, "")
 
 
 class Elsewhere(ThreadPoolExecutor):

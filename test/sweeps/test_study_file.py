@@ -122,3 +122,9 @@ def test_survival_without_falls_before_an_end_is_the_share_that_stands():
     early = survival(np.array([1.0, 1.5, 2.0, 5.0]), np.array([1.0, np.nan, 2.0, np.nan]))
     at = dict(zip(early.times.tolist(), early.probability.tolist()))
     assert at[2.0] == pytest.approx(0.75 * 0.5)
+
+
+@pytest.mark.filterwarnings("error")
+def test_after_the_fall_of_all_runs_the_interval_is_the_probability():
+    curve = survival(np.array([1.0, 2.0]), np.array([1.0, 2.0]))
+    assert (curve.probability[-1], curve.low[-1], curve.high[-1]) == (0.0, 0.0, 0.0)
