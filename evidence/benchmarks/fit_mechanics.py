@@ -6,8 +6,8 @@
 python -m evidence.benchmarks.fit_mechanics [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
 scipy integrates three systems. A motor with an encoder drives an arm through an elastic gear with
-backlash, or with losses. A foot on two rails slides and bounces on a compliant floor with dry friction. The noise
-is white, or autoregressive of first order.
+backlash, or with losses. A foot on two rails slides and bounces on a compliant floor with dry
+friction. The noise is white, or autoregressive of first order.
 """
 
 from __future__ import annotations
