@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from arm import DAMPING, URDF, WORLD
+from fitting.arm import DAMPING, URDF, WORLD
 
 import hrpsim
 from hrpsim.fitting import Recording

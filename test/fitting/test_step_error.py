@@ -5,7 +5,7 @@
 
 import numpy as np
 import pytest
-from arm import DAMPING, GAIN, URDF, WORLD, commanded, motion, recording
+from fitting.arm import DAMPING, GAIN, URDF, WORLD, commanded, motion, recording
 
 import hrpsim
 
