@@ -127,20 +127,32 @@ class BushedRobot(MujocoRobot):
         self.mujoco.mj_step(self.mj, self.data, nstep=round(REST / STEP))
         self.mj.dof_damping[:] = dampings
 
+    def velocities(self) -> np.ndarray:
+        """Return the velocities (nv,) at the time of the positions.
+
+        In MuJoCo's steps, velocities belong to the middle between two positions.
+        """
+        return self.data.qvel + 0.5 * STEP * self.data.qacc
+
     def readings(self) -> np.ndarray:
         """Return the wrenches of both soles and the IMU at present (18,)."""
-        reading = self._imu(self.q(), self._imus[0])
-        motion = reading.angular_velocity, reading.linear_acceleration
-        return np.concatenate([self.wrenches().ravel(), *motion])
+        imu = self._imus[0]
+        force = self._imu(self.q(), imu).linear_acceleration
+        return np.concatenate([self.wrenches().ravel(), imu.R.T @ self.velocities()[3:6], force])
 
     def follow_and_read(self, positions: np.ndarray, steps: int) -> np.ndarray:
-        """Follow, and return the mean of `readings` over the last steps (18,)."""
+        """Follow, and return the mean of `readings` over the last steps (18,).
+
+        MuJoCo finds forces at the beginning of a step, from the targets of this time.
+        """
         found, begin = np.zeros(18), self._target
-        self.follow(begin + (1.0 - MEAN / steps) * (positions - begin), None, steps - MEAN)
-        for k in range(MEAN - 1, -1, -1):
-            self.follow(begin + (1.0 - k / steps) * (positions - begin), None, 1)
-            self.mujoco.mj_forward(self.mj, self.data)
-            found += self.readings() / MEAN
+        for k in range(1, steps + 1):
+            self.mujoco.mj_step(self.mj, self.data)
+            self.data.ctrl[:] = begin + k / steps * (positions - begin)
+            if k > steps - MEAN:
+                self.mujoco.mj_forward(self.mj, self.data)
+                found += self.readings() / MEAN
+        self._target = positions
         return found
 
     def wrenches(self) -> np.ndarray:
@@ -189,7 +201,8 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
     for k in range(round(duration / PERIOD) + 1):
         q = robot.q()
         turn = Rotation.from_quat(q[3:7])
-        speed = np.concatenate([turn.inv().apply(data.qvel[:3]), data.qvel[3:6]])
+        v = robot.velocities()
+        speed = np.concatenate([turn.inv().apply(v[:3]), v[3:6]])
         wanted = targets(first, motors, (k + 1) * PERIOD)
         rows.append(
             (
@@ -197,7 +210,7 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
                 q[:7],
                 speed,
                 data.qpos[robot._q_index].copy(),
-                data.qvel[robot._v_index].copy(),
+                v[robot._v_index],
                 data.actuator_force.copy(),
                 readings[:12].reshape(2, 6),
                 readings[12:],

@@ -5,9 +5,9 @@
 
 python -m evidence.benchmarks.fit_mechanics [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
-scipy integrates two systems. A motor with an encoder drives an arm through an elastic gear with
-backlash. A foot on two rails slides and bounces on a compliant floor with dry friction. The noise
-is white, or autoregressive of first order.
+scipy integrates three systems. A motor with an encoder drives an arm through an elastic gear with
+backlash, or with losses. A foot on two rails slides and bounces on a compliant floor with dry
+friction. The noise is white, or autoregressive of first order.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ robots:
     urdf: model.urdf
     base: fixed
     gains: {shoulder: [14.0, 0.4]}
-    actuators: {shoulder: {encoder: motor, stiffness: 90.0, damping: 0.5, backlash: 0.0}}
+    actuators:
+      shoulder: {encoder: motor, stiffness: 90.0, damping: 0.5, backlash: 0.0, efficiency: 1.0,
+                 backdriving_efficiency: 1.0}
 """
 FOOT = """<robot name="foot"><link name="base"/><link name="carriage"/>
 <link name="foot"><inertial><mass value="2.0"/>
@@ -59,6 +61,7 @@ robots:
   - {name: foot, urdf: model.urdf, base: fixed, gains: {along: [0, 0], up: [0, 0]}}
 """
 STIFFNESS, DAMPING, BACKLASH, ROTOR, INERTIA, WEIGHT = 60.0, 0.5, 0.03, 0.05, 0.11, 0.3 * G
+LOSSES, SLOW = (0.8, 0.7), 1e-4  # efficiencies; velocity below which friction falls [rad/s]
 MASS, FRICTION, COMPLIANCE, DAMPING_TIME = 2.0, 0.4, 1e-4, 0.006  # of foot and floor
 SPEED, HEIGHTS = 2.0, (0.0, 1e-4, -4e-4)  # at the start of each recording [m/s, m]
 GEAR_NOISE, FOOT_NOISE = 2e-4, 1e-4  # [rad, m]
@@ -85,23 +88,32 @@ def coloured(random: np.random.Generator, colour: float, *shape: int) -> np.ndar
     return lfilter([1.0], [1.0, -colour], white, axis=0)
 
 
-def geared(backlash: float, seed: int = 0, colour: float = 0.0) -> Recording:
-    """Return the recording of an arm behind an elastic gear with backlash [rad]."""
+def geared(
+    backlash: float, seed: int | None = 0, colour: float = 0.0, losses: tuple[float, float] = (1, 1)
+) -> Recording:
+    """Return the recording of an arm behind an elastic gear with backlash [rad].
+
+    seed: None: without noise. losses: efficiency of the gear, and the same driven back.
+    """
     time, command_time = np.arange(0.0, 2.0, 0.01), np.arange(0.0, 2.0, 0.05)
     commands = 0.5 * np.sin(5.0 * command_time) * (command_time > 0.0)
+    mean, loss = 0.5 * (1.0 / losses[0] + losses[1]), 0.5 * (1.0 / losses[0] - losses[1])
 
     def rate(t, x):
         command = commands[max(np.searchsorted(command_time, t, side="right") - 1, 0)]
-        twist = x[2] - x[0]
-        free = np.sign(twist) * max(abs(twist) - 0.5 * backlash, 0.0)
-        torque = STIFFNESS * free + (DAMPING * (x[3] - x[1]) if free or not backlash else 0.0)
-        motor = 14.0 * (command - x[2]) - 0.4 * x[3] - torque
+        gap = np.clip(x[4], -0.5 * backlash, 0.5 * backlash)
+        torque, relaxing = STIFFNESS * (x[2] - x[0] - gap) + DAMPING * (x[3] - x[1]), 0.0
+        if 2.0 * gap * np.sign(torque) < backlash:  # no flank pulls (Nordin, Galic, Gutman 1997)
+            torque, relaxing = 0.0, torque / DAMPING
+        motor = 14.0 * (command - x[2]) - 0.4 * x[3] - mean * torque
+        motor -= loss * abs(torque) * np.tanh(x[3] / SLOW)
         link = torque - 0.1 * x[1] - WEIGHT * np.sin(x[0])
-        return [x[1], link / INERTIA, x[3], motor / ROTOR]
+        return [x[1], link / INERTIA, x[3], motor / ROTOR, relaxing]
 
     ends = {"t_eval": time, "max_step": 1e-3, "rtol": 1e-8, "atol": 1e-10}
-    x = solve_ivp(rate, (0.0, time[-1]), np.zeros(4), **ends).y
+    x = solve_ivp(rate, (0.0, time[-1]), np.zeros(5), "LSODA" if loss else "RK45", **ends).y
     noise = GEAR_NOISE * coloured(np.random.default_rng(seed), colour, len(time), 2, 1)
+    noise *= seed is not None
     noise[:2] = 0.0  # the arm hangs still: the first velocity is a difference of positions
     joints = ("shoulder",)
     motor = (x[2][:, None] + noise[:, 1])[1:]
@@ -145,14 +157,24 @@ def systems() -> tuple[System, ...]:
         f"contacts.{PAIR}.compliance": {"start": 2e-4, "between": [1e-5, 1e-3], "scale": "log"},
         f"contacts.{PAIR}.damping_time": {"start": 0.004, "between": [0.0, 0.05]},
     }
+    lossy: dict[str, object] = {
+        f"{GEAR}.stiffness": {"start": 90.0, "between": [10, 500]},
+        f"{GEAR}.efficiency": {"start": 0.95, "between": [0.3, 1.0]},
+        f"{GEAR}.backdriving_efficiency": {"start": 0.95, "between": [0.3, 1.0]},
+    }
     true_gear = dict(zip(gear, (STIFFNESS, DAMPING, BACKLASH)))
+    true_lossy = dict(zip(lossy, (STIFFNESS, *LOSSES)))
     true_contact = dict(zip(contact, (FRICTION, COMPLIANCE, DAMPING_TIME)))
 
     def geared_only(seed: int, colour: float) -> list[Recording]:
         return [geared(BACKLASH, seed, colour)]
 
+    def with_losses(seed: int, colour: float) -> list[Recording]:
+        return [geared(0.0, seed, colour, LOSSES)]
+
     return (
         System(ARM, GEARED, 1.99, gear, true_gear, geared_only),
+        System(ARM, GEARED, 1.99, lossy, true_lossy, with_losses),
         System(FOOT, FLOORED, 0.4, contact, true_contact, sliding),
     )
 

@@ -44,6 +44,7 @@ from hrpsim.fitting.result import (
 from hrpsim.fitting.scales import find_units
 from hrpsim.fitting.slopes import DERIVATIVES, Slopes
 from hrpsim.fitting.starts import Starts
+from hrpsim.fitting.step_error import moves_at_half_step
 from hrpsim.fitting.unknowns import Unknown
 from hrpsim.sweeps.executors import process_pool
 from hrpsim.sweeps.worlds.world_scenario import WorldScenario
@@ -67,6 +68,7 @@ _SAME = 0.1  # change of parameters at convergence [standard deviations]
 _NEAR_SLOPES = 0.01  # largest change of u for which exact derivatives are used again
 _SAME_SLOPES = 0.05  # the same if starts are fitted
 _CONFIDENCE = 0.95
+_BY_STEP = 0.5  # least move by half the time step that is reported [half widths]
 STARTS = ("measured", "fitted")
 
 
@@ -449,6 +451,7 @@ class _Problem:
             correlation=correlation,
             reached=reached,
             at_bound=tuple(self._at_bound(values)),
+            moved_by_step=self._moved_by_step(found, half),
             without_effect=tuple(n for n in self.unknowns.names if n not in free),
             undetermined=undetermined_of(
                 found.jac * shares, matrix / shares / shares[:, None], free
@@ -458,6 +461,16 @@ class _Problem:
             derivatives=self.slopes.report(),
             inertias=inertias_of(self._predictor.scenario.world_of(by_path, seed=0)[0], by_path),
         )
+
+    def _moved_by_step(self, found: OptimizeResult, half: np.ndarray) -> tuple[str, ...]:
+        """Return the parameters that half the time step moves noticeably. half: widths (p,)."""
+        offsets = None if self._starts is None else self._starts.offsets
+        values = self.unknowns.by_path(self._all(found.x))
+        base, own = self._differences_at(found.x), np.zeros(len(half))
+        own[self._active] = moves_at_half_step(
+            self._predictor, values, offsets, base, self._weighted, found.jac
+        )
+        return tuple(self.unknowns.names[k] for k in np.flatnonzero(abs(own) > _BY_STEP * half))
 
     def _at_bound(self, values: np.ndarray) -> list[str]:
         near = _AT_END * self.unknowns.unit

@@ -174,6 +174,8 @@ class FitResult:
         reached: whether the minimum of the least squares was reached.
         at_bound: parameters that ended at a bound. The intervals hold only if the true values lie
             within the bounds.
+        moved_by_step: parameters that half the time step would move by more than a quarter of the
+            interval.
         without_effect: parameters without effect on measured quantities. Such parameters keep the
             start.
         undetermined: combinations that the recordings leave open.
@@ -192,6 +194,7 @@ class FitResult:
     correlation: np.ndarray
     reached: bool
     at_bound: tuple[str, ...]
+    moved_by_step: tuple[str, ...]
     without_effect: tuple[str, ...]
     undetermined: tuple[Undetermined, ...]
     traces: tuple[ResidualTrace, ...]
@@ -277,6 +280,7 @@ class FitResult:
         for names, why in (
             (self.without_effect, "has no effect on what was measured"),
             (self.at_bound, "ended at a bound"),
+            (self.moved_by_step, "changes with the time step: halve `time_step`"),
             (self._loose(), "is not determined by the recordings"),
         ):
             words += [f"{', '.join(names)} {why}."] if names else []
@@ -327,6 +331,7 @@ class FitResult:
         found["correlated"] = self._correlated()
         found["derivatives"] = self.derivatives
         found["at_bound"] = list(self.at_bound)
+        found["moved_by_step"] = list(self.moved_by_step)
         found["without_effect"] = list(self.without_effect)
         found["undetermined"] = [
             " ".join(f"{share:+.2f} {name}" for name, share in one.parts.items())

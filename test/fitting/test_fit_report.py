@@ -100,6 +100,7 @@ def result_of(**values):
         correlation=np.eye(len(names)),
         reached=True,
         at_bound=(),
+        moved_by_step=(),
         without_effect=(),
         undetermined=(),
         traces=(),

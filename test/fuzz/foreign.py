@@ -473,7 +473,7 @@ def _change(kind: str, path: Path) -> None:
     names = ("robots.r.joints.j.damping", "robots.r.joints.j.kp", "world.time_step")
     one, none = np.ones(3), ()
     result = FitResult(
-        names, one, one, one, one, np.eye(3), True, none, none, none, none, {}, {}, {}
+        names, one, one, one, one, np.eye(3), True, none, none, none, none, none, {}, {}, {}
     )
     world = path
     if kind == "changed_urdf":

@@ -50,6 +50,7 @@ def verdict_rows(
     rows = []
     for k, name in enumerate(result.names):
         remark = "not determined" if name in loose else ""
+        remark = "changes with the time step" if name in result.moved_by_step else remark
         remark = "at a bound" if name in result.at_bound else remark
         remark = "no effect on what was measured" if name in result.without_effect else remark
         if not remark and not np.isfinite(result.low[k]):
