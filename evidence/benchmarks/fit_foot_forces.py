@@ -4,11 +4,10 @@
 """Accuracy of a fit of bushes, tares and delays to foot forces simulated by MuJoCo.
 
 python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of
-docs/verification/fits_sensors.md.
-hrp2_like on rubber bushes sways and bounces in MuJoCo in steps of 0.025 ms, with stiff contacts.
-The bushes differ from the description. Force sensors, IMU, efforts and the pose of the base have
-noise. The sensors have tares, biases and delays. The starting state is fitted too, bushes included:
-an error of the start rings for seconds.
+docs/verification/fits_sensors.md. hrp2_like on rubber bushes sways and bounces in MuJoCo in steps
+of 0.025 ms, with stiff contacts. The bushes differ from the description. Force sensors, IMU,
+efforts and the pose of the base have noise. The sensors have tares, biases and delays. The initial
+state, including the bushes, is fitted too, because its errors cause oscillations for seconds.
 """
 
 from __future__ import annotations
@@ -134,7 +133,7 @@ class BushedRobot(MujocoRobot):
         return np.concatenate([self.wrenches().ravel(), *motion])
 
     def follow_and_read(self, positions: np.ndarray, steps: int) -> np.ndarray:
-        """Follow, and return the mean of `readings` over the last steps (18,)."""
+        """Follow targets, and return the mean of `readings` over the last steps (18,)."""
         found, begin = np.zeros(18), self._target
         self.follow(begin + (1.0 - MEAN / steps) * (positions - begin), None, steps - MEAN)
         for k in range(MEAN - 1, -1, -1):
@@ -209,10 +208,10 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
 
 
 def measured(motion: Motion, seed: int | None, colour: float) -> Recording:
-    """Return the recording by sensors with noise, tares, biases and delays.
+    """Return the recording of sensors with noise, tares, biases and delays.
 
-    seed: None: without noise. colour: autoregressive coefficient of the noise of force sensors and
-    IMU.
+    seed: random seed, None for no noise. colour: autoregressive coefficient of the noise of force
+    sensors and IMU.
     """
     random, time = np.random.default_rng(seed), motion.time
     count, size = len(time), float(seed is not None)
@@ -269,7 +268,7 @@ REST_OF_START = 0.25  # [s]
 
 
 def unknowns() -> tuple[dict[str, object], dict[str, float]]:
-    """Return the parameters of the fit, and the truth."""
+    """Return the parameters of the fit, and their true values."""
     given: dict[str, object] = {}
     truth: dict[str, float] = {}
     joints = {"turn": ("PITCH", "ROLL"), "slide": ("Z",)}

@@ -1,13 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How often intervals of gears and contacts hold the truth.
+"""Coverage of the confidence intervals of fitted parameters of gears and contacts.
 
 python -m evidence.benchmarks.fit_mechanics [SEEDS] prints the table of
-docs/verification/fits_sensors.md.
-scipy integrates two systems. A motor with an encoder drives an arm through an elastic gear with
-backlash. A foot on two rails slides and bounces on a compliant floor with dry friction. The noise
-is white, or autoregressive of first order.
+docs/verification/fits_sensors.md. scipy integrates two systems. A motor with an encoder drives an
+arm through an elastic gear with backlash. A foot on two rails slides and bounces on a compliant
+floor with dry friction. The noise is white, or autoregressive of first order.
 """
 
 from __future__ import annotations
@@ -158,7 +157,7 @@ def systems() -> tuple[System, ...]:
 
 
 def fitted(one: System, folder: Path, seed: int, colour: float) -> FitResult:
-    """Return the fit of a system. A gear hangs still at first: the start is known."""
+    """Return the fit of a system. The gear starts at rest, so its initial state is known."""
     (folder / "model.urdf").write_text(one.urdf)
     world = folder / "world.yaml"
     world.write_text(one.world)

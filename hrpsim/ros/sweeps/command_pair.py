@@ -33,7 +33,8 @@ class CommandPair(ProcessPair):
     programs = (NODE,)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell. See CellPairs.run. `stopping()`: whether to abort it."""
+        """Return all outcomes of a cell, as CellPairs.run. `stopping()` returns whether to abort.
+        """
         folder = self._ask(request)
         self._controller = self._processes.start_module(
             CONTROLLER, "hrpsim.ros.sweeps.command_program", str(folder.path)

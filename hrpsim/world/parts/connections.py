@@ -34,7 +34,7 @@ from hrpsim.world.parts.exclusions import Exclusions
 
 
 class Connections(Exclusions):
-    """The connections of a world. Connections hold from the next step on."""
+    """The connections of a world. New connections act from the next step on."""
 
     @property
     def connections(self) -> MappingProxyType:
@@ -256,7 +256,10 @@ def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
 
 
 def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames in the links' frames. The default is the frame of the link `base`."""
+    """Return the frames of a connection, placed in the frames of the two links.
+
+    The default is the frame of the link `base`.
+    """
     local = [_local("frame_a", frame_a), _local("frame_b", frame_b)]
     _refuse_both(given, frame_a, frame_b)
     if local[0] is not None and local[1] is not None:
@@ -314,7 +317,10 @@ def _local(what: str, given) -> Placement | None:
 
 
 def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames of a distance. The origins are the points of the distance."""
+    """Return the frames of a distance connection, placed in the frames of the two links.
+
+    The origins of the frames are the points whose distance is constrained.
+    """
     _refuse_both(given, frame_a, frame_b)
     if given["axis"] is not None or given["x_axis"] is not None:
         raise WorldError("a connection of kind distance has no axis and no x_axis. Leave them out")
@@ -331,7 +337,7 @@ def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Pl
 
 
 def distance_between(kind: str, length, poses, frames) -> float:
-    """Return the length of the record, which is 0 for all kinds but "distance"."""
+    """Return the length [m] for the connection's record, 0 for all kinds but "distance"."""
     if kind != "distance":
         if length is not None:
             raise WorldError(f"a connection of kind {kind!r} has no length")

@@ -125,7 +125,9 @@ def passes_over(
 
 @inlined_kernel
 def depth_in_springs(sink: float, along: float, time_step: float) -> float:
-    """Return the largest depth of a body in a face with penalty contacts until the step ends [m].
+    """Return a bound on the depth that a body can reach in a face by the end of the step [m].
+
+    Penalty contacts let the body sink into the shapes that bear it.
 
     Args:
         sink: depth in other penalty contacts at the start of the last step [m].

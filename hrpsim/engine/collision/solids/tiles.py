@@ -26,14 +26,17 @@ from hrpsim.engine.compile.kernel_types import Grid, Index, Solid, SolidNode
 
 @inner_kernel
 def open_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
-    """Return the root of a tile's tree, for a tile's node (`child` is at most TILE)."""
+    """Return the root of a tile's tree, and first make the tile's records if necessary.
+
+    node: tree node of the tile, with `child` at most TILE.
+    """
     grid = polyhedra.grids[TILE - node.child]
     return root_of(grid, _slot_of(polyhedra, grid, node.triangle))
 
 
 @inner_kernel
 def hold_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
-    """Return the root of a tile's tree as `open_tile`, and lock the tile until the next call."""
+    """Return the root of a tile's tree, as `open_tile`, and lock the tile until the next call."""
     grid = polyhedra.grids[TILE - node.child]
     grid.held = _slot_of(polyhedra, grid, node.triangle)
     return root_of(grid, grid.held)
