@@ -3,9 +3,9 @@
 
 """Divide the external wrench between several fixed links.
 
-The rule minimises the sum of |f|^2 + |n|^2 / l^2, with n the moment about each link's own origin.
-An optional condition keeps each centre of pressure in the outline of its link. All wrenches here
-are along the world's axes, moment first. `total` is about the base's origin.
+The division minimises the sum of |f|^2 + |n|^2 / l^2, with the force f on each link and the moment
+n about its origin. An optional condition keeps each centre of pressure in the outline of its link.
+All wrenches here are along the world's axes, moment first. `total` is about the base's origin.
 """
 
 import math
@@ -65,7 +65,7 @@ def divide_by_norm(
     """Write the least-norm division: f_i = y_f + y_n x p_i, n_i = l^2 y_n with B y = total.
 
     shares_out (s, 6): wrenches about the links' own origins, zero for links with `fixed` (s,) zero.
-    arms (s, 3): the links' origins relative to the base's origin. Leaves B^-1 in norm_inverse.
+    arms (s, 3): the links' origins relative to the base's origin. B^-1 is written to norm_inverse.
     """
     _sum_norm(fixed, arms, length, norm)
     invert_symmetric(norm, norm_inverse)

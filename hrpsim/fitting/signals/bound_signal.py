@@ -56,7 +56,7 @@ class BoundSignal:
         """Return the unknowns of the signal by name.
 
         Args:
-            values: of unknowns by path.
+            values: values of unknowns by path.
 
         Raises:
             FitError: for an unknown without value.

@@ -59,7 +59,7 @@ class Connections(Exclusions):
 
         Args:
             name: unique among robots, bodies and frames.
-            position: in the world (3,) [m].
+            position: position in the world (3,) [m].
             orientation: quaternion x y z w (4,).
 
         Raises:
@@ -107,7 +107,7 @@ class Connections(Exclusions):
         Args:
             a: a Body, a WorldFrame, a Robot with one moving link, (robot, "link"), "entity",
                 "entity/link", or None or "world". At least one of a and b must be a moving link.
-            b: likewise.
+            b: as `a`.
             kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider"
                 (moves along z), "cylindrical" (both), "universal" (turns about x of frame a and y
                 of frame b) or "distance".
@@ -115,14 +115,15 @@ class Connections(Exclusions):
                 about the axes of frame a. An angular axis k keeps axis k + 1 of a perpendicular to
                 axis k + 2 of b. With a single free angular axis, the free axis of b is
                 perpendicular to two axes of a.
-            point: in the world (3,) [m]. For "distance" two points, on a and on b, which are the
-                links' origins by default.
-            axis: in the world (3,).
-            x_axis: in the world (3,).
+            point: point in the world (3,) [m]. For "distance" two points, on a and on b, which are
+                the links' origins by default.
+            axis: direction in the world (3,).
+            x_axis: direction in the world (3,).
             frame_a: the frame in a's link, as (position, quaternion x y z w), in place of point and
                 axes. If only one frame is given, the other frame coincides with it now.
             frame_b: the frame in b's link.
-            length: distance of the points of "distance" [m]. The default is the present distance.
+            length: constrained distance of the two points for "distance" [m]. The default is the
+                present distance.
             compliance: [m/N or rad/Nm], one number or six.
             damping_time: [s], one number or six. The default is two time steps. At least one time
                 step if the compliance is 0.
