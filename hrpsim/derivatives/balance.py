@@ -27,10 +27,10 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 @kernel
 def read_step(s: Scene, w: DerivativeArrays) -> tuple[int, int, int, int]:
-    """Copy the step's velocities and impulses to `w`, and number the coordinates of its rows.
+    """Copy the step's velocities and impulses to `w`, and number the coordinates that rows read.
 
-    hrpsim.derivatives.room explains the coordinates. If `w` is too small for the rows or contacts,
-    the kernel writes nothing.
+    The coordinates are explained in hrpsim.derivatives.room. If `w` is too small for the rows or
+    contacts, the kernel writes nothing.
 
     Returns:
         (number of coordinates, number of rows, number of contacts, number of rows of connections).

@@ -57,14 +57,16 @@ def of_coloured_noise(
     rows: ResidualRows,
     without_starts: Callable[[np.ndarray], np.ndarray],
 ) -> Covariance:
-    """Return the covariance for autoregressive noise, estimated from the residuals.
+    """Return the covariance of fitted parameters for residuals with autoregressive noise.
+
+    The coefficients of the noise are estimated from the residuals.
 
     Args:
-        J: derivatives of the residuals (rows + priors, p).
-        residuals: (rows + priors,).
+        J: derivatives of the residuals with respect to the parameters (rows + priors, p).
+        residuals: residuals, divided by their deviations (rows + priors,).
         rows: kind and signal of each row.
-        without_starts: function that removes from values (rows, n) the component that fitted starts
-            absorb.
+        without_starts: function that removes from values (rows, n) the component that fitted
+            initial states explain.
     """
     own = len(rows.kind)
     inverse, J, priors = np.linalg.pinv(J.T @ J), J[:own], J[own:]

@@ -88,10 +88,14 @@ class Starts:
     def remainder(
         self, differences: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the residuals that initial states do not explain.
+        """Return the differences without the component that changes of the initial states explain.
+
+        Args:
+            differences: differences between prediction and recording (rows,).
+            weights: inverse standard deviations (rows,).
 
         Returns:
-            (residuals (rows,), degrees of freedom).
+            (remaining differences (rows,), degrees of freedom of each row (rows,), from 0 to 1).
         """
         rest = self.without((differences * weights)[:, None])[:, 0] / weights
         return rest, 1.0 - self._leverage

@@ -162,9 +162,9 @@ def collide_convex(
     kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
     p_b: Vec3, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the contacts of two boxes, capsules or cylinders.
+    """Write the contacts of two boxes, capsules or cylinders, and return the number of contacts.
 
-    `collide` has the same arguments and the same result.
+    The arguments are those of `collide`.
     """
     if kind_a >= kind_b:
         return convex_on_convex(

@@ -171,10 +171,7 @@ def _folder_in(folder: Path, function) -> Path:
 
 
 def shipped_targets() -> tuple[str, ...]:
-    """Hold a file lock while a file is made, so that parallel processes compile a kernel once.
-
-    Nothing is locked on systems without file locks.
-    """
+    """Return the target processors for which the package ships kernels of the present sources."""
     home = _PACKAGE / _SHIPPED
     return tuple(
         path.name for path in home.glob("*") if shipped_directory(home, path.name).is_dir()
@@ -185,7 +182,7 @@ def shipped_targets() -> tuple[str, ...]:
 def made_by_one(path: Path) -> Iterator[None]:
     """Hold a lock while a file is made, so that parallel processes compile a kernel once.
 
-    Where the system has no file locks, nothing is locked.
+    Nothing is locked on systems without file locks.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):

@@ -143,6 +143,12 @@ def indices_without(entity: Entity, first_shape: int, first_sensor: int, scene: 
     """Return the new indices of a scene's entries after one entity is removed.
 
     Entries of the entity have the index -1.
+
+    Args:
+        entity: the removed entity.
+        first_shape: index of the first shape of the entity.
+        first_sensor: index of the first sensor of the entity.
+        scene: the scene that still contains the entity.
     """
     bodies, sensors = len(entity.system.parent), 0
     if isinstance(entity, Robot):

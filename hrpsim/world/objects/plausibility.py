@@ -169,9 +169,10 @@ def wrong_scale(entity: Entity, is_body: bool) -> str:
 
 
 def odd_motion(entity: Entity) -> str:
-    """Return a text if a free base is turned by (1, 0, 0, 0), or moves very fast, or else "".
+    """Return a text about a suspicious motion of a free base, or "".
 
-    That quaternion is a half turn about x, and no turn in the order w x y z.
+    A base is suspicious with the quaternion (1, 0, 0, 0) or a very high speed. That quaternion is a
+    half turn about x, but the identity in the order w x y z.
     """
     if entity.nv == 0 or entity.system.joint_type[0] != FREE:
         return ""
@@ -182,7 +183,7 @@ def odd_motion(entity: Entity) -> str:
 
 
 def half_turn(quaternion: np.ndarray) -> str:
-    """Return a text if a quaternion (4,) is (1, 0, 0, 0), or else ""."""
+    """Return a text if a quaternion (4,) is (1, 0, 0, 0), the identity in another order, or ""."""
     if quaternion.tolist() != [1.0, 0.0, 0.0, 0.0]:
         return ""
     return (

@@ -134,7 +134,20 @@ def write_commands(
     given: int,
     steps: int,
 ) -> bool:
-    """Write a valid command. Return whether an unreported target is beyond a limit."""
+    """Write a valid command to the control laws of the actuators.
+
+    Args:
+        actuators: constants and control laws of all actuators.
+        indices: index of each commanded actuator (k,).
+        positions: target positions (k,) [rad or m].
+        velocities: target velocities (k,) [rad/s or m/s].
+        efforts: efforts (k,) [Nm or N].
+        given: flags for the given arguments and the treatment of NaN.
+        steps: number of steps in which the targets ramp to `positions`. 0 sets them at once.
+
+    Returns:
+        Whether a value is outside of a limit for which no warning was reported.
+    """
     beyond = False
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)

@@ -135,7 +135,7 @@ class SolverRules:
         return any(CONTACTS in rule.kinds for rule in self.rules)
 
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
-        """Return the solver of a connection between two (entity, link)."""
+        """Return the solver for a connection between two bodies, each given as (entity, link)."""
         for rule in self.rules:
             ends = (tuple(is_named(end, pattern) for pattern in rule.bodies) for end in (a, b))
             if "connection" in rule.kinds and _fits(*ends):

@@ -212,7 +212,7 @@ def _is_hidden(
 
 @inner_kernel
 def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Seconds) -> int:
-    """Drop the contacts of two primitives that a face makes impossible.
+    """Drop contacts of two primitives on hidden sides (see the docstring of the module).
 
     work.spin and work.drift are the motion of a relative to b. work.sink is the depth of both
     bodies in penalty contacts.
@@ -222,7 +222,7 @@ def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Secon
         b: SHAPE record of b.
         count: number of contacts.
         work: MANIFOLD record with both shapes.
-        time_step: [s].
+        time_step: time step [s].
 
     Returns:
         The number of contacts that are left.

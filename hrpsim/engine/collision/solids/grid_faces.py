@@ -83,7 +83,7 @@ def face_of_ring(grid: Grid, i: Index, j: Index, r: Index) -> tuple[int, int, in
 
 @inlined_kernel
 def runs_away(grid: Grid, i: Index, j: Index, r: Index) -> bool:
-    """Return whether edge r of point (i, j) runs away from the point."""
+    """Return whether edge r of grid point (i, j) is directed away from the point."""
     left_i, left_j, left = face_of_ring(grid, i, j, (r + 5) % 6)
     right_i, right_j, right = face_of_ring(grid, i, j, r)
     if left < 0 or right < 0:

@@ -111,7 +111,7 @@ def push_by_multipliers(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def find_motion(system: NewtonSystem) -> None:
-    """Write the motion w that the multipliers cause."""
+    """Write the motion w = G^T multipliers of an island to system.point."""
     clear_motion(system, system.point)
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

@@ -87,10 +87,10 @@ def _stay(motion: ShapeMotion) -> None:
 
 @inlined_kernel
 def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
-    """Return whether a candidate pair needs a CCD query.
+    """Return whether a candidate pair needs a query of continuous collision detection.
 
-    Fast and near shapes of different trees need a query. Planes need no query, because a plane has
-    no far side.
+    The query is needed for fast and near shapes of different trees. Planes need no query, because a
+    plane has no far side.
 
     Args:
         bodies: BODY records.

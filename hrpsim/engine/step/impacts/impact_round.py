@@ -324,7 +324,7 @@ def apply_round(s: Scene, now: float) -> None:
 def find_gaps(
     settings: Settings, constrained: ConstraintBodies, rows: Rows, island: Island
 ) -> None:
-    """Write the motion (gap, rate, acceleration) of all gaps of an island at present velocities."""
+    """Write the motion (gap, rate, acceleration) of each gap of an island at present velocities."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if is_one_sided(rows.rows[number]) and rows.impacts[number].state != ABSENT:
