@@ -192,7 +192,7 @@ class TakenStep(NamedTuple):
     margin: float  # [m/s or rad/s]
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
-        """Return the matrix J or F (k, nv) of k HELD_ROW records, for the velocity.
+        """Return the matrix J or F (k, nv) of k HELD_ROW records with respect to the velocity.
 
         kind: "J" or "F".
         """

@@ -265,8 +265,8 @@ def _sweep_back(
 def relative_change(rows: Records[Row], row_count: int) -> float:
     """Return the relative change of all impulses since the last call, and save the impulses.
 
-    The change is |l - l_before| / |l|. The norms are Euclidean over all rows, Ns and Nms alike
-    (Nakaoka 3.1, OpenHRP stops at 1e-3).
+    The change is |l - l_before| / |l| with Euclidean norms over all rows. The norms add Ns and Nms
+    without weights, as in Nakaoka 3.1. OpenHRP stops at 1e-3.
     """
     changed, size = 0.0, 0.0
     for number in range(row_count):

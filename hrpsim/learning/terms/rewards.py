@@ -159,7 +159,10 @@ def joint_vel_limits(state: TaskState, soft_ratio: float, joint_names: Names = E
 def posture(
     state: TaskState, std: Positive | Mapping[str, Positive], joint_names: Names = EVERY
 ) -> np.ndarray:
-    """Return exp(-mean((q - default)^2 / std^2)), with std by regular expressions (mjlab)."""
+    """Return exp(-mean((q - default)^2 / std^2)) over the joints (count,), as in mjlab.
+
+    std: one number, or numbers by regular expressions of joint names [rad or m].
+    """
     at = state.joints(joint_names)
     names = [state.joint_names[k] for k in at]
     spread = values_by_name("std", std, names, state.robot_name, np.inf)

@@ -281,7 +281,7 @@ class Sleep:
         return islands, self.kept_contacts  # this array is replaced and never written to
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
-        """Arrange the arrays as at the time when `state` was saved."""
+        """Wake all entities, and arrange the arrays as at the time when `state` was saved."""
         self.wake()
         islands, self.kept_contacts = state
         asleep = [k >= 0 for k in islands]
