@@ -199,7 +199,7 @@ class TakenStep(NamedTuple):
         return self.coefficients(rows, kind) @ self.room.whole.Z[: self.coordinates]
 
     def coefficients(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
-        """Return the matrix J or F (k, m) of k HELD_ROW records, for the coordinates.
+        """Return the matrix J or F (k, m) of k HELD_ROW records with respect to the m coordinates.
 
         kind: "J" or "F".
         """

@@ -159,9 +159,10 @@ class Comparison(Scenario):
 
 
 def numbers_of(text: str) -> tuple[str, list[int]]:
-    """Return the simulator that runs, UNCHANGED or REFERENCE, and the numbers of the changes.
+    """Parse the text of a combination of changes, such as "unchanged", "2+5" or "reference+5".
 
-    Texts are such as "unchanged", "2+5" or "reference+5".
+    Returns:
+        (simulator that runs, UNCHANGED or REFERENCE, numbers of the changes).
     """
     side, *words = text.split("+")
     if side not in (REFERENCE, UNCHANGED):

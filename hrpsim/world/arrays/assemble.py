@@ -69,7 +69,13 @@ class Shapes(NamedTuple):
     geometries: list[Geometry]
 
     def give_solids(self, solids: np.ndarray, polyhedra: Polyhedra) -> None:
-        """Write the solids (n,) of the shapes among the polyhedra, with -1 for none."""
+        """Write the index of each shape's solid among the polyhedra, and enlarge the bounding
+        radii.
+
+        Args:
+            solids: index of the solid of each shape (n,), -1 for shapes without a solid.
+            polyhedra: pools with these solids.
+        """
         shapes, has_proxy = self.records, solids >= 0
         shapes["solid"] = solids
         balls = polyhedra.solids["ball"][solids[has_proxy]]
