@@ -62,9 +62,7 @@ _STEP = 1e-5  # of the differences [rad/s or rad]
 
 
 class Bends(NamedTuple):
-    """Derivatives of b for all contact rows (k,), with respect to the motion of body a, then of
-    body b.
-    """
+    """Derivatives of b for k contact rows with respect to the motions of bodies a and b."""
 
     by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
     by_twist: np.ndarray  # (k, 12) angular, then linear velocity

@@ -66,9 +66,7 @@ class RolloutScenario(Scenario):
         self.worlds.check(values)
 
     def identity(self) -> dict[str, Any]:
-        """Return the data that identify the runs: worlds, digests of the policy's files, and
-        spread.
-        """
+        """Return the identity of the runs: worlds, policy files and spread."""
         policy = self.policy()
         files = [Path(policy.source), policy.observation.network]
         if policy.encoder is not None:

@@ -69,11 +69,10 @@ class Shapes(NamedTuple):
     geometries: list[Geometry]
 
     def give_solids(self, solids: np.ndarray, polyhedra: Polyhedra) -> None:
-        """Write the index of each shape's solid among the polyhedra, and enlarge the bounding
-        radii.
+        """Write the indices of the shapes' solids, and enlarge the bounding radii.
 
         Args:
-            solids: index of the solid of each shape (n,), -1 for shapes without a solid.
+            solids: index of the solid of each shape among the polyhedra (n,), or -1.
             polyhedra: pools with these solids.
         """
         shapes, has_proxy = self.records, solids >= 0
