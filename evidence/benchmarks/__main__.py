@@ -93,7 +93,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
-    """Return lines about changes since a stored run.
+    """Return lines about changes of times since a stored run.
 
     Runs on another kind of processor are not compared.
     """
@@ -119,7 +119,7 @@ def repeated(stored: dict, data: dict, effort: Effort):
 
 
 def elsewhere(cases, effort: Effort) -> dict:
-    """Run cases in another process, and return the data. The process makes no comparison."""
+    """Run cases in another process, without a comparison, and return the data."""
     machine.use_cores(machine.core_count())  # which it inherits
     with tempfile.TemporaryDirectory() as folder:
         nothing = ["--compare", str(Path(folder) / "none.json")]

@@ -3,9 +3,9 @@
 
 """The speed-up of a batch by threads: python -m evidence.benchmarks.batch_threads [WORLDS [STEPS]].
 
-Our batch and mujoco.rollout run with 1, 2, 4 ... threads, all in turn, by wall time. The machine
-should run nothing else, so the script prints the load before and after. The defaults are 64 worlds
-and 50 steps a call.
+hrpsim's batch and mujoco.rollout run in turn with 1, 2, 4 ... threads. Wall time is measured. The
+machine should run nothing else, so the script prints the load before and after. The defaults are 64
+worlds and 50 steps a call.
 """
 
 from __future__ import annotations

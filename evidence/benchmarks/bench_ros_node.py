@@ -5,12 +5,12 @@
 
     bench_ros_node.py [soak] [record] [lockstep] [--duration 60] [--steps 100000]
 
-soak: all topics of hrp2_like (36 joints), transforms at 100 Hz, a process for each subscriber. The
-publishers' sequence numbers and the stamps must leave nothing out. record: the same with the one
-process of `hrpsim record`. lockstep: a control period of 1 ms, as fast as it goes, against a
-controller in another process: a plain one that receives joint_states only, and `hrpsim_controller`,
-which also receives the sensors. Load averages are printed with the figures: on a shared machine
-compare only quiet runs. Exit status 1 if anything was lost.
+soak: all topics of hrp2_like (36 joints), transforms at 100 Hz, a process for each subscriber.
+Sequence numbers and stamps must have no gaps. record: the same with the single process of `hrpsim
+record`. lockstep: a control period of 1 ms, as fast as possible, with a controller in another
+process. One controller receives only joint_states, and the other is `hrpsim_controller`, which also
+receives the sensors. Load averages are printed with the figures: on a shared machine compare only
+quiet runs. Exit status 1 if anything was lost.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
 
 """Cost of a step with piles of boxes awake and asleep, alone and with a standing robot.
 
-bench_sleeping.py [count ...]: microseconds of processor time a step, the least of
-several turns. The boxes are in stacks of five.
-`--islands` reports instead the largest gain of solving islands in two threads: the share of rows
-that the largest island has while the boxes of E1 fall into the tray.
+bench_sleeping.py [count ...] prints the processor time of a step [us], the least of several
+measurements. The boxes are in stacks of five. `--islands` instead prints the fraction of rows in
+the largest island while the boxes of E1 fall into the tray. This fraction limits the gain of
+solving islands in two threads.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def piles(counts: list[int]) -> None:
 
 
 def largest_islands(count: int) -> None:
-    """Print the share of all rows in the largest island, while boxes fall and pile up."""
+    """Print the fraction of all rows in the largest island, while boxes fall and pile up."""
     world = our_world(dropped(count), "semi_implicit")
     world.sleeping = False
     shares, sizes = [], []

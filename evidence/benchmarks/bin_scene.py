@@ -31,7 +31,7 @@ _SIDE = 3  # number of bodies in a row, and of rows in a layer
 class Solid:
     """A falling solid, about the centre of mass and along the principal axes [m].
 
-    parts: corners (n, 3) of the convex parts. moments: of inertia (3,) [kg m^2].
+    parts: corners (n, 3) of the convex parts [m]. moments: moments of inertia (3,) [kg m^2].
     """
 
     shape: Box | Mesh
@@ -74,7 +74,7 @@ def boxes(count: int, seed: int = 3) -> BinScene:
 
 
 def meshes(count: int, seed: int = 5) -> BinScene:
-    """Return meshes, in turn: L, U, ring and heart, which are concave, brick and hexagon."""
+    """Return concave meshes (L, U, ring, heart) and convex meshes (brick, hexagon), in turn."""
     kinds = [prisms(outlines, half) for outlines, half in _OUTLINES.values()]
     random = np.random.default_rng(seed)
     return _let_go([kinds[k % len(kinds)] for k in range(count)], random)
@@ -100,9 +100,10 @@ def _box(lengths) -> Solid:
 
 
 def prisms(outlines, half: float) -> Solid:
-    """Return the solid that convex outlines (n, 2), counter-clockwise, make from z -half to half.
+    """Return a solid of prisms with convex outlines (n, 2), from z = -half to half [m].
 
-    Outlines that touch must share whole edges, to the last digit [m].
+    Outlines are counter-clockwise. Outlines that touch must share whole edges, to the last digit
+    [m].
     """
     points: dict[tuple[float, float], int] = {}
     rings = [[points.setdefault(tuple(p), len(points)) for p in o.tolist()] for o in outlines]
@@ -170,7 +171,13 @@ _OUTLINES = {
 
 
 def energies(scene: BinScene, positions, quaternions, velocities, spins) -> tuple[float, float]:
-    """Return kinetic and potential energy [J]. Velocities and spins are along the world's axes."""
+    """Return the energies of all solids.
+
+    Velocities and spins are along the world's axes.
+
+    Returns:
+        (kinetic energy, potential energy) [J].
+    """
     mass = np.array([solid.mass for solid in scene.solids])
     moments = np.array([solid.moments for solid in scene.solids])
     own = np.einsum("nji,nj->ni", rotations(quaternions), spins)
@@ -179,7 +186,7 @@ def energies(scene: BinScene, positions, quaternions, velocities, spins) -> tupl
 
 
 def rotations(quaternions) -> np.ndarray:
-    """Return the matrices (n, 3, 3) of quaternions (n, 4)."""
+    """Convert quaternions x y z w (n, 4) to rotation matrices (n, 3, 3)."""
     x, y, z, w = np.asarray(quaternions).T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

@@ -3,11 +3,11 @@
 
 """Find cases that are slower or faster than in a stored run.
 
-Machines differ, and one machine has several clock speeds. Times are therefore compared in two ways.
-The first is the ratio to a reference, another engine or the yardstick, in the same rounds of a run.
-The second is the ratio to the machine's speed: the median change of all times that are not ours.
-Engines may scale differently with the clock. A case is slower only if both ratios are slower, and
-in each of several runs (`confirmed`).
+Machines differ, and one machine has several clock speeds. Times are therefore divided by a measure
+of the machine's speed, in two ways. The first divisor is the time of a reference (another engine or
+a fixed workload) in the same run. The second divisor is the median change of all times of other
+engines. Both are needed because engines may scale differently with the clock. A case counts as
+slower only if both ratios have grown, in each of several runs (`confirmed`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SHORT, SHORT_THRESHOLD = 2e-7, 2.0  # [s]
 
 @dataclass(frozen=True)
 class Change:
-    """A ratio of our time to the reference's, before and now."""
+    """The ratio of hrpsim's time to the time of the reference, before and now."""
 
     case: str
     quantity: str
@@ -41,7 +41,7 @@ class Change:
 
     @property
     def factor(self) -> float:
-        """Factor of slowness: the smaller of both ratios. 1: not slower."""
+        """Factor of the slow-down: the smaller of both ratios' factors. 1 means not slower."""
         ways = self.beside_reference, self.beside_machine
         return min(ways) if min(ways) > 1.0 else max(ways) if max(ways) < 1.0 else 1.0
 

@@ -3,8 +3,8 @@
 
 """Contact problems of moving scenes as dense matrices, for our solvers and other solvers.
 
-Find impulses l of contacts, by Coulomb's law, with the velocities v = W l + b. The error of l is
-the change of a row's velocity if this row alone were solved again [m/s].
+The problem is to find impulses l that obey Coulomb's law with the velocities v = W l + b. The error
+of l is the largest change of a row's velocity if only this row were solved again [m/s].
 """
 
 from __future__ import annotations

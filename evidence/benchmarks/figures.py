@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures of cases: times over sizes, on logarithmic axes."""
+"""Figures of cases: times against sizes, on logarithmic axes."""
 
 from __future__ import annotations
 

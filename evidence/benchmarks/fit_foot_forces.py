@@ -4,11 +4,10 @@
 """Accuracy of a fit of bushes, tares and delays to foot forces simulated by MuJoCo.
 
 python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of
-docs/verification/fits_sensors.md.
-hrp2_like on rubber bushes sways and bounces in MuJoCo in steps of 0.025 ms, with stiff contacts.
-The bushes differ from the description. Force sensors, IMU, efforts and the pose of the base have
-noise. The sensors have tares, biases and delays. The starting state is fitted too, bushes included:
-an error of the start rings for seconds.
+docs/verification/fits_sensors.md. hrp2_like on rubber bushes sways and bounces in MuJoCo in steps
+of 0.025 ms, with stiff contacts. The bushes differ from the description. Force sensors, IMU,
+efforts and the pose of the base have noise. The sensors have tares, biases and delays. The initial
+state, including the bushes, is fitted too, because its errors cause oscillations for seconds.
 """
 
 from __future__ import annotations
@@ -222,10 +221,10 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
 
 
 def measured(motion: Motion, seed: int | None, colour: float) -> Recording:
-    """Return the recording by sensors with noise, tares, biases and delays.
+    """Return the recording of sensors with noise, tares, biases and delays.
 
-    seed: None: without noise. colour: autoregressive coefficient of the noise of force sensors and
-    IMU.
+    seed: random seed, None for no noise. colour: autoregressive coefficient of the noise of force
+    sensors and IMU.
     """
     random, time = np.random.default_rng(seed), motion.time
     count, size = len(time), float(seed is not None)
@@ -282,7 +281,7 @@ REST_OF_START = 0.25  # [s]
 
 
 def unknowns() -> tuple[dict[str, object], dict[str, float]]:
-    """Return the parameters of the fit, and the truth."""
+    """Return the parameters of the fit, and their true values."""
     given: dict[str, object] = {}
     truth: dict[str, float] = {}
     joints = {"turn": ("PITCH", "ROLL"), "slide": ("Z",)}

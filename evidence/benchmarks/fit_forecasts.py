@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compare intervals forecast by `hrpsim fit --excite` with fits, and with a chirp.
+"""Compare confidence intervals that `hrpsim fit --excite` forecasts with the errors of fits.
 
 python -m evidence.benchmarks.fit_forecasts [ROBOT ...] prints the table of
 docs/verification/fits.md. Three robots with a held base move for 5 s by the proposed motion. 24
-draws of white noise of the encoders are added. A chirp of equal length within the same limits has a
-forecast, too.
+draws of white noise of the encoders are added. For comparison, a chirp of the same length and
+limits is forecast, too.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _CONFIDENT = 1.96
 
 
 class Link(NamedTuple):
-    """A link below a parent: joint, axis, place of the joint [m], centre of mass [m], mass [kg].
+    """A link with its joint to the parent, axis, joint position [m], centre of mass [m], mass [kg].
 
     inertia [kg m^2], about each axis. rotor [kg m^2], damping [Nms/rad].
     """
@@ -121,7 +121,7 @@ def fits(one: Excitation, motion: ExcitingMotion, seeds: int) -> tuple[np.ndarra
 
 
 def size_of(errors: np.ndarray, forecast: Forecast) -> float:
-    """Return the root mean square of errors over forecast deviations. 1: the forecast is true."""
+    """Return the RMS of errors divided by forecast deviations, 1 for a correct forecast."""
     return float(np.sqrt(np.mean((errors / forecast.half_widths * _CONFIDENT) ** 2)))
 
 

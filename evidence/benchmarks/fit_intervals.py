@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coverage of the intervals of fits for coloured noise.
+"""Coverage of the confidence intervals of fits with coloured noise.
 
 python -m evidence.benchmarks.fit_intervals [SEEDS] prints the table of docs/verification/fits.md.
 The angle of a moving servo arm is measured every 20 ms for 4 s. The noise is autoregressive of

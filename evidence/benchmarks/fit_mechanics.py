@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How often intervals of gears and contacts hold the truth.
+"""Coverage of the confidence intervals of fitted parameters of gears and contacts.
 
 python -m evidence.benchmarks.fit_mechanics [SEEDS] prints the table of
 docs/verification/fits_sensors.md.
@@ -180,7 +180,7 @@ def systems() -> tuple[System, ...]:
 
 
 def fitted(one: System, folder: Path, seed: int, colour: float) -> FitResult:
-    """Return the fit of a system. A gear hangs still at first: the start is known."""
+    """Return the fit of a system. The gear starts at rest, so its initial state is known."""
     (folder / "model.urdf").write_text(one.urdf)
     world = folder / "world.yaml"
     world.write_text(one.world)

@@ -82,7 +82,7 @@ class Arm:
         self.state = interp1d(time, found.y, kind="cubic")
 
     def torque(self, time: np.ndarray, angle: np.ndarray) -> np.ndarray:
-        """Return the torque of the servo [Nm]."""
+        """Return the torque of the servo at the measured angle [Nm]."""
         at = np.searchsorted(self.command_time, time, side="right") - 1
         return TRUTH["robots.arm.joints.shoulder.kp"] * (self.commands[np.maximum(at, 0)] - angle)
 

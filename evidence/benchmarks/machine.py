@@ -31,7 +31,7 @@ _ALLOWED = sorted(os.sched_getaffinity(0))
 
 
 def core_count() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of cores that this process may use."""
     return len(_ALLOWED)
 
 

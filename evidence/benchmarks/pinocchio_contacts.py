@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contact problems in Pinocchio's solvers: ADMM (Carpentier and others 2024), and PGS."""
+"""Contact problems in Pinocchio's ADMM solver (Carpentier and others 2024) and PGS solver."""
 
 from __future__ import annotations
 

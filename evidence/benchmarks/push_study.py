@@ -47,7 +47,7 @@ def feet_of(found: Any) -> np.ndarray:
 
 
 def table_of_feet(found: Any, survived: np.ndarray, largest: float) -> list[str]:
-    """Return rows that compare each kind of foot with the first kind, over equal points."""
+    """Return rows that compare each kind of foot with the first kind at the same design points."""
     feet = feet_of(found)
     names = list(dict.fromkeys(feet.tolist()))
     lines = [

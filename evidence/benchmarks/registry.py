@@ -65,7 +65,7 @@ LONG = (
 class Case:
     """A case: the name in a heading, and the functions that run and draw the case.
 
-    draw(result, figure) returns nothing. None: there is nothing to draw.
+    draw(result, figure) draws a figure. None: there is nothing to draw.
     """
 
     title: str

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of a case: times with spread, errors of each subject, fits, claims."""
+"""Results of a case: times with their spread, errors of each subject, power laws, claims."""
 
 from __future__ import annotations
 
@@ -90,10 +90,10 @@ class CaseResult:
         return None
 
     def measure(self, quantity: str, subjects: Sequence[Subject], effort: Effort, exact=None):
-        """Time `subjects` in turn and note the times at `quantity`. Returns the times by name.
+        """Time `subjects` in turn, and store the times for `quantity`. Return the times by name.
 
-        The first foreign subject is the reference. Without a foreign subject a yardstick is the
-        reference. exact: errors by names of subjects, or a function that measures errors.
+        The reference is the first subject that is not hrpsim, or else a fixed workload. exact:
+        errors by names of subjects, or a function that measures errors.
         """
         subjects = list(subjects)
         reference = next((s.name for s in subjects if not s.ours), YARDSTICK)
@@ -129,7 +129,7 @@ class CaseResult:
 
 
 def exponent(sizes, times) -> float:
-    """Return the slope of log time over log size by least squares, rounded to 0.01."""
+    """Return the exponent of time against size, by least squares on logarithms, rounded to 0.01."""
     return round(float(np.polyfit(np.log(sizes), np.log(times), 1)[0]), 2)
 
 
@@ -140,5 +140,5 @@ def fit(subject: str, size: str, sizes, times, ours: bool = False) -> Fit:
 
 
 def median_ratio(times: Mapping[str, np.ndarray], over: str, under: str) -> float:
-    """Return the median over the rounds of one subject's time over another's."""
+    """Return the median over the rounds of the ratio of two subjects' times."""
     return float(np.median(np.asarray(times[over]) / np.asarray(times[under])))

@@ -19,7 +19,7 @@ _STICKS = 0.99  # largest fraction of the available friction of a sticking point
 
 
 class Touching(NamedTuple):
-    """Points (n, 3) [m] where the floor touches the robot, depths (n,) [m], forces on it (n, 3)."""
+    """Contacts of robot and floor: points (n, 3) [m], depths (n,) [m], forces on it (n, 3) [N]."""
 
     points: np.ndarray
     depths: np.ndarray
@@ -48,9 +48,9 @@ class StandingEngine(Protocol):
 def contact_speed(engine: StandingEngine) -> float:
     """Do a step. Return the largest remaining speed of a sticking point [m/s].
 
-    One formula serves all engines. A point sticks if the point bears more than a millionth of the
-    weight and the friction is within 99 % of the cone. The speed is J v: the Jacobian at the start
-    of the step, where the engine solved, times the velocity at the end.
+    The formula is the same for all engines. A point sticks if it bears more than a millionth of the
+    weight and its friction is below 99 % of the limit. The speed is J v. J is the Jacobian at the
+    start of the step, for which the engine solved, and v the velocity at the end.
     """
     model = engine.model
     q, _ = engine.state()

@@ -3,11 +3,11 @@
 
 """Speed-up by two processes: python -m evidence.benchmarks.sweep_efficiency [CELLS [ROUNDS]]
 
-The same walks of the push study by one process, by two, and by a Dask scheduler with two workers,
-in turn. The processes have started, and have planned the walks, before. Parallel efficiency is the
-wall time of one process over twice the time of two processes. On a busy machine the efficiency
-depends more on the other programs. The processor time of a run then shows the mutual slow-down of
-two processes.
+The same walks of the push study are run in turn by one process, by two, and by a Dask scheduler
+with two workers. The processes have been started, and have planned the walks, before. Parallel
+efficiency is the wall time of one process over twice the time of two processes. On a busy machine
+the efficiency depends more on the other programs. The processor time of a run then shows the mutual
+slow-down of two processes.
 """
 
 from __future__ import annotations

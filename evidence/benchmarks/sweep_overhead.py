@@ -5,10 +5,11 @@
 
 Runs (cells) do nothing, in a pool of two processes and in Dask on this machine. The script reports
 the processor time of the driver, of Dask's scheduler, and of the workers, as wall time depends on
-other programs. These times give the runs per second that one driver and one scheduler serve.
+other programs. These times give the number of runs per second that one driver and one scheduler can
+serve.
 
-The script also reports the time of a run of the push study without the walk. This is the time of
-a run of two periods, less two of the next fifty periods. The result is the median over runs.
+The script also reports the time of a run of the push study without the walk. This is the time of a
+run of two periods, minus two mean periods of the next fifty. The result is the median over runs.
 """
 
 from __future__ import annotations

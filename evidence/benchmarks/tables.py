@@ -72,7 +72,7 @@ def time_table(result: CaseResult) -> list[str]:
 
 
 def exact_table(result: CaseResult) -> list[str]:
-    """Return how exact each subject was: the worst over all quantities, and text unchanged."""
+    """Return the lines of a table with the worst error of each subject over all quantities."""
     measures = _unique(name for one in result.measurements for name in one.exact)
     if not measures:
         return []

@@ -110,14 +110,17 @@ class Crane(Controller):
         )
 
     def torque_of_grip(self, angle: float) -> float:
-        """Return the torque [Nm] that presses each pad with force `grip`, arms at `angle` [rad].
+        """Return the claw torque that presses each pad with the force `grip` [Nm].
 
-        By virtual work: a pad moves by arm cos(angle) a radian.
+        The arms are at `angle` [rad]. By virtual work, a pad moves by arm cos(angle) per radian.
         """
         return 2.0 * self.grip * self._arm * math.cos(angle)
 
     def motion_along(self, way: np.ndarray) -> tuple[tuple[float, float, float], float]:
-        """Return the next period's velocity and turn, to rest at the end of `way` (4,) [m, rad]."""
+        """Return velocity and turning rate for the next period of a motion to rest.
+
+        way: remaining displacement to the end of the motion (4,) [m, rad].
+        """
         velocity = self._approach(way[:3], self.velocity[:3], self.acceleration)
         turn = self._approach(way[3:], self.velocity[3:], self.turn_acceleration)
         return tuple(velocity), float(turn[0])
@@ -158,11 +161,11 @@ class Crane(Controller):
 
 
 def stopping_speed(way, speed, acceleration, period):
-    """Return the speed after a period that still allows stopping at the end of `way` [m or rad].
+    """Return the largest speed after a period from which the motion can stop in time.
 
-    speed: at the start of the period. The speed changes evenly, by at most `acceleration` a second.
-    All are numbers or arrays. The result v satisfies
-    period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
+    way: remaining distance [m or rad]. speed: speed at the start of the period. The speed changes
+    linearly, by at most `acceleration` per second. All are numbers or arrays. The result v
+    satisfies period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
     """
     left = np.maximum(way - 0.5 * period * speed, 0.0)
     return acceleration * (np.sqrt(period**2 + 2.0 * left / acceleration) - period)

@@ -115,7 +115,7 @@ class CranePanel:
 
     @property
     def aim(self) -> np.ndarray:
-        """Return the mark below the claws: lines down to the floor and across (2, 2, 3) [m]."""
+        """Return the marker below the claws: lines down to the floor and across (2, 2, 3) [m]."""
         return self._aim.points
 
     def _hand(self) -> np.ndarray:

@@ -27,7 +27,7 @@ DIRECTIONS = {
 
 
 class PlayedCrane(Crane):
-    """Move as pressed last, for a duration, then rest, or move to `target`.
+    """A crane that moves by pressed buttons for a duration each, or moves to `target`.
 
     close: whether the claws close. target: (x, y, z, yaw) [m, rad], or None.
     """

@@ -47,8 +47,8 @@ class Load(NamedTuple):
 class Watched(NamedTuple):
     """Measurements of a load in the grip.
 
-    times: since the grip (n,) [s]. slips: in the claws since the grip (n,) [m]. forces: of the pads
-    (n, 2) [N].
+    times: times since the grip (n,) [s]. slips: displacement in the claws since the grip (n,) [m].
+    forces: forces of the pads (n, 2) [N].
     """
 
     times: np.ndarray
@@ -131,7 +131,7 @@ class CraneScene:
         return Watched(np.array(times), np.array(slips), np.array(forces))
 
     def corners(self) -> np.ndarray:
-        """Return the corners of the load seen from each claw (2, n, 3) [m]."""
+        """Return the corners of the load in the frame of each claw (2, n, 3) [m]."""
         R = rotation_matrix(self.box.orientation)
         corners = self.box.position + self._points @ R.T
         seen = []

@@ -56,7 +56,7 @@ def fetching(bodies, goal, grip: float) -> list:
     close more slowly, and the move takes longer.
 
     Args:
-        bodies: in order.
+        bodies: bodies in the order of the moves.
         goal: the fixed shape.
         grip: force of the claws [N].
     """

@@ -82,12 +82,13 @@ class Analyser(Closed):
     joints.
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         links: the links that may be fixed, names or `Sole`s. By default the soles found in the
             model.
-        split: how several fixed links share the external wrench, "minimum_norm" or
+        split: rule for dividing the external wrench between several fixed links, "minimum_norm" or
             "center_of_pressure" (docs/explanation/analysis.md).
-        norm_length: l of the norm [m]. Larger values put more of the wrench into moments.
+        norm_length: length l in the norm |f|^2 + |n|^2 / l^2 [m]. Larger values give larger moments
+            n.
         gravity: (3,) [m/s^2].
         threads: largest number of threads. By default as many as the process may use.
 
@@ -141,11 +142,11 @@ class Analyser(Closed):
         *,
         progress: Callable[[int, int], None] | None = None,
     ) -> Trajectory:
-        """Return the analysis of a motion.
+        """Analyse a motion.
 
         Args:
-            q: configurations (T, nq). Of the base's entries only q[0] is read: the pose at the
-                beginning of the motion. If the first phase has a pose, q[0] is not needed.
+            q: configurations (T, nq). The base's entries are read only in q[0], as the pose at the
+                beginning of the motion, unless the first phase has a pose.
             v: velocities (T, nv).
             dv: accelerations (T, nv).
             fixed: the link that is fixed all the time, or phases in the order of their first

@@ -50,10 +50,15 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
 
 
 def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
-    """Return the phases in samples at `times` (T,) [s], from links with their starting times.
+    """Return the phases of a motion, in samples, from fixed links with their starting times.
 
-    pose: of the first link at the beginning. Raises SequenceError if the first sample is before all
-    times of `fixed`.
+    Args:
+        fixed: entries with links and starting time, in order of time.
+        times: times of the samples (T,) [s].
+        pose: position and rotation of the first link at the beginning.
+
+    Raises:
+        SequenceError: the first sample is before all times of `fixed`.
     """
     begins = np.searchsorted(times, [entry.time - 1e-9 for entry in fixed])
     if len(begins) == 0 or begins[0] > 0:

@@ -21,13 +21,13 @@ _UNEVEN = 1e-6  # largest deviation of samples from uniform times, relative to t
 def differentiated(times, values, smoothing: float = 0.0):
     """Return (values, rates, accelerations), each (T, n), at ascending `times` (T,) [s].
 
-    Without smoothing, the quintic spline through the samples is differentiated (of lower order
-    below six samples). The values stay unchanged.
+    Without smoothing, the quintic spline through the samples is differentiated (of lower order for
+    less than six samples). The values do not change.
 
     smoothing: width [s] of a sliding window, for evenly spaced times. A quartic polynomial is
     fitted to the samples in the window by least squares. Value and derivatives in the middle of the
-    window are taken (Savitzky and Golay 1964). The first and last half window use the polynomial at
-    the end. Larger windows remove more noise, and more of fast motions.
+    window are taken (Savitzky and Golay 1964). In the first and last half window, the first and
+    last polynomial are used. Larger windows remove more noise, but also fast motions.
 
     Raises SequenceError for a window of less than seven samples, which would not smooth, and for a
     window longer than the motion. Also for times through which no spline can be put.
@@ -122,8 +122,8 @@ def motion_of(
 ) -> Motion:
     """Return the motion of joints through `positions` (T, n) [rad or m] at `times` (T,) [s].
 
-    rates, accelerations (T, n): if they are known. Otherwise `positions` are differentiated with
-    the given smoothing [s] (`differentiated`). Raises SequenceError for an unknown joint.
+    rates, accelerations (T, n): derivatives, if known. Otherwise `positions` are differentiated
+    with the given smoothing [s] (`differentiated`). Raises SequenceError for an unknown joint.
     """
     times = np.asarray(times, dtype=np.float64)
     _refuse_more_values(source, len(times), model)

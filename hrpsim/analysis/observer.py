@@ -23,15 +23,15 @@ _analyse_sample = prepared(analyse_samples)  # all observers have arrays of the 
 
 
 class Observer(Closed):
-    """Torques, wrenches and ZMP of the present joint motion, cycle by cycle.
+    """Analyser of a running motion: computes torques, wrenches and ZMP in each cycle.
 
     After each `update`, `sample` and `supports` hold the results, in the same memory every time.
     `sample` has the fields of SAMPLE. `supports` has the fields of SUPPORT_SAMPLE for each of the
     analyser's links. `q`, `v`, `dv` and `tau` have the layout of the model.
 
     Args:
-        analyser: of the robot.
-        fixed: the links that are fixed at first. The first one is level at the world's origin.
+        analyser: analyser of the robot.
+        fixed: the initially fixed links. The first link is level at the world's origin.
     """
 
     def __init__(self, analyser: Analyser, fixed: Sequence[str]) -> None:

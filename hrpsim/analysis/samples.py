@@ -53,10 +53,10 @@ def analyse_samples(
     space: ThreadMemory,
     results: Results,
 ) -> None:
-    """Analyse the samples (T, nq), (T, nv), (T, nv). The base's entries are not read.
+    """Analyse T samples of a motion: q (T, nq), v (T, nv), dv (T, nv).
 
-    phases (.,): PHASE records. fixed (., s): 1 for the supports that bear in each phase. phase_of
-    (T,): phase of each sample.
+    The base's entries are not read. phases (p,): PHASE records. fixed (p, s): 1 for the links that
+    are fixed in each phase. phase_of (T,): phase of each sample.
     """
     for t in range(q.shape[0]):
         k = phase_of[t]
@@ -363,7 +363,13 @@ def _comes_before(points: Matrix, here: int, k: Index, after: int) -> bool:
 def edge_distance(
     ax: float, ay: float, bx: float, by: float, x: float, y: float
 ) -> tuple[float, float]:
-    """Return the distance of (x, y) to the left of the line a b, and to the edge a b."""
+    """Return the distances of the point (x, y) from a line and from an edge.
+
+    The line and the edge go through a and b.
+
+    Returns:
+        (distance to the left of the line, distance from the edge) [m].
+    """
     dx, dy = bx - ax, by - ay
     length = math.hypot(dx, dy)
     signed = (dx * (y - ay) - dy * (x - ax)) / length
@@ -399,11 +405,12 @@ def base_from_fixed_link(
     velocity: Vector,
     acceleration: Vector,
 ) -> None:
-    """Write the base's part of q, velocity and acceleration, and the kinematics.
+    """Write the base's entries of q, velocity and acceleration, and the kinematics.
 
-    The joints' parts are read. Seen from a base at rest at the origin, the fixed link has a pose
-    (R, p) and its body a spatial velocity v. The base's pose maps this pose to the pose of `phase`.
-    The base moves at -v. The base's acceleration makes the body's acceleration zero.
+    The joints' entries are read. If the base were at rest at the origin, the fixed link would have
+    a pose (R, p), and its body a spatial velocity v. The base's pose maps this pose to the pose of
+    `phase`. The base moves at -v. The base's acceleration is such that the body's acceleration is
+    zero.
 
     link (3, 3): work memory for R.
     """

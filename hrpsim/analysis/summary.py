@@ -77,16 +77,16 @@ def analyse_motion(
     distances: LinkDistances | None = None,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> AnalysedMotion:
-    """Return the analysis of a motion.
+    """Analyse a motion, and list the violations of limits.
 
     Args:
-        analyser: of the robot.
-        motion: of the robot's joints.
-        fixed: links that are fixed from given times on. By default the links named in the motion's
-            file. Without names, the fixed links are detected.
-        friction: coefficient, for the list of violations.
+        analyser: analyser of the robot.
+        motion: motion of the robot's joints.
+        fixed: links that are fixed, with the times at which this begins. The default is the links
+            that the motion's file names. Without names, the fixed links are detected.
+        friction: friction coefficient, for the list of violations.
         lift_tolerance: largest displacement of a fixed link [m].
-        distances: of the model's links, to list self-collisions.
+        distances: distances of the model's links, to list self-collisions.
         progress: called with the name of the task, the number of finished samples, and of all
             samples.
 

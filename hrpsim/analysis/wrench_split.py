@@ -3,9 +3,9 @@
 
 """Divide the external wrench between several fixed links.
 
-The rule minimises the sum of |f|^2 + |n|^2 / l^2, with n the moment about each link's own origin.
-An optional condition keeps each centre of pressure in the outline of its link. All wrenches here
-are along the world's axes, moment first. `total` is about the base's origin.
+The division minimises the sum of |f|^2 + |n|^2 / l^2, with the force f on each link and the moment
+n about its origin. An optional condition keeps each centre of pressure in the outline of its link.
+All wrenches here are along the world's axes, moment first. `total` is about the base's origin.
 """
 
 import math
@@ -62,10 +62,19 @@ def divide_by_norm(
     total: Vector,
     shares_out: Matrix,
 ) -> None:
-    """Write the least-norm division: f_i = y_f + y_n x p_i, n_i = l^2 y_n with B y = total.
+    """Divide a total wrench among the fixed links such that a norm of the wrenches is least.
 
-    shares_out (s, 6): wrenches about the links' own origins, zero for links with `fixed` (s,) zero.
-    arms (s, 3): the links' origins relative to the base's origin. Leaves B^-1 in norm_inverse.
+    The forces are f_i = y_f + y_n x p_i and the moments n_i = l^2 y_n, with B y = total.
+
+    Args:
+        fixed: nonzero for each link that is fixed (s,).
+        arms: p_i, origins of the links relative to the base's origin (s, 3) [m].
+        length: l, which relates moments to forces [m].
+        norm: B (6, 6), written.
+        norm_inverse: inverse of B (6, 6), written.
+        total: total wrench about the base's origin (6,) [Nm, N], moment first.
+        shares_out: wrenches about the links' own origins (s, 6) [Nm, N], written. Zero for other
+            links.
     """
     _sum_norm(fixed, arms, length, norm)
     invert_symmetric(norm, norm_inverse)

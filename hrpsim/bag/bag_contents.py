@@ -36,10 +36,11 @@ class Stored(NamedTuple):
 
 
 class Unpacking:
-    """Unpacks parts of a file of `size` bytes. Raises ValueError if a part or the sum is too large.
+    """Unpacker of the parts of a file, with limits for each part and for the sum.
 
-    A few bytes can expand to terabytes. A part gives at most BAG_CHUNK. All parts together give at
-    most BAG_EXPANSION times the file, or BAG_UNPACKED if that is more.
+    A few bytes can expand to terabytes. A part may have at most BAG_CHUNK bytes. All parts together
+    may have at most BAG_EXPANSION times the file's `size` [bytes], or BAG_UNPACKED if that is more.
+    Larger parts raise ValueError.
     """
 
     def __init__(self, size: int) -> None:

@@ -120,10 +120,13 @@ class FootWrenches:
         return _LOADED * float(np.median(left + right))
 
     def vertical_forces(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return times [s] and F_z of left and right foot [N], three arrays (n,).
+        """Return the vertical forces F_z of both feet at the times of the left foot.
 
-        The left foot gives the times. The force of the right foot is interpolated linearly between
-        the stamps. Raises BagError if the stamps do not overlap.
+        The force of the right foot is interpolated linearly between the stamps. Raises BagError if
+        the stamps do not overlap.
+
+        Returns:
+            (times [s], F_z of the left foot [N], F_z of the right foot [N]), each (n,).
         """
         left, right = self.left, self.right
         both = (left.time >= right.time[0]) & (left.time <= right.time[-1])

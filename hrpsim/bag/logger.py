@@ -34,14 +34,13 @@ _FIRST_ROOM = 64  # initial capacity [rows]
 class Logger(Closed):
     """Records signals of a world in each call of `World.step`, until `close`.
 
-    A sample has the state and the commands that act from then on. Recording changes no bit of the
-    run. After a reset or an earlier snapshot, the samples from the present time on are dropped. A
-    robot or body that is removed has no samples from then on. An added robot or body is recorded if
-    the names contain its signals.
+    A sample has the state and the commands at its time. Recording does not change the run. After a
+    reset or a return to a snapshot, samples later than the present time are dropped. A removed
+    robot or body has no samples after its removal. An added robot or body is recorded if the names
+    contain its signals.
 
         log = hrpsim.Logger(world, ["joint_states", "lfsensor.force.z"], every=0.005)
-        world.step(1000)
-        print(log["lfsensor.force.z"])
+        world.step(1000) print(log["lfsensor.force.z"])
 
     Args:
         world: the world.

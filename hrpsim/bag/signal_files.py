@@ -80,7 +80,7 @@ def read_signals(path: str | Path, names: Iterable[str] | None = None) -> Signal
 
     Args:
         path: file, or folder of a bag.
-        names: of signals. The default is all signals.
+        names: signals to read. The default is all signals.
 
     Raises:
         BagError: the file cannot be read.

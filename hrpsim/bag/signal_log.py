@@ -112,7 +112,7 @@ class SignalLog(Mapping[str, np.ndarray]):
         """Return the columns of topics, fields, columns, or patterns such as "*".
 
         Raises:
-            HrpsimError: a name fits no signal. The error names similar signals.
+            HrpsimError: a name matches no signal. The error lists similar signals.
         """
         return chosen_columns(names, self._of_column)
 

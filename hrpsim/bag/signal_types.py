@@ -86,10 +86,10 @@ def named_fields(names: Iterable[str], labels: tuple[str, ...] = ()) -> tuple[Si
 
 
 def chosen_columns(wanted: Iterable[str] | None, columns: Iterable[str]) -> list[str]:
-    """Return the columns that the names in `wanted` select, in the order of `columns`. None: all.
+    """Return the columns that the names in `wanted` select, in the order of `columns`.
 
-    A name is a topic, a field, a column, or a pattern such as "*.force.z". A name that fits nothing
-    raises HrpsimError with similar names.
+    A name is a topic, a field, a column, or a pattern such as "*.force.z". None selects all
+    columns. A name that matches nothing raises HrpsimError with similar names.
     """
     known = list(columns)
     if wanted is None:
@@ -104,7 +104,7 @@ def chosen_columns(wanted: Iterable[str] | None, columns: Iterable[str]) -> list
 
 
 def fits(name: str, column: str) -> bool:
-    """Return whether a user's name of a topic, field, column or pattern selects a column."""
+    """Return whether a given name of a topic, field or column, or a pattern, selects a column."""
     return column == name or column.startswith(f"{name}.") or fnmatchcase(column, name)
 
 

@@ -62,7 +62,8 @@ class Source(NamedTuple):
 def sources_of(world: World, prefixes: dict[str, str] | None = None) -> list[Source]:
     """Return all topics of a world.
 
-    prefixes: of robots by name, such as "left/". The default is the prefixes of a new world.
+    prefixes: prefix of the topics of each robot by name, such as "left/". The default is the
+    prefixes that a new world has.
     """
     given = prefixes_of(world) if prefixes is None else prefixes
     result = sources_of_whole(world)
@@ -72,7 +73,7 @@ def sources_of(world: World, prefixes: dict[str, str] | None = None) -> list[Sou
 
 
 def sources_of_whole(world: World) -> list[Source]:
-    """Return the topics `solver` and `energy`, which are of the world as a whole."""
+    """Return the topics `solver` and `energy`, which describe the whole world."""
     return [_solver(world), _energy(world)]
 
 

@@ -19,7 +19,7 @@ def open_network(
     """Open a network in ONNX or, by the suffix .pt, .pth, .jit or .ts, in TorchScript.
 
     Args:
-        path: of the file, which must exist.
+        path: path of the file, which must exist.
         further: names of observed inputs, in addition to the observation.
         outputs: names of required outputs, in addition to the action.
 

@@ -31,7 +31,7 @@ class Network(PolicyNetwork):
     memory. The outputs after the action are the next values of the memory.
 
     Args:
-        path: of the file, which must exist.
+        path: path of the file, which must exist.
         further: names of observed inputs, in addition to the observation.
         outputs: names of required outputs, in addition to the action.
     """

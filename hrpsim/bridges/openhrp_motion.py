@@ -32,13 +32,16 @@ class GainError(HrpsimError, ValueError):
 
 
 def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return kp, kd and the joints: the arguments of `Robot.set_gains`.
+    """Read the gains of a PDgain.dat, as the arguments of `Robot.set_gains`.
 
     Args:
-        path: a PDgain.dat with a line "kp kd" for each joint in the order of joint ids. If a line
-            has more numbers, the first two are kp and kd. Further joints of the model keep the
-            present gains.
-        model: of the robot.
+        path: a file with a line "kp kd" for each joint in the order of joint ids. If a line has
+            more numbers, the first two are kp and kd. Further joints of the model keep the present
+            gains.
+        model: model of the robot.
+
+    Returns:
+        kp (n,), kd (n,) and the names of the n joints.
 
     Raises:
         GainError: with file and line, for invalid gains and for more lines than joints.
@@ -72,8 +75,8 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
     """Return the joint trajectories in a Choreonoid motion (.seq, YAML), in the order of joint ids.
 
     Args:
-        path: of the file.
-        model: of the robot.
+        path: path of the file.
+        model: model of the robot.
 
     Raises:
         SequenceError: for a file without joint positions, for another number of joints than the

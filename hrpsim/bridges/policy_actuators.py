@@ -55,7 +55,7 @@ class ActuatorModel:
 
     Attributes:
         joints: indices (k,) of the joints in the policy's order.
-        delay: of the targets [periods of the PD control].
+        delay: delay of the targets [periods of the PD control].
         effort_limit: largest torque [Nm].
         saturation_effort: torque at standstill [Nm]. Infinite without a torque-speed curve.
         velocity_limit: speed without load [rad/s].
@@ -114,10 +114,10 @@ def beyond_limits(
     """Yield a line for each effort limit that the robot's joint does not allow.
 
     Args:
-        models: of the policy.
-        joints: of the policy, in order.
+        models: models of the joints.
+        joints: joints of the policy, in order.
         known: joints that the robot has.
-        limits: of the robot.
+        limits: effort limits of the robot.
     """
     for model in models:
         names = [joints[k] for k in model.joints if joints[k] in known]

@@ -142,7 +142,7 @@ def in_motion(
         policy: the description.
         other: the description with the exported entries.
         robot: at the start. The robot does not move: the runs are in copies of the world.
-        duration: of each run [s].
+        duration: duration of each run [s].
     """
     if abs(policy.seconds - other.seconds) > _LIKE * policy.seconds:
         yield "the actions have different rates, so no runs are compared"

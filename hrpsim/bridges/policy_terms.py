@@ -173,7 +173,7 @@ class ObservingNetwork:
 
     Args:
         source: the description, for messages.
-        observation: of the first input.
+        observation: observation for the first input.
         sample: readings of the robot at rest.
         further: observations of further inputs, by names in the network.
         opened: opens a network, `open_network` by default.

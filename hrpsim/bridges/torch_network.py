@@ -22,13 +22,13 @@ from hrpsim.control.framework.controller import ControllerError
 class TorchNetwork(PolicyNetwork):
     """A module of TorchScript with one observation and further observed inputs.
 
-    A recurrent module contains the memory. The buffers of the module return to the values in
-    the file before each run. Several robots therefore need a module each. Further inputs have the
-    names of the arguments of `forward`. The name of a further output is a number: "1" is the
-    output after the action.
+    A recurrent module contains the memory. The buffers of the module return to the values in the
+    file before each run. Several robots therefore need a module each. Further inputs have the names
+    of the arguments of `forward`. The name of a further output is a number: "1" is the output after
+    the action.
 
     Args:
-        path: of the file, which must exist.
+        path: path of the file, which must exist.
         further: names of observed inputs, in addition to the observation.
         outputs: numbers, as texts, of required outputs, in addition to the action.
     """

@@ -129,9 +129,9 @@ class TsidController(Controller):
         """Add the contact of a sole.
 
         Args:
-            frame: of the sole.
-            lengths: from the frame to the front and to the back [m].
-            widths: from the frame to the left and to the right [m].
+            frame: name of the frame of the sole.
+            lengths: distances from the frame to the front and the back edge [m].
+            widths: distances from the frame to the left and the right edge [m].
             kp: gain of the contact [1/s^2].
         """
         front, back = lengths
@@ -180,7 +180,7 @@ class TsidController(Controller):
 
         Args:
             frame: name of the frame.
-            weight: of the task in the cost.
+            weight: weight of the task in the cost.
             kp: gain [1/s^2].
         """
         task = self._tsid.TaskSE3Equality(f"frame {frame}", self.robot, frame)
@@ -189,7 +189,7 @@ class TsidController(Controller):
         return task
 
     def move_com(self, position, velocity=None, acceleration=None) -> None:
-        """Set the reference of the centre of mass in the world.
+        """Set the desired position, velocity and acceleration of the centre of mass in the world.
 
         Args:
             position: (3,) [m].
@@ -199,13 +199,13 @@ class TsidController(Controller):
         self._com.setReference(self._sample(position, velocity, acceleration))
 
     def move_frame(self, task, place, velocity=None, acceleration=None) -> None:
-        """Set the reference of a frame.
+        """Set the desired pose, velocity and acceleration of a frame.
 
         Args:
             task: from `frame_task`.
-            place: a pinocchio.SE3.
-            velocity: (6,).
-            acceleration: (6,).
+            place: desired pose in the world, a pinocchio.SE3.
+            velocity: linear and angular velocity (6,).
+            acceleration: linear and angular acceleration (6,).
         """
         numbers = np.concatenate([place.translation, place.rotation.T.ravel()])
         task.setReference(self._sample(numbers, velocity, acceleration))

@@ -59,7 +59,7 @@ class Closed(metaclass=_Closing):
 def unknown_attribute(owner: object, name: str, fault: str = "") -> str:
     """Return the error text for an unknown attribute, with similar names and the properties.
 
-    fault: reason why a known attribute cannot be set, "" for an unknown attribute.
+    fault: why a known attribute cannot be set, or "" for an unknown attribute.
     """
     kind = type(owner)
     known = [*owner.__dict__, *dir(kind)]

@@ -122,8 +122,8 @@ def require_name(
         given: a name. A value that is not text is refused too.
         available: the known names.
         error: class of the error, or a function that raises the error of a text.
-        where: begins the text, before a colon.
-        limit: how many known names the text lists.
+        where: start of the text, before a colon.
+        limit: maximum number of known names in the text.
 
     Raises:
         error: `given` is not available.

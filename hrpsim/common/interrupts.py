@@ -58,9 +58,9 @@ def uninterrupted() -> Iterator[None]:
 def ends_while_computing(clean_up: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Make SIGINT and SIGTERM end the process with 128 + the signal while a compiler runs.
 
-    Likewise if a single call of compiled code, such as a step, computes for more than 0.15 s of the
-    processor's time from then on. A call that waits is not ended.
-    `clean_up` is called before. Outside the main thread this has no effect.
+    The process also ends if one call of compiled code, such as a step, then computes for more than
+    0.15 s of processor time. A call that waits is not ended. `clean_up` is called before the
+    process ends. Outside the main thread this has no effect.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -21,7 +21,7 @@ _COUNTS = {2: "two", 3: "three", 4: "four"}
 
 
 def needed(what: str, value: Any) -> vol.Invalid:
-    """Return the error of a value of another kind than needed."""
+    """Return the error for a value of the wrong type. `what` describes the expected value."""
     return vol.Invalid(f"must be {what}, got {shown_value(value)}")
 
 

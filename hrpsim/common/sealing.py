@@ -3,7 +3,8 @@
 
 """Pickles with a checksum. A damaged pickle is refused before any use.
 
-The checksum finds damage, not forgery: a pickle is a program, whoever made it.
+The checksum finds damage, not forgery. Loading a pickle runs its code, so the source must be
+trusted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Controllers, motions, walking patterns and balance, joined to walking controllers.
+"""Controllers of robots: motions, walking patterns and balance, combined to walking controllers.
 
 The folder imports the world, to run controllers, and does not use ROS.
 """

@@ -31,7 +31,7 @@ _PARAMETERS = ("members", "blend")
 class Member:
     """One controller of a group, made from the controller's entry in the group's parameters.
 
-    `mine` are the indices of the member's joints among `names` in states and commands. `state` is
+    `mine` are the indices of the member's joints in the `names` of states and commands. `state` is
     UNLOADED, UNCONFIGURED, INACTIVE, ACTIVE or FINISHED (inactive, because the controller has
     nothing left to do). Raises ControllerError for an unusable entry.
     """
@@ -103,15 +103,15 @@ class ControllerGroup(Controller):
 
     Parameters: `members` {name: {controller: "module:Class", joints: patterns with * and ?,
     parameters: {}, loaded: true, active: true}}, and `blend`, the time of a joint's transition from
-    one controller's commands to another's [s] (0.5). A longer `blend` gives slower transitions.
+    one controller's commands to another's [s] (0.5). A longer `blend` makes transitions slower.
 
     Members must command positions. Velocities and efforts are feed-forward. Joints without an
     active member hold their last command. An activated member starts again (`initialize`), and
     other members with the same joints become inactive.
 
-    Targets and their velocities are continuous over a switch. The old trajectory fades out and the
-    new trajectory gains weight, both within `blend`. The velocities are fed forward. A member that
-    is not `loaded` at first can be loaded, configured and unloaded while others run.
+    Targets and their velocities are continuous at a switch. Within `blend`, the weight moves from
+    the old trajectory to the new trajectory. The velocities are fed forward. A member that is not
+    `loaded` at first can be loaded, configured and unloaded while others run.
     """
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ class ControllerGroup(Controller):
         return self._period
 
     def initialize(self, state: State) -> None:
-        """Start with the members that are active at first, and hold all other joints."""
+        """Start with the initially active members, and hold all other joints."""
         count = len(self._names)
         self._target = np.array(state.joint_positions)
         self._speed = np.zeros(count)  # rates of the targets [rad/s or m/s]
@@ -193,7 +193,7 @@ class ControllerGroup(Controller):
             member.stop()
 
     def switch(self, name: str, on: bool) -> list[str]:
-        """Activate or deactivate a member at the next tick. Return the members deactivated by this.
+        """Activate or deactivate a member at the next tick. Return the members deactivated for it.
 
         Raises:
             ControllerError: for an unknown name, and for a member that is not configured.

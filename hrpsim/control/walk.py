@@ -56,19 +56,18 @@ class Walk(Controller):
 
     The parameters are, with defaults from config/walk_controller.yaml:
 
-    - `pattern`: a name in footsteps.PATTERNS or the basename of a sequence set, in place of the
+    - `pattern`: a name in footsteps.PATTERNS or the basename of a sequence set, instead of the
       constructor's sequence.
     - `left_sole`, `right_sole`: links.
     - `stabilizer`: false plays the motion back by joint PD alone.
-    - `period` [s]: of the controller.
-    - `hold` [s]: how long the robot continues to balance after the last sample.
+    - `period` [s]: control period.
+    - `hold` [s]: duration of balancing after the last sample.
     - the stabiliser's gains.
 
     Attributes:
         sequence: the motion, after `configure`.
         soles: both links, after `configure`.
-        pace: how much easier than planned the motion is, so that the joints can follow, after
-            `configure`.
+        pace: factors by which the motion was made easier for the joints, after `configure`.
         begin: time at which the motion begins [s], after the transition to its first posture. None
             before `initialize`.
         signals: results of the last tick by name, empty without a stabiliser.
@@ -129,7 +128,7 @@ class Walk(Controller):
             self.begin = state.time + ticks * self.period
 
     def control(self, state: State) -> Command:
-        """Return the joint positions for the end of this period, and the mean rates until then.
+        """Return joint positions for the end of this period, and mean velocities over the period.
 
         `finished` becomes true when the motion and the hold time are over.
         """
@@ -268,7 +267,7 @@ class VelocityWalk(Controller):
         self._since = 0  # tick at the begin of the section
 
     def control(self, state: State) -> Command:
-        """Return the joint positions for the end of this period, and the mean rates until then.
+        """Return joint positions for the end of this period, and mean velocities over the period.
 
         At a touch-down, and while the robot stands, this call first plans the next section. Raises
         WalkError or UnreachableError if no step is possible.

@@ -33,8 +33,8 @@ class Trial:
     """The record of a walk of n ticks. The last tick is the end of the walk or the fall.
 
     planned_steps, steps: None for a motion without the contact states of its feet. fell_at: time of
-    the fall [s], None without a fall. wall_time: of everything [s] except `configure` and
-    compilation. begin: time at which the motion began [s], after the transition to its first
+    the fall [s], None without a fall. wall_time: wall time of the trial without `configure` and
+    compilation [s]. begin: time at which the motion began [s], after the transition to its first
     posture.
     """
 
@@ -107,17 +107,17 @@ def simulate_walk(
     after_fall: float = 0.5,
     each_tick: Callable[[float], None] | None = None,
 ) -> Trial:
-    """Run a walking controller until it has finished, the time is over or the robot has fallen.
+    """Run a walking controller until it has finished, `duration` is over or the robot has fallen.
 
     Args:
-        robot: in its world.
-        controller: must have the motion as `sequence` after `configure`. The values in its mapping
-            `signals` are recorded.
-        parameters: of the controller.
+        robot: the robot, in its world.
+        controller: walking controller with the attribute `sequence` (the motion) after `configure`.
+            The values in its mapping `signals` are recorded.
+        parameters: parameters of the controller.
         duration: [s].
-        model: the controller's model of the robot, in place of the true one.
-        after_fall: simulated time after a fall [s].
-        each_tick: each_tick(time) is called before every tick, for disturbances.
+        model: model of the robot for the controller. The default is the true model.
+        after_fall: time that is simulated after a fall [s].
+        each_tick: function each_tick(time), called before every tick, for disturbances.
     """
     world, notes = robot.world, _Notes(robot, controller)
     begin = world.time
@@ -177,7 +177,7 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return whether the left and the right sole are planned to be on the floor at `times`, (n, 2).
+    """Return whether the plan has the left and the right sole on the floor at `times`, (n, 2).
 
     times: (n,) [s] since the first sample. None if the sequence has no contact states.
     """
@@ -187,13 +187,14 @@ def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
 
 
 def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
-    """Return the ZMP (n, 2) [m] in the world from both feet's sensors, NaN with both in the air.
+    """Return the ZMP (n, 2) [m] in the world from the sensors of both feet.
 
-    The poses of the feet are the true poses, so the controller's estimate has no influence.
+    The ZMP is NaN while both feet are in the air. The true poses of the feet are used, not the
+    controller's estimate.
 
     Args:
-        model: of the robot.
-        trial: from `simulate_walk`.
+        model: model of the robot.
+        trial: result of `simulate_walk`.
     """
     force, moment = np.zeros((len(trial.times), 3)), np.zeros((len(trial.times), 3))
     for foot in (foot_of(model, sole) for sole in trial.soles):
@@ -213,8 +214,9 @@ def measured_zmp(model: Model, trial: Trial) -> np.ndarray:
 def plan_in_world(model: Model, trial: Trial, sequence: MotionSequence) -> Placement:
     """Return the pose of the plan's world in the true world at the beginning of the walk.
 
-    The middle between the soles and their mean yaw are equal in the plan and in the true world. If
-    a sequence has no trajectory of the waist, the waist is at the origin at first.
+    In this pose, the middle between the soles and the mean yaw of the soles are the same in the
+    plan and in the true world. Without a trajectory of the waist, the plan's waist starts at the
+    origin.
     """
     q = model.neutral()
     if sequence.waist is not None:
@@ -246,7 +248,7 @@ class SoleMotion(NamedTuple):
 def sole_motion(model: Model, trial: Trial) -> SoleMotion:
     """Return the true motion of the soles until the walk ended or the robot fell.
 
-    Creep is measured in single supports, in which the standing sole bears everything. A measurement
+    Creep is measured in single support, when the standing sole bears the whole load. A measurement
     lasts from the tick after the planned lift-off of the other foot to the last tick before its
     planned touch-down.
     """

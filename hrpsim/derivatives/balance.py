@@ -27,9 +27,9 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 @kernel
 def read_step(s: Scene, w: DerivativeArrays) -> tuple[int, int, int, int]:
-    """Copy the step's velocities and impulses to `w`, and number the coordinates of its rows.
+    """Copy the step's velocities and impulses to `w`, and number the coordinates that rows read.
 
-    The coordinates are described in hrpsim.derivatives.room. If `w` is too small for the rows or
+    The coordinates are explained in hrpsim.derivatives.room. If `w` is too small for the rows or
     contacts, the kernel writes nothing.
 
     Returns:
@@ -104,14 +104,15 @@ def write_balance(s: Scene, w: DerivativeArrays, columns: Matrix) -> None:
     """Write M, and the derivatives of the momentum balance M v' - F' l, to w.balance.
 
     v' is the velocity after the step. l are the impulses of the rows, F their directions.
-    `add_force_turns` adds the change of contact forces as the contacts move.
-    Velocities and accelerations of free bodies that turn by the midpoint rule come from
+    `add_force_turns` adds the change of contact forces with the motion of the contacts. Velocities
+    and accelerations of free bodies that turn by the midpoint rule come from
     hrpsim.derivatives.body_motions. The kernel also writes `limits` and the factors of M in
     w.space.
 
     Args:
         s: scene after the step.
-        w: Room, after `read_step`. `balance` (3, nv, nv) is written: by q, by velocity, M.
+        w: Room, after `read_step`. `balance` (3, nv, nv) is written: derivative with respect to q,
+            derivative with respect to velocity, M.
         columns: work (nv, 3 nv or more).
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
@@ -208,9 +209,12 @@ def count_bodies(w: DerivativeArrays) -> int:
 
 @inner_kernel
 def write_coordinates(forest: Forest, w: DerivativeArrays, nb: int) -> None:
-    """Write the poses in mid-step, the Jacobian Z of `nb` bodies, and the derivative of Z v' by q.
+    """Write the poses in mid-step, the Jacobian Z of bodies, and the derivative of Z v'.
 
-    The kernel writes `poses`, `moved`, `Z` (m, nv) and `rates` (m, nv) of w.
+    The derivative is with respect to q. The kernel writes `poses`, `moved`, `Z` (m, nv) and `rates`
+    (m, nv) of w.
+
+    nb: number of bodies with coordinates.
     """
     nv = w.velocity.shape[0]
     for poses in (w.poses, w.moved):
@@ -228,7 +232,7 @@ def write_coordinates(forest: Forest, w: DerivativeArrays, nb: int) -> None:
 
 @inner_kernel
 def write_rates(w: DerivativeArrays, velocity: Vector, body_count: int, rates_out: Matrix) -> None:
-    """Write the derivative by q of the coordinates z = Z v at a constant velocity v.
+    """Write the derivative of the coordinates z = Z v with respect to q at constant v.
 
     Args:
         w: Room, after `write_coordinates`.
@@ -261,16 +265,16 @@ def write_twists(w: DerivativeArrays, velocity: Vector, m: int, kind: int) -> No
 def add_force_turns(
     s: Scene, w: DerivativeArrays, m: int, by_q_out: Matrix, linear_out: Matrix
 ) -> None:
-    """Add the derivative by q of the generalised contact impulse F' l at constant impulses l.
+    """Add the derivative of the generalised contact impulse F' l with respect to q at constant l.
 
-    `write_balance` counts contact forces as fixed to their bodies. This kernel adds the difference:
-    the forces keep their direction in the world, and move with contact point and normal.
+    `write_balance` treats contact forces as fixed to their bodies. In fact, the forces keep their
+    direction in the world, and move with contact point and normal. This kernel adds the difference.
 
     Args:
         s: scene after the step.
         w: Room, after `write_contact_rows`.
         m: number of coordinates.
-        by_q_out: derivative by q (nv, nv), changed.
+        by_q_out: derivative with respect to q (nv, nv), changed.
         linear_out: sums of the derivative over trees, at the rows of bases (nv, nv), written.
     """
     nv = w.velocity.shape[0]

@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Jacobians of bodies, and their derivatives by the configuration.
+"""Jacobians of bodies, and their derivatives with respect to the configuration.
 
 Spatial vectors are along the world's axes, about the present origin of the tree. Columns are for
 the kernels' velocity. For a free base this is the angular velocity, then the velocity of its
-origin. As in derivatives.motion_derivatives, a change of one degree of freedom turns all bodies
-that it carries rigidly about its column S. The velocity of its parent body stays.
+origin. As in derivatives.motion_derivatives, a change of one degree of freedom moves all bodies
+that it carries along its column S. The velocity of its parent body does not change.
 
 Derivatives of inverse dynamics are converted from the public layout of velocities to the kernels'
 layout. With the rotation R of a free base, v_pub = R' v and a_pub = R' (a - w x l) change with R.
-The force on the base turns with R. a has the second derivative of the base's position.
+The force on the base rotates with R. a contains the second derivative of the base's position.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def jacobian_rates(
     bodies: Indices,
     D_out: Matrix,
 ) -> None:
-    """Write the derivative by q of the spatial velocity X v of bodies, at a constant velocity v.
+    """Write the derivative of the spatial velocity X v of bodies with respect to q at constant v.
 
     A column S_j changes the spatial velocity of body i by S_j x (v_i - v_j). The translation of a
     free base changes the spatial velocity by S_j x v_i.
@@ -148,10 +148,10 @@ def write_carried_momenta(
 
 @kernel
 def energy_gradients(w: Workspace, velocities: Matrix, gradients_out: Matrix) -> None:
-    """Write the derivative by q of v' M v, twice the kinetic energy, for several velocities v.
+    """Write the derivative of v' M v with respect to q, for several velocities v.
 
-    The derivative is 2 H . (v_parent x S). H is the momentum of the subtree of a body. Inertias of
-    `w` must be placed (`place_inertias`).
+    v' M v is twice the kinetic energy. The derivative is 2 H . (v_parent x S). H is the momentum of
+    the subtree of a body. Inertias of `w` must be placed (`place_inertias`).
 
     Args:
         w: work arrays. Velocities and `p_A` are overwritten.
@@ -207,7 +207,7 @@ def derivatives_in_world(
     columns: Matrix,
     out: Tensor,
 ) -> None:
-    """Write the derivatives of inverse dynamics by q and velocity, and M, in the kernels' layout.
+    """Write M and the derivatives of inverse dynamics with respect to q and velocity.
 
     Args:
         w: work arrays. `external` of the bodies must be current.
@@ -217,7 +217,8 @@ def derivatives_in_world(
             without w x l.
         gravity: (3,) [m/s^2].
         columns: work of `inverse_derivatives` (nv, 3 nv or more).
-        out: derivative by q, derivative by velocity, M (3, nv, nv), written.
+        out: derivative with respect to q, derivative with respect to velocity, M (3, nv, nv),
+            written.
     """
     nv, v, dv = velocity.shape[0], out[0, 0], out[1, 0]  # rows of the output serve as work
     velocity_from_kernel(w.forest, q, velocity, v)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of the constraint rows of connections (welds, hinges and other joints of two bodies).
+"""Derivatives of the constraint rows of connections (welds, hinges and other joints).
 
 Central differences give the derivatives of each row's error, its curvature (the velocity product of
 the row) and its rate J v. A row is "active" if its rate is at its target, and is "at its bound" if
@@ -54,7 +54,7 @@ def connection_derivatives(
     values_out: Tensor,
     forces_out: Matrix,
 ) -> int:
-    """Write the derivatives of the rows of connections by q and by velocity (central differences).
+    """Write the derivatives of the rows of connections with respect to q and velocity.
 
     Args:
         w: work arrays.
@@ -65,7 +65,8 @@ def connection_derivatives(
         impulses: impulses l of the rows (rows,). J' l is differentiated.
         values_out: derivatives (nv, 2, rows, 2 + j), written. The second index is q or velocity.
             The last index is error, curvature, then the rates.
-        forces_out: derivatives of J' l (nv, nv), written. Row k is the derivative by q[k].
+        forces_out: derivatives of J' l (nv, nv), written. Row k is the derivative with respect to
+            q[k].
     """
     values_out[:, :, :, :] = 0.0
     forces_out[:, :] = 0.0
@@ -200,7 +201,7 @@ class DifferenceRoom(NamedTuple):
 
 
 class ConnectionSides:
-    """The k rows of connections from row `first` on, which are active, and their derivatives."""
+    """The k rows of connections, from row `first` on: active rows and derivatives."""
 
     def __init__(self, step: TakenStep, first: int, count: int) -> None:
         self.step, self.rows, self.first = step, step.rows[first : first + count], first
@@ -245,7 +246,7 @@ class ConnectionSides:
             local[name] = self.rows[name]
 
     def changes(self, impulses: np.ndarray, velocities: list) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivatives of the rows by q and velocity, and of J' l by q.
+        """Return the derivatives of the rows and of the generalised force J' l.
 
         Args:
             impulses: impulses l of the rows (k,).
@@ -253,7 +254,8 @@ class ConnectionSides:
 
         Returns:
             (derivatives of errors, curvatures and rates (2 + j, 2, k, nv), derivative of J' l (nv,
-            nv)). The second index of the first array is q or velocity.
+            nv)). The second index of the first array selects the derivative with respect to q or
+            velocity. J' l is differentiated with respect to q.
         """
         step, w, nv = self.step, self.step.room.whole, self.jacobians.shape[1]
         others = np.array(velocities)
@@ -276,7 +278,8 @@ class ConnectionSides:
 
         Args:
             held: HELD_ROW records, written.
-            target: derivatives of the targets by q, then by velocity (rows, 2 nv), written.
+            target: derivatives of the targets with respect to q, then with respect to velocity
+                (rows, 2 nv), written.
             responses: M^-1 J' of rows that depend on their inverse mass (rows, nv), written.
 
         Returns:

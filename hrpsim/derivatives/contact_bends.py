@@ -3,8 +3,9 @@
 
 """Derivatives of the curvature term b of contact rows (engine.constraints.contact_bending).
 
-A contact's rows are J v' = target - b. b is the change of the contact velocity over half a step by
-the motion of point and normal. For the row along d, of free bodies and the world,
+A contact's rows are J v' = target - b. b is the change of the contact velocity over half a step
+that the motion of point and normal causes. For the row along d between free bodies, or a free body
+and the world,
 
     b = d . V + dn . u / 2 (normal row only),   V = sum of +-(omega x dr + h c x r) / 2.
 
@@ -61,7 +62,7 @@ _STEP = 1e-5  # of the differences [rad/s or rad]
 
 
 class Bends(NamedTuple):
-    """Derivatives of b for all contact rows (k,), by the motion of body a, then of body b."""
+    """Derivatives of b for k contact rows with respect to the motions of bodies a and b."""
 
     by_motion: np.ndarray  # (k, 12) of body a, then b: turn, then displacement of its origin
     by_twist: np.ndarray  # (k, 12) angular, then linear velocity
@@ -90,7 +91,7 @@ def free_products(
     time_step: Seconds, here: Records[Kinematics], turned: Vector, turning: Matrix,
     products_out: Tensor,
 ) -> int:  # fmt: skip
-    """Write the angular accelerations of free bodies, and the derivatives by rate and rotation.
+    """Write the angular accelerations of free bodies in free rotation, and their derivatives.
 
     Args:
         forest: constants of the bodies and joints.
@@ -103,7 +104,8 @@ def free_products(
         turned: work (nq,).
         turning: work of the shape TURNING (hrpsim.engine.dynamics.spin).
         products_out: (n, 3, 7), written. Column 0 is the acceleration [rad/s^2]. Columns 1 to 3 are
-            its derivatives by the angular velocity, columns 4 to 6 by a rotation of the body.
+            its derivatives with respect to the angular velocity, columns 4 to 6 with respect to a
+            rotation of the body.
     """
     products_out[:, :, :] = 0.0
     half = 0.5 * time_step
@@ -152,7 +154,8 @@ def link_motions(
         direction: work (nv,).
         moved: work (nq,).
         motions_out: (1 + 2 nv, n, 12), written. Row 0 has twist and velocity product about the
-            origin of the tree. The next nv rows are derivatives by q, the last by velocity.
+            origin of the tree. The next nv rows are derivatives with respect to q, the last with
+            respect to velocity.
     """
     motions_out[:, :, :] = 0.0
     nv = velocity.shape[0]
@@ -476,7 +479,8 @@ def subtract_bends(step: TakenStep, bends: Bends, held: np.ndarray, target: np.n
         step: the step.
         bends: derivatives of b (`bends_of`).
         held: HELD_ROW records of the active rows (k,).
-        target: derivatives of the targets by q, then by velocity (k, 2 nv), changed.
+        target: derivatives of the targets with respect to q, then with respect to velocity (k, 2
+            nv), changed.
     """
     if not any(of.any() for of in bends):
         return

@@ -86,7 +86,7 @@ def _write_lever(p: Vec3, d: Vector, sign: float, J_out: Vector) -> None:
 
 @inner_kernel
 def write_contact_rows(s: Scene, w: DerivativeArrays, m: int, body_count: int) -> int:
-    """Write the active rows of contacts, and the distances of all contacts from switching.
+    """Write the active rows of contacts, and the distance of each contact from another state.
 
     The kernel writes `held`, `target`, `distances` and `sides` of w.
 
@@ -134,7 +134,11 @@ def pair_of(collision: Collision, materials: Records[MaterialPair], c: int) -> M
 
 @inlined_kernel
 def gap_slopes(settings: Settings, collision: Collision, rows: Rows, c: int) -> tuple[float, float]:
-    """Return the derivatives of target and correction of a rigid contact by the gap [1/s]."""
+    """Return the derivatives of `rigid_law` of a contact with respect to its gap.
+
+    Returns:
+        (derivative of the target, derivative of the correction) [1/s].
+    """
     gap = collision.contacts[c].gap
     closed = closed_gap(rows.rows[3 * c].solver, settings.slop)
     return rigid_slopes(gap, closed, CLOSED, settings)
@@ -215,7 +219,7 @@ def _find_slip_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
 
 @inner_kernel
 def write_turns(collision: Collision, w: DerivativeArrays, c: int, twists: Vector) -> None:
-    """Write the changes of a contact's rates with the contact's geometry: w.turns (3, 12).
+    """Write the derivatives of a contact's rates with respect to its geometry: w.turns (3, 12).
 
     Args:
         collision: collision arrays after the step.
@@ -266,7 +270,7 @@ def add_entries(entries: Vector, at: Indices, scale: float, matrix: Matrix, out:
 def add_rate_changes(
     w: DerivativeArrays, number: Index, axis: int, scale: float, rates: Matrix, out: Vector
 ) -> None:
-    """Add the derivative by q of the rate of a contact's row, times `scale`.
+    """Add `scale` times the derivative of the rate of a contact's row with respect to q.
 
     w.turns must belong to the contact.
 
@@ -275,7 +279,7 @@ def add_rate_changes(
         number: number of the row.
         axis: 0 for the normal, 1 and 2 for the tangents.
         scale: factor of the derivative.
-        rates: derivative of the coordinates by q (m, nv).
+        rates: derivative of the coordinates with respect to q (m, nv).
         out: derivative of the rate (nv,), changed.
     """
     local = w.local[number]
@@ -285,7 +289,7 @@ def add_rate_changes(
 
 @inlined_kernel
 def copy_row(local: HeldRow, held_out: HeldRow) -> None:
-    """Write an active row with an impulse along J: all fields of `held_out`."""
+    """Write an active row whose impulse acts along J: all fields of `held_out`."""
     held_out.number, held_out.compliance = local.number, local.compliance
     held_out.inverse_mass = local.inverse_mass
     held_out.slope = held_out.softening = 0.0
@@ -337,10 +341,10 @@ def is_met_within(
     own: JointParameters | MaterialPair,
     time_step: Seconds,
 ) -> bool:
-    """Write the derivatives of a compliant stop to w.law, and return whether the step met the stop.
+    """Write the derivatives of a compliant stop to w.law.
 
-    The derivatives belong to a stop that is closed at the start of the step, or stays open. A stop
-    that is met within the step has another target and compliance.
+    The derivatives are valid if the stop is closed at the start of the step, or stays open. A stop
+    that closes within the step has another target and compliance.
 
     Args:
         w: Room. `law` (3, 2) is written.
@@ -350,6 +354,9 @@ def is_met_within(
         rate: rate of the gap at the start of the step [m/s or rad/s].
         own: record with the compliance and the damping time.
         time_step: [s].
+
+    Returns:
+        Whether the stop closed within the step, so that the derivatives are invalid.
     """
     inverse_mass = row.inverse_mass - row.compliance
     target, compliance = stop_slopes(gap, rate, _STAYS_OPEN, inverse_mass, own, time_step, w.law)
@@ -359,13 +366,14 @@ def is_met_within(
 
 @inlined_kernel
 def slope_of(w: DerivativeArrays, k: Index, row: Row) -> float:
-    """Return the derivative of a compliant row's target, minus the derivative of the row's give.
+    """Return the derivative of a compliant row's target, minus that of compliance times impulse.
 
-    The unit is [1/s] by the gap, [1] by the rate, and [kg m/s or kg m^2/s] by the inverse mass.
+    The unit is [1/s] for the gap, [1] for the rate, and [kg m/s or kg m^2/s] for the inverse mass.
 
     Args:
         w: Room, after `is_met_within`.
-        k: variable of the derivative: 0 for the gap, 1 for the rate, 2 for the inverse mass.
+        k: variable with respect to which the target is differentiated: 0 for the gap, 1 for the
+            rate, 2 for the inverse mass.
         row: ROW record.
     """
     return w.law[k, 0] - w.law[k, 1] * row.impulse
@@ -383,7 +391,7 @@ def note_inertia(w: DerivativeArrays, row: Row, number: Index) -> None:
 
 @inlined_kernel
 def add_gap_changes(w: DerivativeArrays, c: int, scale: float, out: Vector) -> None:
-    """Add the derivative by q of the gap of a contact, times `scale`.
+    """Add `scale` times the derivative of the gap of a contact with respect to q.
 
     Args:
         w: Room, after `contact_derivatives`.
@@ -402,7 +410,7 @@ def add_gap_changes(w: DerivativeArrays, c: int, scale: float, out: Vector) -> N
 
 @inner_kernel
 def respond(w: DerivativeArrays, J: Vector, at: Indices) -> None:
-    """Write the response M^-1 J' of a row, and the derivative by q of v' M v for this response v.
+    """Write the response v = M^-1 J' of a row, and the derivative of v' M v with respect to q.
 
     Args:
         w: Room. `response` (1, nv) and `gradient` (1, nv) are written.

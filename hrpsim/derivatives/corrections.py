@@ -19,7 +19,7 @@ _correction_slopes = prepared(correction_slopes)
 
 
 class Corrections(NamedTuple):
-    """The k rows that take part in the position correction, and their derivatives."""
+    """The k rows that enter the position correction, and their derivatives."""
 
     numbers: np.ndarray  # (k,) among the rows of the step
     wanted: np.ndarray  # (k,) rate
@@ -37,7 +37,7 @@ def joined(found: list[Corrections]) -> Corrections:
 def find_impulses(
     found: Corrections, J: np.ndarray, compliance: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
-    """Solve for the impulses l (k,) of the position correction. One-sided rows only push.
+    """Solve for the impulses l (k,) of the position correction. One-sided rows have l >= 0.
 
     Rows with an impulse reach the intended rate J w + S l, with w = M^-1 J' l. The impulses
     minimise |C l - y|^2, with C' C = J M^-1 J' + S, where C' y is the intended rate.
@@ -55,12 +55,12 @@ def find_impulses(
 
 
 def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
-    """Return the `Corrections` of the rows that take part.
+    """Return the `Corrections` of the rows that enter the position correction.
 
     Args:
         rows: all ROW records of the step.
         numbers: numbers of the candidate rows (k,).
-        takes_part: whether each candidate takes part (k,).
+        takes_part: whether each candidate enters the correction (k,).
         two_sided: whether impulses of both signs are possible (k,).
         changes: `by_q`, `by_velocity` and `softening` of the candidates (k, nv).
     """
@@ -70,9 +70,9 @@ def taking_part(rows, numbers, takes_part, two_sided, *changes) -> Corrections:
 
 
 def slopes_of(step: TakenStep, first: int) -> np.ndarray:
-    """Return the derivatives of the intended correction rates by gaps and errors (rows,) [1/s].
+    """Return the derivative of each row's correction rate with respect to its gap or error [1/s].
 
-    first: number of the first joint row.
+    The result has one entry for each row (rows,). first: number of the first joint row.
     """
     slopes = np.empty(len(step.rows))
     _correction_slopes(step.reference, step.room, first, slopes)

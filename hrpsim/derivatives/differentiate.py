@@ -96,7 +96,7 @@ def place_joint_rows(
 
 @inner_kernel
 def write_joint_rows(s: Scene, w: DerivativeArrays, first: Index, count: int) -> int:
-    """Append the active joint rows to w.held, and write the distance of each row from switching.
+    """Append the active joint rows to w.held. Write each row's distance from another state.
 
     Args:
         s: scene after the step.
@@ -207,13 +207,13 @@ def _error_of(
 
 @inner_kernel
 def contact_derivatives(s: Scene, w: DerivativeArrays, search: Collision, body_count: int) -> None:
-    """Write the derivatives of contact point, normal and gap by the twists of both bodies.
+    """Write the derivatives of contact point, normal and gap with respect to both bodies' twists.
 
-    The contact search runs again with each body displaced, which gives central differences. The
-    kernel writes two arrays of `w`:
+    The contact search is repeated with each body displaced, for central differences. The kernel
+    writes two arrays of `w`:
 
-    - `geometry` (contacts, 2, 7, 6): point, normal and gap of body a or b by the body's twist about
-      the origin of its tree.
+    - `geometry` (contacts, 2, 7, 6): derivatives of point, normal and gap with respect to the twist
+      of body a or b about the origin of its tree.
     - `found` (contacts, 2): the number of the 12 searches that found the contact. Fewer than 12
       mean that a small motion ends the contact.
 
@@ -411,8 +411,8 @@ def differentiate(
         m: number of coordinates.
 
     Returns:
-        (number of active rows, whether any contact slides, whether positions are corrected, row
-        of a stop met within the step or -1).
+        (number of active rows, whether any contact slides, whether positions are corrected, row of
+        a stop that closes within the step or -1).
     """
     counts, body_count = s.counts[0], count_bodies(w)
     first = 3 * counts.contact_count + counts.connection_rows
@@ -471,7 +471,7 @@ def _is_corrected(
 def differentiate_correction(
     s: Scene, w: DerivativeArrays, columns: Matrix, m: int, balance_out: Tensor, linear_out: Matrix
 ) -> None:
-    """Write the derivative by q of the residual of the position correction: J' l - M w.
+    """Write the derivative of the position correction's residual J' l - M w with respect to q.
 
     Args:
         s: scene after the step.
@@ -497,7 +497,7 @@ def differentiate_correction(
 
 @kernel
 def correction_slopes(s: Scene, w: DerivativeArrays, first: Index, slopes_out: Vector) -> None:
-    """Write the derivatives of the intended correction rates by gaps and errors [1/s].
+    """Write the derivative of each row's correction rate with respect to its gap or error [1/s].
 
     Args:
         s: scene after the step.
@@ -528,7 +528,7 @@ def correction_slopes(s: Scene, w: DerivativeArrays, first: Index, slopes_out: V
 def contact_changes(
     s: Scene, w: DerivativeArrays, m: int, velocity: Vector, rates_out: Matrix, gaps_out: Matrix
 ) -> None:
-    """Write the derivatives by q of all gaps, and of the rates of the gaps at a given velocity.
+    """Write the derivatives of all gaps, and of their rates at a velocity, with respect to q.
 
     Args:
         s: scene after the step.

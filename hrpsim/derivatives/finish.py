@@ -5,9 +5,9 @@
 
 Columns belong to the state, then to inputs and parameters. The conversion has three stages:
 
-1. Derivatives by the position in mid-step, where the forces act, and by the velocity.
-2. Derivatives by the state at the start of the step, in the layout of the kernels.
-3. Derivatives by the state at the start of the step, in the public layout.
+1. Derivatives with respect to the velocity, and to the position in mid-step, where the forces act.
+2. Derivatives with respect to the state at the start of the step, in the layout of the kernels. 3.
+The same derivatives in the public layout.
 
 A free base turns by (R <- exp(d) R) in the kernels' layout, along the world's axes, with its
 angular part first. In the public layout the base turns by (R <- R exp(d)), along its own axes, with
@@ -62,14 +62,14 @@ def write_ends(
     Args:
         s: scene after the step.
         w: Room, after `solve`.
-        columns: derivatives of the velocity (nv, 2 nv + p or more) by the position in mid-step, by
-            the velocity, and by p parameters.
+        columns: derivatives of the velocity (nv, 2 nv + p or more) with respect to the position in
+            mid-step, the velocity, and p parameters.
         corrects: whether there is a position correction.
         correction: derivatives of the rate of the correction (nv, 2 nv + p or more), as `columns`.
         momentum: derivatives of the momentum of floating trees by the parameters (p, nv), without
             constraint forces. The values are in the columns of the bases' linear velocities.
-        ends_out: derivatives by position and velocity at the start, and by parameters (2 nv, 2 nv +
-            p), written.
+        ends_out: derivatives with respect to position and velocity at the start, and with respect
+            to parameters (2 nv, 2 nv + p), written.
     """
     forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
     for k in range(nv):

@@ -4,11 +4,13 @@
 """Derivatives of the free rotation of bodies in both halves of a step.
 
 Each half (engine.step.motion.half_turns) maps the orientation R and the angular velocity w of a
-body. A rotation of R and w together rotates the result. A rotation d of R alone therefore gives
+body. If R and w are rotated together, the result is rotated as well. A rotation d of R alone
+therefore gives
 
     P (d, 0) = (d, d x w') - P (0, d x w).
 
-Central differences give P by w, and with it all of P (6, 6).
+Central differences give the columns of P for w, and this formula gives the other columns of P (6,
+6).
 """
 
 from hrpsim.derivatives.room import DerivativeArrays
@@ -25,10 +27,10 @@ _SHARE = 1e-7  # of the rate
 
 @inner_kernel
 def start_from_free_turns(s: Scene, w: DerivativeArrays) -> None:
-    """Write the state at the start of the step, with free bodies turned to mid-step.
+    """Write a start of the step for which a constant angular velocity reaches mid-step.
 
-    The integrator turns free bodies separately. The orientation written is therefore such that a
-    constant angular velocity reaches the orientation in mid-step. The kernel writes `q` (nq,) and
+    The integrator rotates free bodies separately. The orientation written is such that a constant
+    angular velocity leads to their true orientation in mid-step. The kernel writes `q` (nq,) and
     `start_velocity` (nv,) [rad/s, m/s] of w.
     """
     copy_vector(s.start.q, w.q)
@@ -41,7 +43,7 @@ def start_from_free_turns(s: Scene, w: DerivativeArrays) -> None:
 
 @inner_kernel
 def write_free_turns(s: Scene, w: DerivativeArrays) -> None:
-    """Write P of both halves for every free body.
+    """Write the matrix P of both halves of the step for every free body.
 
     The kernel writes w.free_turns (2, nv, 6, 6), at the body's first degree of freedom.
     """
@@ -108,13 +110,13 @@ def _write_map(
 
 @inner_kernel
 def turn_rows(w: DerivativeArrays, body: Body, nv: int, rows: Matrix) -> None:
-    """Propagate rows of the state's end through the second half of the step of one body.
+    """Propagate derivatives of the state through the second half of a body's step.
 
     Args:
         w: Room, after `write_free_turns`.
         body: BODY record.
         nv: number of degrees of freedom.
-        rows: derivatives of the state by any columns (2 nv, columns), changed at the body's rows.
+        rows: derivatives of the state (2 nv, columns), changed at the body's rows.
     """
     P, k, kept = w.free_turns[SECOND_HALF, body.v_index], body.v_index, w.half_state
     for column in range(rows.shape[1]):
@@ -129,13 +131,14 @@ def turn_rows(w: DerivativeArrays, body: Body, nv: int, rows: Matrix) -> None:
 
 @inner_kernel
 def turn_columns(w: DerivativeArrays, body: Body, nv: int, row: Vector) -> None:
-    """Propagate entries of a row back through the first half of the step of one body.
+    """Propagate the derivative of a number back through the first half of a body's step.
 
     Args:
         w: Room, after `write_free_turns`.
         body: BODY record.
         nv: number of degrees of freedom.
-        row: derivative of a number by the state (2 nv or more,), changed at the body's entries.
+        row: derivative of the number with respect to the state (2 nv or more,), changed at the
+            body's entries.
     """
     P, k, kept = w.free_turns[FIRST_HALF, body.v_index], body.v_index, w.half_state
     for r in range(3):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives by inputs and parameters, as impulses along the degrees of freedom.
+"""Derivatives with respect to inputs and parameters, as impulses along the degrees of freedom.
 
 A small change of a parameter acts on the step like an impulse. Forces, momenta and energies are
 linear in the inertias, so the step's own algorithms evaluate their derivatives.
@@ -57,7 +57,7 @@ def inertia_changes(
     forces_out: Tensor,
     energies_out: Matrix,
 ) -> None:
-    """Write the derivatives of forces, momenta and energies by p parameters of the inertias.
+    """Write derivatives of forces, momenta and energies with respect to p inertia parameters.
 
     Args:
         s: scene after the step.
@@ -147,7 +147,7 @@ def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -
 
 @kernel
 def write_command_rates(s, rates_out) -> None:
-    """Write the derivatives of commanded efforts by the delays of k actuators [Nm/s or N/s].
+    """Write the derivative of each actuator's commanded effort with respect to its delay [Nm/s].
 
     Args:
         s: scene after the step.
@@ -185,7 +185,7 @@ def of_parameters(
     """Return the impulses that are equivalent to unit changes of parameters.
 
     Args:
-        step: step whose derivatives by the state are known.
+        step: step whose derivatives with respect to the state are known.
         held: HELD_ROW records of the active rows of the step (k,).
         acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
         changes: derivatives of the world's constants by the parameters.

@@ -7,7 +7,7 @@ All quantities are in world-parallel frames. Section 20 of docs/explanation/deri
 the equations differ from the papers. As in the public layout, a free base has six degrees of
 freedom along and about its own axes. Arrays:
 
-- `columns` (nv, 3 nv and some to spare): the derivatives by q, the derivatives by v, and M or its
+- `columns` (nv, 3 nv and some to spare): the derivatives with respect to q and v, and M or its
   inverse.
 - `above` (nv,): the next degree of freedom on the path to the root, -1 at the path's end.
 - `motions` (nv, 6, 8): columns of motions, S four times.
@@ -54,7 +54,7 @@ A_Q, A_V, V_Q, MOTION = range(4)  # columns of `motions`
 def inverse_derivatives(
     w: Workspace, q: Vector, v: Vector, dv: Vector, gravity: Vec3, columns_out: Matrix
 ) -> int:
-    """Write the derivatives of inverse dynamics by q and v, and M.
+    """Write the derivatives of inverse dynamics with respect to q and v, and M.
 
     `external` of the bodies must be current.
 
@@ -64,7 +64,8 @@ def inverse_derivatives(
         v: velocity (nv,) [m/s, rad/s], public layout.
         dv: acceleration (nv,) [m/s^2, rad/s^2], public layout.
         gravity: (3,) [m/s^2].
-        columns_out: derivative by q, derivative by v, M (nv, 3 nv or more), written.
+        columns_out: derivative with respect to q, derivative with respect to v, M (nv, 3 nv or
+            more), written.
 
     Returns:
         -1, as `forward_derivatives` without an error.
@@ -82,7 +83,7 @@ def inverse_derivatives(
 def forward_derivatives(
     w: Workspace, q: Vector, v: Vector, tau: Vector, gravity: Vec3, columns_out: Matrix
 ) -> int:
-    """Write the derivatives of forward dynamics by q and v, and M^-1.
+    """Write the derivatives of forward dynamics with respect to q and v, and M^-1.
 
     `external` of the bodies must be current.
 
@@ -92,7 +93,8 @@ def forward_derivatives(
         v: velocity (nv,) [m/s, rad/s], public layout.
         tau: generalised force (nv,) [N, Nm], public layout.
         gravity: (3,) [m/s^2].
-        columns_out: derivative by q, derivative by v, M^-1 (nv, 3 nv or more), written.
+        columns_out: derivative with respect to q, derivative with respect to v, M^-1 (nv, 3 nv or
+            more), written.
 
     Returns:
         -1, or the index of a body whose joint has no positive inertia.

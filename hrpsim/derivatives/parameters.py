@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of a world's constants (inertias, gains, friction) by chosen parameters."""
+"""Derivatives of a world's constants (inertias, gains, friction) by parameter."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Entry = tuple[str, Any, Callable[[], Any]]
 
 
 class Changes(NamedTuple):
-    """The derivatives of a world's constants by p parameters."""
+    """The derivatives of a world's constants with respect to p parameters."""
 
     bodies: np.ndarray  # (p, n) by shares of mass and inertia
     joints: np.ndarray  # (p, 7, nv) of JOINT_FIELDS
@@ -30,7 +30,7 @@ class Changes(NamedTuple):
 
 
 def no_changes(scene: Scene, count: int) -> Changes:
-    """Return derivatives by `count` parameters, all zero."""
+    """Return derivatives with respect to `count` parameters, all zero."""
     n, nv, k = len(scene.forest.bodies), len(scene.velocity), len(scene.materials)
     return Changes(
         np.zeros((count, n)), np.zeros((count, len(JOINT_FIELDS), nv)), np.zeros((count, 2, k, k))
@@ -38,7 +38,7 @@ def no_changes(scene: Scene, count: int) -> Changes:
 
 
 def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
-    """Return the derivatives by one joint constant, one parameter for each joint.
+    """Return the derivatives with respect to one joint constant, one parameter for each joint.
 
     Args:
         scene: scene of the world.
@@ -51,7 +51,7 @@ def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
 
 
 def changes_by_paths(scene: Scene, paths: Sequence[str], known: Mapping[str, Entry]) -> Changes:
-    """Return the derivatives by parameters that are named by paths.
+    """Return the derivatives with respect to parameters that are named by paths.
 
     Args:
         scene: scene of the world.

@@ -58,7 +58,7 @@ FOUND = np.dtype(
 
 
 class DerivativeArrays(NamedTuple):
-    """Work arrays. n bodies, nv degrees of freedom, m coordinates, k rows, c contacts, p inputs."""
+    """Work arrays for n bodies, nv velocities, m coordinates, k rows, c contacts, p inputs."""
 
     space: Workspace
     changed: Forest  # as `space.forest`, but with changes of inertias
@@ -179,7 +179,7 @@ def new_room(
 
 
 class TakenStep(NamedTuple):
-    """A step that was taken, its rows and contacts, and the work arrays of its differentiation."""
+    """A step that was made, its rows and contacts, and the work arrays of its differentiation."""
 
     scene: Scene
     reference: TupleReference[Scene]
@@ -192,11 +192,17 @@ class TakenStep(NamedTuple):
     margin: float  # [m/s or rad/s]
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
-        """Return J or F by velocity (k, nv) of k HELD_ROW records. kind: "J" or "F"."""
+        """Return the matrix J or F (k, nv) of k HELD_ROW records with respect to the velocity.
+
+        kind: "J" or "F".
+        """
         return self.coefficients(rows, kind) @ self.room.whole.Z[: self.coordinates]
 
     def coefficients(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:
-        """Return J or F by coordinates (k, m) of k HELD_ROW records. kind: "J" or "F"."""
+        """Return the matrix J or F (k, m) of k HELD_ROW records with respect to the m coordinates.
+
+        kind: "J" or "F".
+        """
         k, m, entries = len(rows), self.coordinates, np.arange(12)
         where = rows["at"][:, entries // 6] + entries % 6
         where[rows[kind] == 0.0] = 0  # no coordinate need be there

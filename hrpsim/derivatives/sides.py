@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find properties without derivatives, and constraints that are about to switch.
+"""Find features that cannot be differentiated, and constraints that are about to switch.
 
 A constraint is on one of two sides, such as open or closed, sticking or sliding (SIDES).
 Derivatives are valid as long as no constraint switches to its other side.
@@ -87,7 +87,7 @@ NOTICED = 1e-5
 
 @kernel
 def find_refused_world(s: Scene) -> int:
-    """Return the index in OF_WORLDS of the first property without derivatives, or -1."""
+    """Return the index in OF_WORLDS of the first feature that cannot be differentiated, or -1."""
     settings = s.settings[0]
     if settings.horizon == 0.0 or settings.damping != SYMMETRIC:
         return 5
@@ -115,10 +115,10 @@ def _is_linear(unit: Actuator) -> bool:
 
 @kernel
 def find_refused_step(s: Scene) -> tuple[int, int, int]:
-    """Find a property of the step without derivatives.
+    """Find a feature of the step that cannot be differentiated.
 
     Returns:
-        (index in OF_STEPS, UNCONVERGED or -1; index in OF_CONTACTS or -1; number of the contact).
+        (index in OF_STEPS or UNCONVERGED or -1, index in OF_CONTACTS or -1, number of the contact).
     """
     stats, rows = s.step_stats[0], s.rows.rows
     if not (stats.converged or stats.residual <= _CONVERGED):
@@ -150,10 +150,10 @@ def _refused_property(contact: Contact, normal: Row) -> int:
 
 @kernel
 def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float) -> int:
-    """List the constraints and actuators about to switch in w.near, and return their number.
+    """List the constraints and actuators that are about to switch in w.near. Return the number.
 
     Contacts, joint rows and actuators are listed if they are within the margin. Rows that
-    contradict other rows are listed in any case.
+    contradict other rows are always listed.
 
     Args:
         s: scene after the step.

@@ -43,7 +43,7 @@ _WEAK = 3e-5  # the same, up to which the step may not resolve that a row does n
 def solve(
     w: DerivativeArrays, m: int, count: int, balance: Tensor, given: Matrix, columns_out: Matrix
 ) -> None:
-    """Write the derivatives of v' by q, by velocity and by given impulses.
+    """Write the derivatives of v' with respect to q, velocity and given impulses.
 
     Args:
         w: Room, with `count` rows in `held` and `target`.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The derivatives of one step by the state before the step, by commands and by parameters.
+"""The derivatives of one step with respect to initial state, commands and parameters.
 
 docs/explanation/linearization.md gives an overview and names the pages with the equations.
 """
@@ -85,7 +85,7 @@ class Linearization:
 
 
 class Differentiator:
-    """Reads the steps of a scene for their differentiation, in work arrays that are reused."""
+    """Reader of the steps of a scene for differentiation, with reusable work arrays."""
 
     def __init__(self, scene: Scene, reference: TupleReference, system: System) -> None:
         self.scene, self.reference, self._system = scene, reference, system
@@ -165,12 +165,16 @@ class StepDerivatives:
     def matrices(
         self, inputs: tuple[str, ...], joints: np.ndarray, parameters: Changes | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the matrices A (2 nv, 2 nv), B (2 nv, k) and C (2 nv, p) of a `Linearization`.
+        """Return the matrices of a `Linearization`.
 
         Args:
             inputs: kinds of inputs, of INPUTS.
             joints: degrees of freedom that have these inputs.
-            parameters: derivatives of the world's constants by p parameters. None: p = 0.
+            parameters: derivatives of the world's constants with respect to p parameters. None: p =
+                0.
+
+        Returns:
+            (A (2 nv, 2 nv), B (2 nv, k), C (2 nv, p)).
         """
         step, nv = self.step, len(self.mass)
         corrected = self._corrected_rows() if self._corrects else None
@@ -254,9 +258,9 @@ class StepDerivatives:
         """Return rows of redundant contacts that leave the motion undetermined.
 
         Redundant contacts that slide in different directions may share the load in several ways.
-        The impulses of two such ways differ by l, and the velocities differ by y = M^-1 F' l. All
-        rows are satisfied in both ways: J y + S l = 0. If y is not 0, the rows with nonzero l
-        leave the motion undetermined.
+        The impulses of two such solutions differ by l, and the velocities differ by y = M^-1 F' l.
+        Both solutions satisfy all rows: J y + S l = 0. If y is not 0, the rows with nonzero l leave
+        the motion undetermined.
         """
         numbers, compliance = self.held["number"], self.held["compliance"]
         if not self.slides:

@@ -42,12 +42,12 @@ def forward_dynamics_derivatives(
     *,
     gravity: ArrayLike = DOWNWARD_GRAVITY,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the derivatives of `forward_dynamics` by q, v and tau, each (nv, nv).
+    """Return the derivatives of `forward_dynamics` with respect to q, v and tau, each (nv, nv).
 
-    The derivatives are analytic (Carpentier and Mansard 2018). The derivative by q is in the
-    tangent space. Its column k is the rate of change while q moves with the velocity v = e_k. For a
-    free base this motion is along or about an axis of the base. The derivative by tau is the
-    inverse of the mass matrix.
+    The derivatives are analytic (Carpentier and Mansard 2018). The derivative with respect to q is
+    in the tangent space. Its column k is the rate of change while q moves with the velocity v =
+    e_k. For a free base this motion is along or about an axis of the base. The derivative with
+    respect to tau is the inverse of the mass matrix.
 
     Args:
         model: model of the robot.
@@ -58,7 +58,7 @@ def forward_dynamics_derivatives(
         gravity: (3,) [m/s^2].
 
     Returns:
-        (d dv/dq, d dv/dv, M^-1). Row k is about the acceleration dv[k].
+        (d dv/dq, d dv/dv, M^-1). Row k belongs to the acceleration dv[k].
 
     Raises:
         StateError: A shape is wrong or a value is not finite.
@@ -78,10 +78,11 @@ def inverse_dynamics_derivatives(
     *,
     gravity: ArrayLike = DOWNWARD_GRAVITY,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the derivatives of `inverse_dynamics` by q, v and dv, each (nv, nv).
+    """Return the derivatives of `inverse_dynamics` with respect to q, v and dv, each (nv, nv).
 
-    The derivatives are analytic (Carpentier and Mansard 2018). The derivative by q is in the
-    tangent space, as in `forward_dynamics_derivatives`. The derivative by dv is the mass matrix.
+    The derivatives are analytic (Carpentier and Mansard 2018). The derivative with respect to q is
+    in the tangent space, as in `forward_dynamics_derivatives`. The derivative with respect to dv is
+    the mass matrix.
 
     Args:
         model: model of the robot.
@@ -92,7 +93,7 @@ def inverse_dynamics_derivatives(
         gravity: (3,) [m/s^2].
 
     Returns:
-        (d tau/dq, d tau/dv, M). Row k is about the generalised force tau[k].
+        (d tau/dq, d tau/dv, M). Row k belongs to the generalised force tau[k].
 
     Raises:
         StateError: A shape is wrong or a value is not finite.

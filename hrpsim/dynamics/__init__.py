@@ -3,7 +3,7 @@
 
 """Articulated-body and recursive Newton-Euler algorithms, derivatives, response, momentum.
 
-Imports kinematics, spatial, model and jit.
+Imports kinematics, spatial, model and compile.
 """
 
 from typing import TYPE_CHECKING

@@ -4,7 +4,7 @@
 """Explain why a policy falls or drifts in hrpsim, and not in MuJoCo or in a recording.
 
 `explanation.explain` is the entry point. `differences` has the kinds of differences between the
-simulators, which are removed one by one.
+simulators, which are removed one after another.
 """
 
 from typing import TYPE_CHECKING

@@ -48,8 +48,8 @@ class Comparison(Scenario):
     Args:
         case: the policy and its runs.
         changes: all changes that can be made.
-        starts: from which runs begin.
-        trace: of the reference from the first start, with a sample for each control period.
+        starts: initial states of the runs.
+        trace: motion of the reference from the first start, with a sample for each control period.
         there: file of the reference, if the reference is MuJoCo.
     """
 
@@ -112,7 +112,10 @@ class Comparison(Scenario):
         return ComparedRun(trace.fell_at, motion, sampled.forces)
 
     def subject(self, numbers: Iterable[int]) -> Subject:
-        """Return the policy in hrpsim with the chosen changes, except changes of the reference."""
+        """Return the policy in hrpsim with the changes that have these numbers.
+
+        Changes of the reference are left out.
+        """
         chosen = [self.changes[k] for k in numbers if not self.changes[k].of_reference]
         at_load: dict[str, Any] = {}
         for one in chosen:
@@ -156,9 +159,10 @@ class Comparison(Scenario):
 
 
 def numbers_of(text: str) -> tuple[str, list[int]]:
-    """Return the simulator that runs, UNCHANGED or REFERENCE, and the numbers of the changes.
+    """Parse the text of a combination of changes, such as "unchanged", "2+5" or "reference+5".
 
-    Texts are such as "unchanged", "2+5" or "reference+5".
+    Returns:
+        (simulator that runs, UNCHANGED or REFERENCE, numbers of the changes).
     """
     side, *words = text.split("+")
     if side not in (REFERENCE, UNCHANGED):
@@ -175,11 +179,11 @@ def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
 
 
 class Runner:
-    """Make runs of a comparison by an executor.
+    """Runs of a comparison, made by an executor.
 
     Args:
         comparison: the runs.
-        executor: runs them.
+        executor: executor of the runs.
     """
 
     def __init__(self, comparison: Comparison, executor: Executor) -> None:
@@ -204,7 +208,7 @@ class Runner:
         return grouped
 
     def misses(self, chosen: Sequence[str]) -> dict[str, float]:
-        """Return the errors of predictions in short windows, by set of changes.
+        """Return the prediction error in short windows for each set of changes.
 
         Sets whose predictions fail are left out.
         """

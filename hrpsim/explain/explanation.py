@@ -42,7 +42,7 @@ _Set = tuple[int, ...]
 
 
 class Effect(NamedTuple):
-    """The gap to the reference that remains after some differences are removed."""
+    """The gap to the reference that remains when some differences are removed."""
 
     changes: tuple[Change, ...]
     starts: int
@@ -55,7 +55,7 @@ class Effect(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The explained share of the gap: the mean of both shares."""
+        """The explained fraction of the gap: the mean of two fractions."""
         return 0.5 * (self.by_gap + self.by_predictions)
 
 
@@ -64,20 +64,21 @@ class Explanation:
     """Why a policy behaves differently in hrpsim and in a reference.
 
     Args:
-        case: what was compared.
+        case: the compared case.
         reference: label of the reference.
-        times: of the samples (n,) [s].
+        times: times of the samples (n,) [s].
         yardstick: names and sizes of the compared quantities.
         links: names of the links in `Run.forces`.
         feet: links that press on the surroundings.
         there: runs of the reference, paired with the runs in `here`.
         samples: independent runs of the reference. A recording is one sample.
         here: runs in hrpsim, without changes.
-        noise: mean distance of runs from different starts, the larger of the two simulators', by
-            groups of the yardstick (groups,).
-        gap: mean distance of the paired runs (groups,).
-        parting: when and where the runs diverge, None if the runs stay within the noise.
-        chance: probability of so unequal numbers of falls if both simulators had the same rate.
+        noise: mean distance of runs from different starts, for each group of the yardstick
+            (groups,). The larger value of the two simulators is used.
+        gap: mean distance of the paired runs, for each group (groups,).
+        parting: time and quantity of the divergence, None if the runs stay within the noise.
+        chance: probability of numbers of falls that differ as much, if both simulators had the same
+            rate of falls.
     """
 
     case: Case
@@ -111,7 +112,7 @@ class Explanation:
 
     @property
     def remains(self) -> float:
-        """The share of the gap that no tried change explains, NaN if nothing differs."""
+        """The fraction of the gap that no change explains, NaN if the runs do not differ."""
         best = max((one.by_gap for one in (*self.ranked, *self.together)), default=np.nan)
         return 1.0 - min(best, 1.0)
 

@@ -27,7 +27,7 @@ def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
     """Return the compared quantities of a trace (n, channels), in the order of `Yardstick.names`.
 
     Args:
-        trace: of the run.
+        trace: motion of the run.
         is_free: whether q and v begin with a free base.
         at_q: indices of the joints in q.
     """
@@ -100,12 +100,12 @@ class Parting(NamedTuple):
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
     """Return the median distance of runs of one simulator from different starts (n, groups).
 
-    A run counts until its fall, because the times of falls do not measure the noise before. The
-    noise is 0 when fewer than two runs still stand.
+    A run is used until its fall, because later differences do not measure the noise before the
+    fall. The noise is 0 when fewer than two runs still stand.
 
     Args:
-        yardstick: sizes.
-        motions: (starts, n, channels).
+        yardstick: sizes of the compared quantities.
+        motions: motions from each start (starts, n, channels).
     """
     turned = np.roll(motions, 1, axis=0)
     apart = np.array([yardstick.distances(a, b) for a, b in zip(motions, turned)])
@@ -118,11 +118,11 @@ def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
 def parting(
     yardstick: Yardstick, times: np.ndarray, here: np.ndarray, there: np.ndarray
 ) -> Parting | None:
-    """Return when the distance of paired runs exceeds the noise of either simulator, or None.
+    """Find the time at which the distance of paired runs exceeds the noise of both simulators.
 
     Args:
-        yardstick: sizes.
-        times: of the samples (n,) [s].
+        yardstick: sizes of the compared quantities.
+        times: times of the samples (n,) [s].
         here: motions in hrpsim (starts, n, channels).
         there: motions in the reference from the same starts.
     """
@@ -147,7 +147,7 @@ def parting(
 
 
 def chance_of_falls(falls: int, others: int, starts: int, other_starts: int) -> float:
-    """Return the p value of Fisher's exact test: equal rates of falls in both simulators.
+    """Return the p value of Fisher's exact test for equal rates of falls in both simulators.
 
     Args:
         falls: number of falls in hrpsim.

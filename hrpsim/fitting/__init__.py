@@ -3,8 +3,8 @@
 
 """Fit parameters of a world to recordings by least squares, with confidence intervals.
 
-`fit.fit` (also `hrpsim.fit`) is the entry point. `predict` simulates the recordings in short
-windows.
+`fit.fit` (also `hrpsim.fit`) is the entry point. The module `predict` simulates the recordings in
+short windows.
 """
 
 from __future__ import annotations

@@ -4,8 +4,9 @@
 """Find parameters of a world by nonlinear least squares.
 
 The model, in windows w with samples k, is y_wk = h(x_w(t_k; theta, x_w0)) + noise. The Gauss-Newton
-method (scipy's trust region) minimises a sum of squares: the differences over the deviations, and
-the priors. The unknowns are theta and, if starts are fitted, every x_w0.
+method (scipy's trust region) minimises the sum of squares of two kinds of residuals. These are the
+differences divided by their standard deviations, and the priors. The unknowns are the parameters
+theta and, with fitted starts, every initial state x_w0.
 """
 
 from __future__ import annotations
@@ -86,32 +87,34 @@ def fit(  # many parameters: keywords, passed by name
     processes: int = 1,
     report: Callable[[str], None] | None = None,
 ) -> FitResult:
-    """Fit parameters of a world so that the world predicts recordings best.
+    """Fit parameters of a world to recordings by least squares.
 
-    Each recording is simulated in windows with its commands. Each window begins at the measured
-    state. Windows are short because a robot that stands or walks is unstable: a longer simulation
-    says nothing about parameters.
+    Each recording is simulated with its commands, in windows that begin at the measured state.
+    Windows are short because a robot that stands or walks is unstable. A longer simulation would
+    contain no information about parameters.
 
     Args:
         world: world file, or a scenario with one.
-        recordings: to fit to. Recordings with `held_out` are only predicted.
+        recordings: recordings to fit to. Recordings with `held_out` are only predicted.
         parameters: by path as in sweeps, and additionally `delay` and `delay.RECORDING` [s] of
             commands, `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal.
             Each value is an `Unknown`, its keywords, or the first value.
         entity: the recorded robot or body. The default is the only robot.
-        window: length [s].
+        window: length of a window [s].
         start: "measured": windows start at measured states, for precise sensors and many joints.
-        "fitted": the starts of windows are fitted too, so the noise of the starts causes no bias.
-        noise: standard deviations by kind of quantity, such as `position`, `base_rotation`,
-            `lfsensor.force` or `torque`. By default from the remaining differences.
-        change: step of a parameter for finite differences, as a fraction of the parameter (scale
-            log), of the distance between its bounds, or else of the larger of its first value and a
-            change that alters the motion by a tenth. Larger steps help if impacts make predictions
-            jump.
-        derivatives: "exact": by `World.linearize` of each step. "differences": finite differences
-        of worlds. "auto": exact from 16 unknowns on, including the entries of fitted starts.
-        processes: number of processes for exact derivatives. Each takes a part of the windows. More
-            than 1 need a program that begins under `if __name__ == "__main__"`.
+            "fitted": the initial states of windows are unknowns too, so their noise causes no bias.
+        noise: standard deviation of each kind of quantity, such as `position`, `base_rotation`,
+            `lfsensor.force` or `torque`. By default, they are estimated from the remaining
+            differences.
+        change: step of a parameter for finite differences, as a fraction of its scale. The scale is
+            the parameter's value (scale log) or the distance between its bounds. Otherwise the
+            scale is the larger of the initial value and a change that alters the motion by a tenth.
+            Larger steps help if impacts make predictions jump.
+        derivatives: "exact": from `World.linearize` of each step. "differences": finite differences
+            between worlds. "auto": exact for 16 or more unknowns, including the entries of fitted
+            starts.
+        processes: number of processes for exact derivatives, among which the windows are divided.
+            More than 1 need a program that begins under `if __name__ == "__main__"`.
         report: called with a line on the progress.
 
     Raises:

@@ -109,9 +109,10 @@ class FitStudy:
         return fit(self.world, self.recordings, self.parameters, report=report, **self.options)
 
     def cross_validate(self, report=None) -> dict[str, tuple[float, float]]:
-        """Return errors by kind before and after fits.
+        """Fit with each fold of recordings left out in turn, and predict that fold.
 
-        A fit without a recording's fold predicts the recording.
+        Returns:
+            {kind: (error before, error after)} of the predictions, in the unit of the kind.
         """
         return cross_validate(
             self.world,
@@ -130,14 +131,17 @@ def cross_validate(
     folds: int,
     **options: Any,
 ) -> dict[str, tuple[float, float]]:
-    """Return errors by kind before and after fits. A fit without a fold predicts this fold.
+    """Fit with each fold of recordings left out in turn, and predict that fold.
 
     Args:
         world: as for `fit`.
         recordings: at least as many as folds.
         parameters: as for `fit`.
-        folds: number of parts into which the recordings are divided.
+        folds: number of groups into which the recordings are divided.
         **options: other options of `fit`.
+
+    Returns:
+        {kind: (error before, error after)} of the predictions, in the unit of the kind.
 
     Raises:
         FitError: for fewer recordings than folds, and as `fit`.
@@ -200,7 +204,7 @@ def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def beside(study: Path, named: str) -> Path:
-    """Return the path of a file relative to a study, or else of a file that hrpsim ships."""
+    """Return a path that is relative to a study file, or else the path of a file in hrpsim."""
     path = (study.parent / Path(named).expanduser()).absolute()
     if exists(path):
         return path

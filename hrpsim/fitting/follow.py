@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Follow windows of a recording: simulate each window, and compare every sample."""
+"""Simulate windows of a recording, and compare every sample with the simulation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hrpsim.world.batch import Batch
 
 
 class Window(NamedTuple):
-    """Samples `first` to `last` of a recording, simulated from sample `start`."""
+    """The samples `first` to `last` of a recording, simulated from the state of sample `start`."""
 
     start: int
     first: int
@@ -36,7 +36,7 @@ class Prediction(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """The trials of a prediction: parameter values, offsets of starts, and the required worlds."""
+    """The trials of a prediction: parameter values, offsets of initial states, and worlds."""
 
     values: Sequence[Mapping[str, float]]
     numbers: np.ndarray  # number of each trial's world
@@ -47,7 +47,7 @@ class Trials(NamedTuple):
     def of(
         values: Sequence[Mapping[str, float]], offsets: Sequence[Sequence[np.ndarray] | None] | None
     ) -> Trials:
-        """Return the trials. Trials with the same motion share a world."""
+        """Return the trials with these values and offsets. Trials with equal motion share one."""
         known: dict[Any, int] = {}
         numbers, worlds, starts = [], [], []
         for own, start in zip(values, offsets or [None] * len(values)):
@@ -77,7 +77,7 @@ def follow(
 ) -> list[Prediction]:
     """Return the predictions of the states of a recording, and of each of its signals.
 
-    number: of the recording, for the offsets of starts.
+    number: index of the recording, for the offsets of initial states.
     """
     followed = _Followed(batch, one, trials, starts_are_fitted)
     found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
@@ -206,7 +206,7 @@ class _Parts(NamedTuple):
 def signal_samples(
     one: BoundRecording, signal: BoundSignal, window: Window, starts_are_fitted: bool
 ) -> slice:
-    """Return the samples of a signal that are compared in a window."""
+    """Return the range of a signal's samples that are compared in a window."""
     last = min(window.last + starts_are_fitted, len(one.time) - 1)
     with_end = not starts_are_fitted or window.last == len(one.time) - 1
     return signal.samples(one.time[window.start], one.time[last], with_end)
@@ -220,7 +220,7 @@ def state_of(thing) -> np.ndarray:
 def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
     """Set a robot or body to the measured state of a sample, plus an offset (2 nv,).
 
-    usual: q and v for the entries that were not measured.
+    usual: q and v for entries that were not measured.
     """
     q, v = one.q[sample], one.v[sample]
     q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
@@ -246,7 +246,7 @@ def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.nda
 def simulate(
     batch, one: BoundRecording, window: Window, delay: float, read: Callable[[], Any]
 ) -> np.ndarray:
-    """Simulate a window, and return the values of `read` at each sample (samples, ...).
+    """Simulate a window, and return the results of `read` at each sample (samples, ...).
 
     Values between steps are interpolated.
     """

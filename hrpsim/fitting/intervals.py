@@ -3,13 +3,13 @@
 
 """Covariances of fitted parameters.
 
-The least squares move by -C J^T e, where e is the noise and C the inverse of J^T J. Noise of a
+Noise e changes the fitted values by -C J^T e, where C is the inverse of J^T J. The noise of a
 filtered sensor is coloured: neighbouring samples are correlated. The noise model is autoregressive
-of first order, with one coefficient for each kind of quantity. Starts and parameters absorb a part
-of the noise, so residuals look whiter than the noise. The coefficient is therefore found by
-simulation: drawn noise with this coefficient leaves residuals with the measured autocorrelation
-(indirect inference: Gourieroux, Monfort and Renault 1993). The standard deviation of the
-coefficient is added, because an underestimate makes the intervals too short.
+of first order, with one coefficient for each kind of quantity. Fitted starts and parameters absorb
+some of the noise, so residuals are less correlated than the noise. The coefficient is therefore
+found by simulation. Simulated noise with the right coefficient leaves residuals with the measured
+autocorrelation (indirect inference: Gourieroux, Monfort and Renault 1993). The standard deviation
+of the coefficient is added, because an underestimate makes the intervals too short.
 
 If windows start at measured states, the noise of a start is common to its window. The windows are
 then the clusters of White's sandwich estimator.
@@ -40,7 +40,7 @@ def by_windows(J: np.ndarray, residuals: np.ndarray, window: np.ndarray) -> Cova
 
     Args:
         J: derivatives of the residuals (rows + priors, p).
-        residuals: (rows + priors,).
+        residuals: residuals, divided by their deviations (rows + priors,).
         window: number of the window of each row (rows,).
     """
     clusters, count, own = int(window.max()) + 1, J.shape[1], len(window)
@@ -57,13 +57,16 @@ def of_coloured_noise(
     rows: ResidualRows,
     without_starts: Callable[[np.ndarray], np.ndarray],
 ) -> Covariance:
-    """Return the covariance for autoregressive noise, estimated from the residuals.
+    """Return the covariance of fitted parameters for residuals with autoregressive noise.
+
+    The coefficients of the noise are estimated from the residuals.
 
     Args:
-        J: derivatives of the residuals (rows + priors, p).
-        residuals: (rows + priors,).
+        J: derivatives of the residuals with respect to the parameters (rows + priors, p).
+        residuals: residuals, divided by their deviations (rows + priors,).
         rows: kind and signal of each row.
-        without_starts: returns values (rows, n) without the part that starts of windows absorb.
+        without_starts: function that removes from values (rows, n) the component that fitted
+            initial states explain.
     """
     own = len(rows.kind)
     inverse, J, priors = np.linalg.pinv(J.T @ J), J[:own], J[own:]
@@ -74,7 +77,10 @@ def of_coloured_noise(
     white = np.random.default_rng(0).normal(size=(own, draws))
 
     def drawn(colours: np.ndarray) -> np.ndarray:
-        """Return the residuals (rows, draws) of drawn noise. colours: coefficient of each kind."""
+        """Return the residuals (rows, draws) that simulated noise leaves.
+
+        colours: autoregressive coefficient of each kind.
+        """
         noise = np.empty_like(white)
         for at in signals:
             noise[at] = _coloured(white[at], colours[rows.kind[at[0]]])

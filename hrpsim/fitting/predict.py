@@ -44,8 +44,8 @@ class ResidualRows(NamedTuple):
 def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list[Window]:
     """Return windows of `length` [s], with at least one sample each.
 
-    If the starts are fitted, the first sample of a window is compared too. Otherwise the first
-    sample is the start, and the window ends with the start of the next.
+    With fitted starts, the first sample of a window is compared too. Otherwise the first sample
+    defines the start, and the window ends at the start of the next window.
     """
     starts = [0]
     while True:
@@ -74,7 +74,7 @@ def only(entities: Iterable[str]) -> str | None:
 def unknowns_of(
     parameters: Mapping[str, Any], scenario: WorldScenario, recordings: Sequence[Recording]
 ) -> Unknowns:
-    """Return the unknowns among the parameters of a world, of signals and of delays."""
+    """Return the unknowns of a fit: parameters of the world, of signals and of delays."""
     signals = [signal for recording in recordings for signal in recording.signals]
     of_sensors = signal_parameters(signals, [recording.joints for recording in recordings])
     names = [recording.name for recording in recordings]
@@ -82,9 +82,9 @@ def unknowns_of(
 
 
 class Predictor:
-    """Simulate recordings in windows, in many worlds side by side.
+    """Predictor of recordings: simulates all windows, in many worlds at the same time.
 
-    kinds: units by kind of compared quantity, with the kinds of signals.
+    kinds: unit of each kind of compared quantity, including signals.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Predictor:
     def only(
         self, numbers: np.ndarray, offsets: Sequence[np.ndarray] | None
     ) -> tuple[Predictor, Sequence[np.ndarray] | None]:
-        """Return a predictor of the windows with these numbers, and the windows' offsets."""
+        """Return a predictor of the windows with these numbers, and these windows' offsets."""
         part, first, found = copy(self), 0, []
         for k, windows in enumerate(self.windows):
             at = numbers[(numbers >= first) & (numbers < first + len(windows))] - first
@@ -132,14 +132,15 @@ class Predictor:
         *,
         together: bool = False,
     ) -> list[list[Prediction]]:
-        """Return the predictions of each recording: of the states, then of each signal.
+        """Return the predictions of each recording, first the states, then each signal.
 
         Args:
-            values: unknowns by path, for each trial. Trials that differ in unknowns of signals
-                alone share one world.
-            offsets: for each trial and recording (windows, 2 nv), added to the measured states at
-                the beginnings of windows: displacements in the tangent space, then velocities.
-            together: quantities that were not measured begin each window as in the first world.
+            values: values by path, for each trial. Trials that differ only in unknowns of signals
+                share one world.
+            offsets: changes of the measured initial states of windows, for each trial and recording
+                (windows, 2 nv): displacements in the tangent space, then velocities.
+            together: whether quantities that were not measured begin each window with the values of
+                the first world.
         """
         trials = Trials.of(values, offsets)
         worlds = [self.scenario.world_of(own, seed=0)[0] for own in trials.worlds]
@@ -170,7 +171,7 @@ class Predictor:
         return whole if self._order is None else whole[..., self._order]
 
     def still(self) -> np.ndarray:
-        """Return the differences (rows,) of a state that stays constant within each window."""
+        """Return the differences (rows,) for a motion that stays at rest within each window."""
         found = []
         for one, windows in zip(self.recordings, self.windows):
             state, own = np.hstack([one.q, one.v]), []

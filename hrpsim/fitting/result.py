@@ -29,10 +29,10 @@ SINGULAR = 5e-4  # or relative size of its effect, below the resolution of finit
 class Undetermined(NamedTuple):
     """A combination of parameters that the recordings do not determine.
 
-    parts: components of the direction by parameter. Parameters count as logarithms, or over the
-        distance of their bounds. Otherwise parameters count over the larger of the value and a
-        change that alters the motion by a tenth.
-    deviation: standard deviation along this direction. Infinite if unknown.
+    parts: component of the direction for each parameter, in scaled parameters. A parameter is
+    scaled by its logarithm or by the distance of its bounds. Otherwise it is divided by the larger
+    of its value and a change that alters the motion by a tenth. deviation: standard deviation along
+    this direction, infinite if unknown.
     """
 
     parts: dict[str, float]
@@ -83,11 +83,11 @@ class ResidualTrace(NamedTuple):
     after: np.ndarray  # differences with the fitted values
 
     def ways(self) -> list[int]:
-        """Return the indices of the columns with positions."""
+        """Return the indices of the columns that are positions."""
         return [k for k, kind in enumerate(self.kinds) if kind in _VELOCITY_OF]
 
     def guesses(self) -> np.ndarray:
-        """Return sums of squared position differences (3,) for three guesses without a model.
+        """Return the sums of squared position errors (3,) of three predictions without a model.
 
         First: positions stay as in the sample before each window. Second: positions change at the
         velocity measured in that sample, if any. Third: positions have their mean over the whole
@@ -110,7 +110,7 @@ class ResidualTrace(NamedTuple):
 def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[ResidualTrace]:
     """Return the traces of states and signals of a recording.
 
-    found: predictions with the first and with the fitted values, for the states and each signal.
+    found: predictions with the initial and with the fitted values, for the states and each signal.
     """
     traces = [_state_trace(one, found[0])]
     for signal, own in zip(one.signals, found[1:]):
@@ -164,13 +164,13 @@ class FitResult:
     """Fitted values, 95 % intervals and errors.
 
     Attributes:
-        names: of the parameters.
-        start: first values (p,).
+        names: names of the parameters.
+        start: initial values (p,).
         values: fitted values (p,).
         low: lower ends of the 95 % intervals (p,). NaN for parameters without effect, and for all
-            if the least squares were not reached.
+            parameters if the minimum was not reached.
         high: upper ends.
-        correlation: of the parameters (p, p).
+        correlation: correlation of the parameters (p, p).
         reached: whether the minimum of the least squares was reached.
         at_bound: parameters that ended at a bound. The intervals hold only if the true values lie
             within the bounds.
@@ -178,10 +178,11 @@ class FitResult:
             interval.
         without_effect: parameters without effect on measured quantities. Such parameters keep the
             start.
-        undetermined: combinations that the recordings leave open.
+        undetermined: combinations that the recordings do not determine.
         traces: measured and predicted motion of each recording.
         units: of the kinds of compared quantities.
-        derivatives: by parameter, "exact" or "differences", and how far "exact" was used.
+        derivatives: "exact" or "differences" for each parameter, and the extent to which "exact"
+            was used.
         inertias: of the links with fitted parameters, "ROBOT.LINK", including all bodies fixed to
         the link: mass [kg], com [m] and inertia about com [kg m^2], in the frame of the link.
     """
@@ -203,7 +204,7 @@ class FitResult:
     inertias: dict[str, dict[str, np.ndarray]]
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
-        """Return the root mean square differences before and after, by kind of quantity."""
+        """Return {kind: (RMS difference before, after the fit)} for each kind of quantity."""
         result = {}
         for kind in self.units:
             parts = [
@@ -219,10 +220,10 @@ class FitResult:
         return result
 
     def shares(self, held_out: bool = False) -> dict[str, float]:
-        """Return the explained share of the variance of each kind of signal, at most 1.
+        """Return the explained fraction of the variance of each kind of signal, at most 1.
 
-        The share is 1 minus the sum of squared differences over the sum of squared deviations from
-        the mean of each column.
+        The fraction is 1 - S / S0. S is the sum of squared differences, and S0 the sum of squared
+        deviations from the mean of each column.
         """
         sums: dict[str, np.ndarray] = {}
         for trace in self.traces:
@@ -238,11 +239,11 @@ class FitResult:
         }
 
     def explained(self, held_out: bool = False) -> float:
-        """Return the share of the motion within windows that the model explains, at most 1.
+        """Return the fraction of the motion within windows that the model explains, at most 1.
 
-        The share is 1 minus a ratio of squared differences over all measured positions. The
-        numerator is the sum for the model. The denominator is the sum for the best of three guesses
-        without a model (`Trace.guesses`). A share of 0 is as good as the best guess.
+        The fraction is 1 - S / S0, with sums of squared errors over all measured positions. S
+        belongs to the model, and S0 to the best of three predictions without a model
+        (`ResidualTrace.guesses`). 0 means that the model is as good as that prediction.
         """
         wrong, guessed = 0.0, np.zeros(3)
         for trace in self.traces:
@@ -257,7 +258,7 @@ class FitResult:
         return bool(self.explained() > _LEAST_SHARE)
 
     def verdict(self) -> str:
-        """Return a text with the explained share of the motion and the undetermined parameters."""
+        """Return a text with the explained fraction of the motion and undetermined parameters."""
         share, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
         text = f"The model explains {share:.3g} % of the measured motion"
         if any(trace.held_out for trace in self.traces):

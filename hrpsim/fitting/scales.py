@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the unit of each linear parameter without bounds: a noticeable change of the motion.
+"""Find the unit of each linear parameter without bounds: a change with a noticeable effect.
 
-The unit comes from predictions, not from the value of the parameter. The unit is therefore also
-defined for a parameter that starts at 0.
+The unit is computed from predictions, not from the value of the parameter. It is therefore also
+defined for a parameter with the initial value 0.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def find_units(unknowns: Unknowns, predictor: Predictor) -> None:
     """Set `unit` of the unknowns that have neither bounds nor a prior nor a log scale.
 
     Raises:
-        HrpsimError: for first values that no world can have.
+        HrpsimError: for initial values that no world can have.
     """
     if not unknowns.is_open.any():
         return

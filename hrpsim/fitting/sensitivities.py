@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of predictions by forward sensitivities, from the derivatives of every step.
+"""Derivatives of predictions, propagated step by step (forward sensitivities).
 
 A step has x' = A x + C p (`World.linearize`). The sensitivity S = dx/dp therefore becomes S' = A S
-+ C. The last columns of S are derivatives by the state at the beginning of the window, and begin as
-the identity.
++ C. The last columns of S are derivatives with respect to the state at the beginning of the window,
+and are initially the identity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -40,14 +40,14 @@ def sensitivities(
     with_starts: bool,
     pool: Executor | None = None,
 ) -> Sensitivities:
-    """Return the derivatives of predictions by parameters and by the starts of windows.
+    """Return the derivatives of predictions with respect to parameters and initial states.
 
     Args:
-        predictor: of the recordings.
-        values: parameters by path.
-        shares: (p,) derivatives of each path's parameter by the p unknowns.
-        offsets: of the starts, as for `Predictor.predict`.
-        with_starts: whether to differentiate by starts too.
+        predictor: predictor of the recordings.
+        values: parameter values by path.
+        shares: derivatives of each path's parameter with respect to the p unknowns (p,).
+        offsets: offsets of the initial states, as for `Predictor.predict`.
+        with_starts: whether to differentiate with respect to initial states too.
         pool: pool of processes that simulate windows, if any.
     """
     count = sum(map(len, predictor.windows))

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of the differences of a fit, by sensitivities if valid, else by finite differences.
+"""Derivatives of the residuals of a fit, by sensitivities or by finite differences.
 
-`World.linearize` of a step takes the time of several steps, whatever the number of unknowns. Finite
-differences take one world for each unknown. Sensitivities are valid for the contact states that one
-motion meets, for example stick or slip. Windows in which sensitivities and finite differences
-disagree use finite differences.
+The time of sensitivities (`World.linearize`) is the time of several steps, for any number of
+unknowns. Finite differences need one world for each unknown. Sensitivities are valid only while
+contact states, for example stick or slip, do not change. Windows in which both derivatives disagree
+use finite differences.
 """
 
 from __future__ import annotations
@@ -36,18 +36,17 @@ Offsets = Sequence[np.ndarray] | None
 
 
 class SlopeValues(NamedTuple):
-    """Derivatives (rows, p) by u of the parameters, and (rows, 2 nv) by starts if wanted."""
+    """Derivatives of residuals with respect to u (rows, p), and optionally starts (rows, 2 nv)."""
 
     by_parameters: np.ndarray
     by_starts: np.ndarray | None
 
 
 class Slopes:
-    """Compute the derivatives of differences by the unknowns u and by the starts of windows.
+    """Derivatives of residuals with respect to the unknowns u and the initial states of windows.
 
-    exact: (p,) whether sensitivities are used for an unknown.
-    sound: (rows,) whether sensitivities are valid.
-    reason: why sensitivities are not used, unless the number of unknowns is the reason.
+    exact: (p,) whether sensitivities are used for an unknown. sound: (rows,) whether sensitivities
+    are valid. reason: why sensitivities are not used, unless the number of unknowns is the reason.
     pool: an executor whose processes compute sensitivities, if any.
     """
 
@@ -71,14 +70,17 @@ class Slopes:
             self.exact[:] = False
 
     def only(self, predictor: Predictor, rows: np.ndarray) -> Slopes:
-        """Return the slopes for a predictor of some windows. rows: true for these windows' rows."""
+        """Return the derivatives for a predictor of some windows.
+
+        rows: whether each row belongs to these windows.
+        """
         part = copy(self)
         part._predictor, part._window = predictor, predictor.rows().window
         part.sound = self.sound[rows]
         return part
 
     def report(self) -> dict[str, str]:
-        """Return by parameter which derivatives were used, "exact" or "differences"."""
+        """Return the kind of derivatives that each parameter used, "exact" or "differences"."""
         share = f"exact in {self.sound.mean():.0%} of the rows, else differences"
         exact = "exact" if self.sound.all() else share
         found = {n: exact if e else DIFFERENCES for n, e in zip(self._unknowns.names, self.exact)}
@@ -86,16 +88,16 @@ class Slopes:
 
     @property
     def of_starts(self) -> bool:
-        """Whether sensitivities give the derivatives by starts."""
+        """Whether derivatives with respect to initial states come from sensitivities."""
         return bool(self.exact.any())
 
     def first(self, u: np.ndarray, base: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return the derivatives (rows, p) at u. Mark the rows with valid sensitivities in `sound`.
 
         Args:
-            u: of the unknowns.
+            u: vector of the unknowns.
             base: differences (rows,) at u.
-            weights: of these differences (rows,).
+            weights: weights of these differences (rows,).
         """
         slopes = self._by_worlds(self._predictor, u, np.ones(len(u), dtype=bool), None, base)
         if not self.exact.any():
@@ -120,14 +122,14 @@ class Slopes:
     def at(
         self, u: np.ndarray, active: np.ndarray, offsets: Offsets, base: np.ndarray, starts: bool
     ) -> SlopeValues:
-        """Return the derivatives by `active` unknowns (p,), and by starts if requested.
+        """Return the derivatives with respect to `active` unknowns, and to starts if requested.
 
         Args:
-            u: of the unknowns.
-            active: (p,) the requested unknowns.
-            offsets: of the starts of windows.
+            u: vector of the unknowns.
+            active: whether each unknown is requested (p,).
+            offsets: offsets of the initial states of windows.
             base: differences (rows,) at u.
-            starts: whether derivatives by starts are requested too.
+            starts: whether derivatives with respect to initial states are requested too.
         """
         slopes = np.zeros((len(base), len(u)))
         others = active & ~self.exact

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The states at the beginnings of windows, measured with noise, as unknowns of a fit.
+"""The initial states of windows, which are measured with noise, as unknowns of a fit.
 
-The starts separate, because a window depends on its own start alone. To first order the differences
-of a window are r + A s. A has the derivatives by the start, and s is the error of the start.
-Least squares by s leave (I - A A^+) r, which is free of the noise of the start (variable
-projection: Golub and Pereyra 1973, Kaufman 1975). Only the parameters remain as unknowns.
+A window depends only on its own initial state, so these unknowns are eliminated window by window.
+To first order the residuals of a window are r + A s. A are the derivatives with respect to the
+initial state, and s is its error. Minimising over s leaves (I - A A^+) r, which does not depend on
+the error (variable projection: Golub and Pereyra 1973, Kaufman 1975). Only the parameters remain as
+unknowns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,10 +24,10 @@ _SINGULAR = 1e-9  # relative to the largest eigenvalue of A^T A: directions with
 
 
 class Starts:
-    """Offsets of the starts of all windows from the measured states, and derivatives by offset.
+    """Offsets of the initial states of all windows from the measured states, with derivatives.
 
-    offsets: of each recording (windows, 2 nv): displacements in the tangent space, velocities.
-    rank: number of directions that affect the differences.
+    offsets: offsets for each recording (windows, 2 nv): displacements in the tangent space, then
+    velocities. rank: number of directions that affect the differences.
     """
 
     def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None) -> None:
@@ -42,7 +43,7 @@ class Starts:
         self.rank = 0
 
     def differentiate(self, values: Mapping[str, float]) -> np.ndarray:
-        """Return the derivatives (rows, 2 nv) by each entry of starts, for all windows at once."""
+        """Return the derivatives (rows, 2 nv) with respect to the initial states of all windows."""
         width = int(self._widths.max())
         moved = [
             [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
@@ -53,7 +54,10 @@ class Starts:
         return (found[1:] - found[0]).T / _CHANGE
 
     def weigh(self, slopes: np.ndarray, weights: np.ndarray) -> None:
-        """Use derivatives by starts, and weights (rows,), the inverse of deviations."""
+        """Set the derivatives with respect to initial states, and weights (rows,) of the residuals.
+
+        A weight is the inverse of a standard deviation.
+        """
         self._weighted = [
             slopes[rows, :width] * weights[rows, None]
             for rows, width in zip(self._rows, self._widths)
@@ -77,19 +81,27 @@ class Starts:
         ]
 
     def without(self, weighted: np.ndarray) -> np.ndarray:
-        """Return weighted differences (rows, n) without the part that starts could explain."""
+        """Remove from weighted residuals (rows, n) the component that initial states explain."""
         parts = [A @ own for A, own in zip(self._weighted, self._best(weighted))]
         return weighted - np.concatenate(parts)
 
     def remainder(
         self, differences: np.ndarray, weights: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the differences (rows,) that starts do not explain, and degrees of freedom."""
+        """Return the differences without the component that changes of the initial states explain.
+
+        Args:
+            differences: differences between prediction and recording (rows,).
+            weights: inverse standard deviations (rows,).
+
+        Returns:
+            (remaining differences (rows,), degrees of freedom of each row (rows,), from 0 to 1).
+        """
         rest = self.without((differences * weights)[:, None])[:, 0] / weights
         return rest, 1.0 - self._leverage
 
     def move(self, weighted: np.ndarray, squares: Callable[[], np.ndarray]) -> None:
-        """Move starts towards the smallest weighted differences (rows,), while these decrease.
+        """Change the initial states while this reduces the weighted residuals (rows,).
 
         squares: returns the sums of squared differences (windows,) at the present offsets.
         """

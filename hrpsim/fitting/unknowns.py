@@ -29,8 +29,8 @@ class Unknown:
     Args:
         start: first value.
         between: bounds. The default is the bounds of the parameter.
-        prior: mean and standard deviation known without the recordings, of the logarithm if the
-            scale is log.
+        prior: mean and standard deviation that are known without the recordings, for the logarithm
+            if the scale is log.
         paths: parameters that all have this value, such as parameters of both legs, or patterns
             with `*`. The default is the parameter of this name.
         scale: "log" keeps the value positive. The default is "log" if the parameter cannot be 0.
@@ -47,11 +47,11 @@ class Unknown:
 
 
 class Unknowns:
-    """The unknowns of a fit as a vector u: logarithms, or values over the unit of change.
+    """The unknowns of a fit as a vector u: logarithms, or values divided by units.
 
     unit: (p,) a significant change of each linear parameter: the deviation of its prior, or the
-        distance of its bounds. Without both the unit is 1 until `find_units` (scales.py).
-    is_open: (p,) whether a parameter is linear and has neither a prior nor two bounds.
+    distance of its bounds. Without both the unit is 1 until `find_units` (scales.py). is_open: (p,)
+    whether a parameter is linear and has neither a prior nor two bounds.
     """
 
     def __init__(
@@ -92,12 +92,12 @@ class Unknowns:
         return len(self.names)
 
     def to_u(self, values: np.ndarray) -> np.ndarray:
-        """Return the vector of values (p,)."""
+        """Convert values (p,) to the vector u."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.log, np.log(values), values / self.unit)
 
     def to_values(self, u: np.ndarray) -> np.ndarray:
-        """Return the values of a vector u, within the bounds."""
+        """Convert a vector u to values within the bounds."""
         values = [math.exp(x) if log else x * k for x, log, k in zip(u, self.log, self.unit)]
         return np.clip(values, self.low, self.high)
 
@@ -113,12 +113,12 @@ class Unknowns:
         return result
 
     def by_path(self, u: np.ndarray) -> dict[str, float]:
-        """Return the value of each path."""
+        """Return the value at each path for a vector u."""
         values = self.to_values(u).tolist()
         return {path: x for paths, x in zip(self.paths, values) for path in paths}
 
     def inside(self, u: np.ndarray) -> np.ndarray:
-        """Return u (p,) moved off the bounds, where least squares could stay."""
+        """Return u (p,) moved off the bounds, where the least-squares search could get stuck."""
         low, high = self.to_u(self.low), self.to_u(self.high)
         off = np.minimum(_OFF, 0.25 * (high - low))
         return np.clip(u, low + off, high - off)

@@ -16,7 +16,7 @@ ON_A_STEP = 1e-6  # largest distance of a time from a step [steps]
 
 
 class Commands(NamedTuple):
-    """The commands of one world in a window, step by step."""
+    """The commands of one world in a window, one for each step."""
 
     joints: tuple[str, ...]
     values: dict[str, np.ndarray]  # of positions, velocities, efforts: (steps, joints)
@@ -38,14 +38,17 @@ def commands_of(
     time_step: float,
     delays: Sequence[float],
 ) -> tuple[list[Commands], np.ndarray]:
-    """Return the commands of each world, and the numbers of the steps at which commands change.
+    """Return the commands of each world in a window.
 
     Args:
-        recordings: for each world, the recording whose commands the world obeys.
+        recordings: for each world, the recording with its commands.
         begin: time of the window's start [s].
-        steps: length of the window.
+        steps: length of the window in steps.
         time_step: [s].
-        delays: of the commands, for each world [s].
+        delays: delay of the commands for each world [s].
+
+    Returns:
+        (commands of each world, numbers of the steps at which commands change).
     """
     if recordings[0].command_time is None or steps == 0:
         return [], np.zeros(0, dtype=int)

@@ -50,10 +50,10 @@ class DistanceEngine(ABC):
 
     @abstractmethod
     def distance(self, a: Any, b: Any) -> tuple[float, np.ndarray]:
-        """Return the distance of two objects [m] and the nearest points in the world (2, 3) [m].
+        """Return the signed distance of two objects [m] and the nearest points.
 
         A negative distance is the depth of an overlap of convex shapes. For overlapping triangles
-        the distance is at most 0.
+        the distance is at most 0. The points (2, 3) are in the world frame [m].
         """
 
     @abstractmethod

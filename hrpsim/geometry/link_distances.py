@@ -53,7 +53,7 @@ class LinkDistances(Closed):
     limits. pairs: pairs of links, in order, and of links with "world/NAME".
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         fixed: shapes of the world (`World.fixed_shapes`).
         engine: "coal" or "fcl". None: coal, or FCL if coal is not installed.
 

@@ -50,7 +50,7 @@ def check_motion(
     tenth of the last depth. Depths are accurate to a tenth of the depths of `LinkDistances`.
 
     Args:
-        distances: of the model's links.
+        distances: distances of the model's links.
         times: (T,) [s], ascending.
         q: configurations (T, nq).
         tolerance: [m]. Links that are closer collide. Must not be below `distances.error`. None:

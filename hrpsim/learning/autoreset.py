@@ -36,9 +36,9 @@ def reset_mask_of(options: dict[str, Any] | None, count: int) -> np.ndarray:
 
 
 def seed_of(seed: int | Sequence[int | None] | None, mask: np.ndarray) -> int | None:
-    """Return the seed of the whole vector, or None.
+    """Return the seed of a vector environment, or None. The seed must be one number.
 
-    Raises StateError for seeds by world, and for a seed together with a mask of some worlds.
+    Raises StateError for a seed for each world, and for a seed with a mask that omits worlds.
     """
     if seed is None:
         return None

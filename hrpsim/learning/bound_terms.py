@@ -16,9 +16,9 @@ from hrpsim.learning.terms.task_state import TaskState
 
 
 class BoundTerm(NamedTuple):
-    """A term's function with its arguments.
+    """The function of a term with its arguments.
 
-    `reset` clears the memory of a term for chosen worlds.
+    `reset` clears the memory of a term in chosen worlds.
     """
 
     call: Callable[..., Any]
@@ -39,20 +39,21 @@ def bound_term(
     state: TaskState,
     leading: int = 1,
 ) -> BoundTerm:
-    """Return a term bound to its arguments.
+    """Find the function of a term by name, and check its arguments.
 
     Args:
         kind: "observation", "reward", "termination" or "event", for errors.
         name: name of the term in the task, for errors.
-        func: a name in `known`, a function, or a class that is made once with state and params.
+        func: a name in `known`, a function, or a class that is constructed once with state and
+            params.
         params: arguments by name.
         known: functions by name.
         state: state of the worlds.
         leading: number of arguments before `params`.
 
     Raises:
-        StateError: an unknown function, an unknown argument or a missing argument, or
-            an argument of a known term that does not fit the term's annotation.
+        StateError: an unknown function, an unknown argument or a missing argument, or an argument
+            of a known term that does not fit the term's annotation.
     """
     if isinstance(func, str):
         require_name("term", func, known, StateError, where=f"{kind} {name!r}")

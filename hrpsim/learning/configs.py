@@ -26,18 +26,19 @@ class RobotCfg(CheckedSettings):
     Args:
         name: name of the robot in the world. A world file with one robot needs no name.
         description: path or text of the robot's description, for a task without a world file.
-        position: of the base in the world (3,) [m]. The default is the position in the world file
-            or the description.
-        orientation: of the base, quaternion x y z w (4,), likewise.
+        position: position of the base in the world (3,) [m]. The default is the position in the
+            world file or the description.
+        orientation: orientation of the base, quaternion x y z w (4,), likewise.
         on_floor: move the base vertically, until the robot touches the ground.
-        joint_pos: default posture [rad or m], by regular expressions. Other joints keep the world
-            file's posture, or the description's.
-        stiffness: gains kp of the joints' servos [Nm/rad or N/m], one number or by regular
-            expressions. The default keeps the gains of world file and description.
-        damping: gains kd [Nms/rad or Ns/m], likewise.
-        armature: rotor inertias reflected to the joints [kg m^2 or kg], likewise.
-        effort_limit: bounds of the joints' efforts [Nm or N], likewise.
-        velocity_limit: joint velocities up to which actuators accelerate [rad/s or m/s], likewise.
+        joint_pos: default posture {regular expression: position [rad or m]}. Other joints keep the
+            posture of the world file or the description.
+        stiffness: gains kp of the joints' servos [Nm/rad or N/m], one number or {regular
+            expression: value}. The default keeps the gains of world file and description.
+        damping: gains kd [Nms/rad or Ns/m], in the same form.
+        armature: rotor inertias reflected to the joints [kg m^2 or kg], in the same form.
+        effort_limit: bounds of the joints' efforts [Nm or N], in the same form.
+        velocity_limit: joint velocities up to which actuators accelerate [rad/s or m/s], in the
+            same form.
         soft_joint_pos_limit_factor: factor of the position ranges that terms read. The mechanical
             limits of the joints do not change.
         meshes: use of collision meshes of `description`, as in `load_model`.
@@ -68,7 +69,7 @@ class TerrainCfg(CheckedSettings):
         kind: "stairs", "ramp", "rubble", "boxes", "waves", "stepping_stones" or "rough_ground" as
             in world files, or "plane" for level ground alone.
         params: size of the terrain, as in world files.
-        position: of the terrain's origin (3,) [m].
+        position: position of the terrain's origin (3,) [m].
     """
 
     kind: str = "plane"
@@ -98,7 +99,7 @@ class GaussianNoiseCfg(CheckedSettings):
 
 @dataclass(frozen=True)
 class ObservationTermCfg(CheckedSettings):
-    """A term of an observation: noise, then clip, then scale, then history.
+    """A term of an observation. Noise, clip, scale and history apply in this order.
 
     Args:
         func: a name in OBSERVATIONS, or a function of a TaskState that returns (count, k).
@@ -106,8 +107,8 @@ class ObservationTermCfg(CheckedSettings):
         noise: noise of the term. A group without corruption has no noise.
         clip: bounds of the values.
         scale: factor, one number or (k,).
-        history_length: number of the last values in the observation, the oldest first. 0 and 1
-            mean the last value alone.
+        history_length: number of the last values in the observation, the oldest first. 0 and 1 mean
+            the last value alone.
     """
 
     func: Term
@@ -125,7 +126,7 @@ class ObservationGroupCfg(CheckedSettings):
     Args:
         terms: terms by name.
         enable_corruption: whether the terms have their noise.
-        history_length: of all terms, in place of their own.
+        history_length: history length of all terms, which replaces the lengths of the terms.
     """
 
     terms: Mapping[str, ObservationTermCfg]

@@ -80,7 +80,7 @@ class Section:
                 yield key, Section(f"{self.where}.{key}", value, self._read)
 
     def parts(self, key: str) -> list[Section]:
-        """Return the mappings of an entry, which is a mapping or a list of mappings."""
+        """Return the mappings in an entry, which is a mapping or a list of mappings."""
         given = self._data.get(key)
         if isinstance(given, Mapping):
             return [one for _, one in self.section(key).sections()]

@@ -180,15 +180,16 @@ def velocity_task(
     trunk: str = "",
     name: str = "velocity",
 ) -> Task:
-    """Return the task to follow a commanded velocity, with terms and weights of Isaac Lab.
+    """Return the task of following a commanded velocity, with terms and weights of Isaac Lab.
 
-    The policy observes no velocity of its base. The critic does.
+    The critic observes the velocity of the base, and the policy does not.
 
     Args:
         robot: robot from a description, with posture and gains.
         feet: regular expression of the links that touch the ground.
         ranges: bounds of the commanded velocities.
-        action_scale: [rad] for an action of 1, one number or by regular expressions.
+        action_scale: change of a joint target for an action of 1 [rad], one number or {regular
+            expression: value}.
         trunk: regular expression of links that end the episode by contact. "" means none.
         name: name of the task.
     """

@@ -58,10 +58,10 @@ class Task(CheckedSettings):
         commands: commands by name.
         events: initial states, random parameters and pushes by name, in the order of action.
         curriculum: changes of the task during learning, by name.
-        episode_length_s: [s].
-        time_step: of the simulation [s].
+        episode_length_s: length of an episode [s].
+        time_step: time step of the simulation [s].
         decimation: steps of the simulation in a control period.
-        accuracy: of the contact solver, for a robot from a description. See World.
+        accuracy: accuracy of the contact solver, for a robot from a description. See World.
         scale_rewards_by_dt: multiply rewards by the control period [s], as Isaac Lab and mjlab do.
         xacro_arguments: arguments of all descriptions of the world file.
         gravity: (3,) [m/s^2]. The default is the gravity of the world.

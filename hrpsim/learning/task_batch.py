@@ -41,9 +41,10 @@ class TaskBatch(Closed):
     Args:
         task: a Task, or a name in TASKS.
         count: number of worlds.
-        seed: of the episodes.
+        seed: seed of the episodes.
         threads: number of threads. The default is one for each processor.
-        episodes_of: world k has the episodes of world k mod `episodes_of`, to compare policies.
+        episodes_of: world k has the same episodes as world k mod `episodes_of`, to compare
+            policies.
 
     Raises:
         StateError: a term, joint or link does not exist. The error names the term and lists names.

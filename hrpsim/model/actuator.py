@@ -219,7 +219,7 @@ class Actuator:
 
     @cached_property
     def acts(self) -> bool:
-        """Whether any property changes the motion, and not only sensor readings."""
+        """Whether any property changes the motion. Other properties only change sensor readings."""
         lossless = self.efficiency == self.backdriving_efficiency == 1.0
         return not lossless or any(getattr(self, name) for name in _ACTING)
 
@@ -281,7 +281,7 @@ def _numbers(name: str, values) -> tuple[float, ...]:
 
 
 class Preset(NamedTuple):
-    """A published actuator. The rotor inertia is reflected through the gear [kg m^2]."""
+    """A published actuator. The rotor inertia [kg m^2] is reflected to the joint."""
 
     actuator: Actuator
     rotor_inertia: float

@@ -28,7 +28,7 @@ _ASYMMETRY = 1e-9  # of an inertia, as a part of its largest entry: rounding
 
 
 def why_nonphysical(body: BodyInertia) -> str | None:
-    """Return the reason why no solid body can have an inertia, or None.
+    """Return the reason why no solid body can have the inertia of a body, or None.
 
     Point masses and thin rods have moments of inertia of zero, and are accepted.
     """
@@ -116,7 +116,7 @@ def _cross(v: np.ndarray) -> np.ndarray:
 
 
 def check_mass(mass) -> float:
-    """Return a mass. ModelError unless the mass is a positive finite number."""
+    """Return `mass` [kg]. Raise ModelError unless it is a positive finite number."""
     if not is_number(mass) or not POSITIVE.holds(float(mass)):
         raise ModelError(f"mass must be positive and finite, got {shown_value(mass)} kg")
     return float(mass)

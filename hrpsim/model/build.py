@@ -30,8 +30,8 @@ def build_model(
 ) -> tuple[Model, list[str]]:
     """Return the model without shapes, and notes on suspicious inertias.
 
-    With base "free" the first body is a FREE body in the frame of the root link. With base "fixed"
-    the root link is part of the world. Raises ModelError if an inertia is invalid.
+    If `base` is "free", the first body moves freely and has the frame of the root link. If `base`
+    is "fixed", the root link is part of the world. Raises ModelError if an inertia is invalid.
     """
     tree, root = _grown_tree(robot, base), robot.links[robot.root]
     inertias = [total(body.parts) for body in tree.bodies]

@@ -33,10 +33,10 @@ _OF_URDF = (".urdf",)
 
 
 class Converted(NamedTuple):
-    """The result of a conversion: mesh files, and what is lost.
+    """The result of a conversion: mesh files, and elements that are lost.
 
-    not_simulated: elements of the source that hrpsim does not simulate.
-    not_written: elements that the format of the target cannot express.
+    not_simulated: elements of the source that hrpsim does not simulate. not_written: elements that
+    the format of the target cannot express.
     """
 
     meshes: tuple[Path, ...]

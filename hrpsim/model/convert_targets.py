@@ -22,7 +22,7 @@ from hrpsim.model.shapes.mesh_files import read_mesh
 
 
 class Written(NamedTuple):
-    """A description in another format: the text, the mesh files, and what is not written."""
+    """A description in another format: text, mesh files, and elements that are not written."""
 
     text: str
     files: dict[Path, bytes]

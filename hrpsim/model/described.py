@@ -29,8 +29,9 @@ def held_axes(kind: str | None, axes: Iterable[str] | None) -> tuple[str, ...]:
     """Return the axes of relative motion that a connection constrains.
 
     Args:
-        kind: name of the kind, such as "hinge". None without `axes` means "fixed".
-        axes: constrained axes of a connection without a kind, of AXES.
+        kind: name of the kind, such as "hinge". If kind and axes are both None, the kind is
+            "fixed".
+        axes: constrained axes, names in AXES, instead of a kind.
 
     Raises:
         ValueError: The kind or an axis does not exist, or both arguments are given.

@@ -142,7 +142,10 @@ def _ends(robot: RobotData, links: list[str]) -> list[str]:
 def keyframe_configurations(
     model: Model, keyframes: Iterable[KeyframeData]
 ) -> dict[str, np.ndarray]:
-    """Return {name: q (nq,)} of keyframes. Joints without a position are at neutral."""
+    """Convert keyframes to configurations {name: q (nq,)}.
+
+    Joints without a position are at neutral.
+    """
     by_name = {joint.name: joint for joint in model.joints}
     result = {}
     for keyframe in keyframes:

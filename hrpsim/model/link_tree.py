@@ -71,7 +71,7 @@ class LinkTree:
             pending += beneath[joint.child][::-1]
 
     def place_link(self, link: str, body: int, placement: Placement) -> None:
-        """Record the frame of `link`, and add the inertia of the link to `body`."""
+        """Record the frame of `link` in its body, and add the inertia of the link to the body."""
         self.frames[link] = Frame(link, body, *placement)
         inertial = self.robot.links[link].inertial
         if inertial is not None and body != WORLD:
@@ -79,9 +79,12 @@ class LinkTree:
             self.bodies[body].parts.append(BodyInertia(*inertial).seen_from(placement))
 
     def place_joint(self, joint: JointData, parent: Frame) -> tuple[int, Placement]:
-        """Add the bodies moved by `joint`. Return body and placement of the child link.
+        """Add the bodies that a joint moves.
 
-        A planar joint, for example, has three bodies. A fixed joint has none.
+        A planar joint, for example, adds three bodies. A fixed joint adds none.
+
+        Returns:
+            (index of the child link's body, placement of the child link in this body).
         """
         at = Placement(parent.R, parent.p).then(joint.origin)
         body = parent.body
@@ -114,7 +117,7 @@ class LinkTree:
             self.robot.fail(joint, "a floating joint has no damping or friction")
 
     def describe_dof(self, joint: JointData, dof: Dof) -> None:
-        """Write the constants of the coordinate of `joint`."""
+        """Write the constants of a joint's coordinate to its degree of freedom."""
         dof.damping, dof.friction = joint.damping, joint.friction
         dof.lower, dof.upper = _bound(joint.lower), _bound(joint.upper)
         dof.velocity_limit, dof.effort_limit = _stated(joint.velocity), _stated(joint.effort)
@@ -122,7 +125,7 @@ class LinkTree:
         dof.rotor_inertia = joint.rotor_inertia
 
     def link_mimics(self) -> None:
-        """Resolve chains of mimic joints: each degree of freedom follows the first leader."""
+        """Resolve chains of mimic joints: let each degree of freedom follow the first leader."""
         v_index = {joint.name: joint.v_index for joint in self.joints}
         for name, joint in self.robot.joints.items():
             while joint.mimic is not None and name in v_index:

@@ -4,10 +4,9 @@
 """Load robot descriptions: URDF, xacro, MJCF, .body or .wrl become a `Model`.
 
 Models of URDF texts are cached on disk, because reading a description takes longer than all other
-work on a robot. The same text and settings give the same model if no other file is read. Models
-with meshes or an SRDF, which may change, are therefore not cached. Models with warnings are not
-cached either. The files are next to the compiled kernels, with a checksum. A damaged or missing
-file only costs time.
+work on a robot. Models with meshes or an SRDF are not cached, because these files may change.
+Models with warnings are not cached either. The files are next to the compiled kernels, with a
+checksum. A damaged or missing file only costs time.
 """
 
 from __future__ import annotations
@@ -57,10 +56,10 @@ def load_model(  # many parameters: keyword arguments
 ) -> Model:
     """Return the model of a robot description.
 
-    Xacro is recognised by file name or namespace, and MJCF by the root element <mujoco>.
-    The package mujoco reads MJCF. .body and .wrl are recognised by file name. The meshes of both
-    are written to files of the cache folder. `Model.not_simulated` and a ModelWarning list elements
-    of any format that are not simulated or not known.
+    Xacro is recognised by file name or namespace, and MJCF by the root element <mujoco>. The
+    package mujoco reads MJCF. .body and .wrl are recognised by file name. The meshes of both are
+    written to files of the cache folder. `Model.not_simulated` and a ModelWarning list elements of
+    any format that are not simulated or not known.
 
     An effort or velocity limit of 0 or -1 means no limit, as in most published descriptions, and
     becomes inf. A collision sphere of radius 0 is a point. <dynamics> of a planar joint applies to
@@ -80,8 +79,8 @@ def load_model(  # many parameters: keyword arguments
             ModelWarning then names joints that move no inertia. By default each moving link,
             together with all links fixed to it, must have a mass and moments of inertia. The
             moments must not be negative and must obey the triangle inequality. Each joint must move
-            a mass or a rotor inertia. A moving link without any <inertial> is a massless
-            intermediate. A ModelWarning names moving links with moments of zero.
+            a mass or a rotor inertia. A moving link without <inertial> has no mass. A ModelWarning
+            names moving links with moments of zero.
         meshes: use of collision meshes. "hull" uses the convex hull of each mesh. "exact" uses the
             triangles, which may be concave. A mesh that bounds no solid is then replaced by the
             hull, with a ModelWarning. "none" disables mesh collisions, and the files are not read.
@@ -245,7 +244,10 @@ def _complete(robot: RobotData, path: Path | None) -> RobotData:
 
 
 def key_of(text: str | bytes, *settings: object) -> str:
-    """Return the cache key of a model: a hash of text, settings, limits and NumPy's version."""
+    """Return the cache key of a model: a hash of text, settings, limits and NumPy's version.
+
+    text: the description.
+    """
     bounds = sorted((k, v) for k, v in vars(limits).items() if k.isupper())
     identity = repr((settings, bounds, np.__version__, text))
     return hashlib.sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:40]
@@ -271,9 +273,10 @@ def recall(key: str, resources: Resources | None = None) -> Model | None:
 
 
 def keep(key: str, model: Model) -> Model:
-    """Cache a model for later processes, if possible. Return an equal copy.
+    """Cache a model for later processes, if possible.
 
-    The copy is what later processes will read. The key "" caches nothing.
+    Returns:
+        An equal copy, as later processes will read it. The key "" caches nothing.
     """
     if not key:
         return model

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The robot model: names, sizes, frames, shapes, sensors, kernel arrays."""
+"""The robot model: names, sizes, frames, shapes, sensors, and arrays for the kernels."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Frame:
-    """A URDF link, placed by R_body_frame and p_body [m] in the frame of `body` (-1: the world)."""
+    """A link's frame, placed by R_body_frame and p_body [m] in the frame of `body` (-1: world)."""
 
     name: str
     body: int
@@ -80,9 +80,10 @@ class Visual(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshUse:
-    """How the mesh of one <collision> collides: as "hull", as "exact" mesh, or "none" (not at all).
+    """How the mesh of one <collision> collides: as "hull", as "exact" mesh, or "none".
 
-    `note` lists repairs of the mesh, and explains a use other than the requested use.
+    "none" disables collisions of the mesh. `note` lists repairs of the mesh, and explains a use
+    that differs from the requested use.
     """
 
     link: str
@@ -99,16 +100,16 @@ class Sensor:
     """A sensor of the robot description, placed in the frame of the body (-1: the world).
 
     Kind "force_torque" measures the wrench of the child side of the joint above `body` on the
-    parent side, expressed in and about the sensor frame. With `tare`, the weight of the child side
-    is removed, as by a controller that zeroes the sensor with the foot in the air. At rest the
-    sensor then reads the floor reaction. Kind "imu" measures angular velocity and specific force
-    (+g at rest) in the sensor frame.
+    parent side, expressed in and about the sensor frame. If `tare` is set, the weight of the child
+    side is subtracted. A controller does the same if it zeroes the sensor with the foot in the air.
+    At rest the sensor then reads the floor reaction. Kind "imu" measures angular velocity and
+    specific force (+g at rest) in the sensor frame.
 
-    In each step the sensor reads the measurement of `latency` [s] earlier, interpolated between
-    steps. The reading is 0 if this time is before the first step. `rate` is the rate at which
-    readings are published. A published reading has noise and a bias with these standard deviations
-    (6,). The bias has the mean `bias_mean` (6,). If given, `topic` and the link `frame` are the
-    topic and the frame of the messages.
+    In each step, the reading is the measurement at the time `latency` [s] before, interpolated
+    between steps. The reading is 0 if this time is before the first step. `rate` is the rate at
+    which readings are published. A published reading has noise and a bias with these standard
+    deviations (6,). The bias has the mean `bias_mean` (6,). If given, `topic` and the link `frame`
+    are the topic and the frame of the messages.
     """
 
     name: str
@@ -129,7 +130,10 @@ class Sensor:
 
     @property
     def own_noise(self) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
-        """Deviations of the noise, deviations and means of the bias, each (6,) or empty."""
+        """Standard deviations of the noise, standard deviations and means of the bias.
+
+        Each of the three is (6,), or empty without noise or bias.
+        """
         return self.noise, self.bias, self.bias_mean
 
 
@@ -184,7 +188,7 @@ class Model:
 
     @cached_property
     def urdf(self) -> str:
-        """URDF text: the text that was read, or text written of a robot of another format.
+        """URDF text of the robot: the text that was read, or a text written from another format.
 
         Raises ModelError for a name that XML cannot contain.
         """

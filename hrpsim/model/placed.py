@@ -23,13 +23,16 @@ _Part = TypeVar("_Part", Frame, CollisionShape, Sensor, SampledSensor)
 def put_at(
     model: Model, q: ArrayLike | None, position: ArrayLike | None, orientation: ArrayLike | None
 ) -> tuple[Model, ArrayLike | None]:
-    """Move the base link to a pose in the world. Return the model and q (nq,).
+    """Move the base link to a pose in the world.
 
     Args:
         model: model of the robot. A free base is moved in q, a fixed base in the model.
         q: configuration. The default is the start configuration of the description.
         position: (3,) [m]. None keeps the present position.
         orientation: quaternion x y z w (4,). None keeps the present orientation.
+
+    Returns:
+        (model, configuration (nq,)).
 
     Raises:
         StateError: a value is not finite, or a quaternion has length 0.
@@ -50,10 +53,10 @@ def put_at(
 
 
 def placed(model: Model, at: Placement) -> Model:
-    """Return a model on a fixed base with the base link at `at` in the world.
+    """Return the model with its fixed base link at the placement `at` in the world.
 
-    Shapes, frames and sensors that are fixed to the world move, and so does the first joint of each
-    tree. Floating links and keyframes move by the same displacement.
+    Shapes, frames and sensors that are fixed to the world move as well. So do the first joint of
+    each tree, floating links and keyframes.
     """
     moved = Placement(model.frames[model.base_link].R, model.frames[model.base_link].p)
     at = at.then(moved.inverse())

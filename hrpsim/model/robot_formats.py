@@ -3,7 +3,8 @@
 
 """Formats of robot descriptions: how each is recognised and read.
 
-A reader returns a `RobotData`. URDF and xacro have none, because `load_model` reads URDF itself.
+A reader returns a `RobotData`. URDF and xacro have no reader here, because `load_model` reads URDF
+itself.
 """
 
 from __future__ import annotations

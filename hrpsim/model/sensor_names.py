@@ -13,12 +13,15 @@ from hrpsim.model.sensors.sampled_sensor import SampledSensor
 
 
 def sensor_topic(sensor: Sensor) -> str:
-    """Return the topic of a sensor: the declared topic, REP 145's for an IMU, or else its name."""
+    """Return the topic of a sensor.
+
+    This is the declared topic, the topic of REP 145 for an IMU, or else the sensor's name.
+    """
     return sensor.topic or sensor.name + STEP_KINDS[sensor.kind].topic_below
 
 
 def sensor_frame(model: Model, sensor: Sensor | SampledSensor) -> str:
-    """Return the frame of a sensor: the named link, a link at that pose, or a new frame."""
+    """Return the frame of a sensor's messages: the named link, a link there, or a new frame."""
     return sensor.frame or link_at(model, sensor) or sensor.name
 
 

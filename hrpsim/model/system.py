@@ -1,15 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays that every dynamics kernel reads: a forest of rigid bodies joined to parents.
+"""The arrays that every dynamics kernel reads: a forest of rigid bodies with joints to parents.
 
-A `System` describes one robot, or a whole world of robots and free bodies laid one after another.
-A *body* is moved by one joint: a URDF link with everything fixed to the link. Bodies are in
+A `System` describes one robot, or a whole world of robots and free bodies laid one after another. A
+*body* is moved by one joint, and consists of a URDF link with all links fixed to it. Bodies are in
 topological order (parent before child), and each tree is contiguous.
 
-Every joint moves about or along the z axis of the joint frame. The body frame is this joint frame
-after the motion. The body frame therefore differs from the URDF link frame by the fixed placement
-in `Frame`.
+Every joint moves about or along the z axis of the joint frame. The body frame is the joint frame,
+displaced by the motion of the joint. The body frame therefore differs from the URDF link frame by
+the fixed placement in `Frame`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def new_system(given: Mapping[str, ArrayLike], dofs: Iterable[Dof] = ()) -> Syst
 
     Args:
         given: values of each array by name. Missing arrays are empty.
-        dofs: the arrays of degrees of freedom, in place of those in `given`.
+        dofs: degrees of freedom, whose arrays replace arrays in `given`.
     """
     columns = dict(given)
     if dofs := list(dofs):

@@ -37,7 +37,7 @@ class Tendon:
 def read_transmissions(
     description: Description, rotors: Mapping[str, tuple[float, object]]
 ) -> tuple[dict[str, Transmission], dict[str, float], tuple[str, ...]]:
-    """Return transmissions by name, reflected rotor inertias by joint, and notes.
+    """Read the transmissions of a robot description.
 
     An invalid transmission of <ros2_control> is an error. An invalid transmission beneath <robot>,
     as in ROS 1, is ignored with a note, as in Gazebo.
@@ -45,6 +45,9 @@ def read_transmissions(
     Args:
         description: description of the robot.
         rotors: rotor inertia of each actuator [kg m^2 or kg], and the declaring element.
+
+    Returns:
+        (transmissions by name, reflected rotor inertias by joint [kg m^2 or kg], notes).
 
     Raises:
         ModelError: a transmission is ill-formed, or a rotor belongs to no transmission.

@@ -27,11 +27,11 @@ POINT_RADIUS = 1e-6  # [m], of a sphere that represents a point
 def read_shapes(
     robot: RobotData, frames: dict[str, Frame], resources: Resources, meshes: str
 ) -> tuple[tuple[CollisionShape, ...], tuple[MeshUse, ...]]:
-    """Return the shapes, placed in the bodies, and the use of each mesh.
+    """Return the collision shapes, placed in the bodies, and the use of each mesh.
 
     A shape without a name gets the name of the link and the index in the link. `meshes` is the
-    default use of meshes in a link. An exact mesh that bounds no solid becomes the hull. ModelError
-    names the place of a mesh that is neither usable exactly nor as a hull.
+    default use of meshes in a link. An exact mesh that bounds no solid is replaced by its hull. If
+    this fails too, ModelError names the location of the mesh.
     """
     shapes: list[CollisionShape] = []
     uses: list[MeshUse] = []

@@ -32,14 +32,14 @@ _LEAST_PATH = 1e-3  # least path for a cost of transport [m]
 class RolloutMeasures:
     """Measure one robot after each control period.
 
-    Velocities are of the base in its own frame. A robot on a fixed base has no tracking error and
-    no path. The time series have one sample for each evaluation of the network: the mean over the
-    time since the last evaluation, or for forces the maximum.
+    Velocities are those of the base, in the frame of the base. A robot on a fixed base has no
+    tracking error and no path. The time series have one sample for each evaluation of the network:
+    the mean over the time since the last evaluation, or for forces the maximum.
 
     Args:
-        robot: in its world.
-        period: between two calls of `add` [s].
-        ticks: calls of `add` between two samples of the time series.
+        robot: a robot that belongs to a world.
+        period: time between two calls of `add` [s].
+        ticks: number of calls of `add` between two samples of the time series.
         samples: number of samples of each time series.
     """
 
@@ -57,7 +57,7 @@ class RolloutMeasures:
     def add(self, commanded: np.ndarray) -> None:
         """Measure the state at the end of a period.
 
-        commanded: commanded velocities x, y, yaw (3,).
+        commanded: commanded velocities x, y [m/s] and yaw [rad/s] (3,).
         """
         robot = self._robot
         v = robot.v

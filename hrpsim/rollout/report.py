@@ -33,8 +33,8 @@ def write_report(found: Any, folder: str | Path, seconds: float) -> Path:
 
     Args:
         found: the dataset of `rollout`.
-        folder: output folder, which is made if necessary.
-        seconds: between two samples of the time series [s].
+        folder: output folder, which is created if necessary.
+        seconds: time between two samples of the time series [s].
 
     Returns:
         The path of the page.

@@ -66,7 +66,7 @@ class RolloutScenario(Scenario):
         self.worlds.check(values)
 
     def identity(self) -> dict[str, Any]:
-        """Return the identity of the worlds, of the policy's files, and the spread."""
+        """Return the identity of the runs: worlds, policy files and spread."""
         policy = self.policy()
         files = [Path(policy.source), policy.observation.network]
         if policy.encoder is not None:

@@ -51,10 +51,10 @@ def rollout(  # many parameters: keywords, passed by name
 ) -> Any:
     """Run a policy in many worlds, and return the outcomes as an xarray.Dataset.
 
-    The same arguments give the same bits, whatever the number of processes.
+    The same arguments give the same bits with any number of processes.
 
     Args:
-        policy: its description.
+        policy: description of the policy.
         world: file with the robot in its initial state, in any format of `load_world`. The default
             is the world of the study.
         study: study file with the parameters to vary, pushes, noise and delays. A random method
@@ -64,15 +64,15 @@ def rollout(  # many parameters: keywords, passed by name
         robot: name of the robot, if the world has several.
         command: velocities x, y [m/s] and yaw [rad/s] that the policy is given. The default is
             zero, or the entries of the study.
-        duration: of a run [s].
+        duration: duration of a run [s].
         spread: standard deviation of the joints at the start [rad or m].
-        seed: of all random numbers. The default is the seed of the study, or 0.
+        seed: seed of all random numbers. The default is the seed of the study, or 0.
         processes: number of processes. The default is one for each processor.
         store: folder of the results, from which an interrupted call continues.
         tell: called with the progress.
 
     Raises:
-        HrpsimError: for files that do not fit each other, before anything runs.
+        HrpsimError: for files that are inconsistent with each other, before any run starts.
     """
     check_arguments(rollout, locals(), SweepError)
     whole_count("worlds", worlds, error=SweepError)

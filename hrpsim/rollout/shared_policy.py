@@ -37,7 +37,7 @@ class SharedPolicy(OnnxPolicy):
         return described(Path(parameters["description"]))
 
     def stop(self) -> None:
-        """Leave the networks open for the policies of the other worlds."""
+        """Do nothing. The networks stay open for the policies of the other worlds."""
 
 
 def described(path: Path) -> PolicyDescription:

@@ -3,7 +3,7 @@
 
 """Many runs of one scenario: designs of experiments, engines for the runs, stored results.
 
-Begin with `sweep.sweep` (also `hrpsim.sweep`). This folder knows nothing of ROS and draws no
+Begin with `sweep.sweep` (also `hrpsim.sweep`). This folder does not use ROS and does not draw
 worlds.
 """
 

@@ -26,7 +26,7 @@ from hrpsim.sweeps.framework.scenario import (
 
 
 class BoundaryScenario(Scenario):
-    """Find, for each run, the value of `parameter` from which the outcome `bad` is true (not zero).
+    """Scenario that finds the value of `parameter` from which the outcome `bad` is not zero.
 
     between: range of the search (low, high), narrowed to an interval of `tolerance`. All runs of
     one bisection have the same seed.

@@ -95,7 +95,7 @@ def run_cells(
 
 
 def problem_of_scenario(data: bytes) -> str:
-    """Return why this process cannot unpickle a scenario, or ""."""
+    """Return the reason why this process cannot unpickle a scenario, or ""."""
     try:
         pickle.loads(data)
     except Exception as error:  # from any part of the run
@@ -193,7 +193,7 @@ def _is_nan(value: Any) -> bool:
 
 
 def fingerprint(scenario: Scenario) -> dict[str, str]:
-    """Return properties by name, such as versions, that all processes of a sweep must share."""
+    """Return {name: text} of properties, such as versions, that must be equal in all processes."""
     return {**versions(), "arithmetic": _arithmetic(), "kernels": scenario.probe()}
 
 

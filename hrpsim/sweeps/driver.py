@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Submit runs to an engine and collect the results, also if the engine's processes end."""
+"""Submit runs to an engine and collect the results, even if processes of the engine end."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Driver:
         """Yield results in the order of completion. `report` is called every half second.
 
         Unfinished tasks are cancelled if the caller stops early. Raises SweepError if the engine
-        has ended, or if no process has the arithmetic with which the sweep began.
+        has ended, or if all processes compute different bits than the process that began the sweep.
         """
         fresh = iter(cells)
         try:

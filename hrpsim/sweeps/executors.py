@@ -26,7 +26,7 @@ _DASK_RETRIES = 3  # retries of a run after the end of its worker
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 

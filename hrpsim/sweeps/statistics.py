@@ -39,7 +39,7 @@ class Share(NamedTuple):
 
 
 def share(happened: np.ndarray) -> Share:
-    """Return the share of independent trials (n,) that are true or not 0."""
+    """Return the fraction of independent trials (n,) that are true or not 0, with its interval."""
     from scipy.stats import binomtest
 
     count, total = int(np.count_nonzero(happened)), len(happened)

@@ -3,8 +3,8 @@
 
 """A sweep on disk: a zarr group for xarray and a journal until the sweep is complete.
 
-A finished run is in the journal at once. The arrays are written when the store is opened and
-closed. The journal is removed when the last run is in the arrays.
+A finished run is written to the journal at once. The arrays are written when the store is opened
+and closed. The journal is removed when the last run is in the arrays.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def read_study(path: str | Path, instead: Mapping[str, Any] = MappingProxyType({
     """Read a study file. Raises HrpsimError with file, line and entry.
 
     Args:
-        path: of the file.
+        path: path of the file.
         instead: entries that replace entries of the file. Paths in these entries are absolute.
     """
     path = Path(path).expanduser()

@@ -101,8 +101,8 @@ def sweep(  # many parameters: keywords, passed by name
         executor: any concurrent.futures.Executor. The default is a pool of processes.
         store: a folder for the results, saved run by run. A later call continues an interrupted
             sweep from this folder.
-        seed: of the whole sweep. The seed of each run is derived from this seed.
-        title: of the results.
+        seed: seed of the whole sweep. The seed of each run is derived from this seed.
+        title: title of the results.
         processes: size of the pool. The default is one per processor.
         engine: a context manager that yields a function that makes executors, instead of
             `executor`.

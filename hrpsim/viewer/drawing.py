@@ -60,10 +60,13 @@ def contact_arrows_by_link(
 
 
 def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the arrows (k, 2, 3) [m] of forces and of torques that sensors read.
+    """Return the arrows of forces and torques that sensors measure.
 
-    The arrows start at the sensors. A force is `scale` [m/N] long, and a torque ten times `scale`
-    [m/Nm].
+    The arrows start at the sensors. A force has the length `scale` [m/N], and a torque ten times
+    `scale` [m/Nm].
+
+    Returns:
+        (start and tip of force arrows (k, 2, 3) [m], start and tip of torque arrows (k, 2, 3) [m]).
     """
     forces, torques = [], []
     for sensor in sensors:

@@ -137,7 +137,8 @@ class Film:
         world: the world.
         file: an .mp4 or .gif, or a .png for one picture, taken at the end.
         size: width and height [pixels]. The default is SIZE.
-        position: of a fixed camera (3,) [m]. By default the camera follows the moving bodies.
+        position: position of a fixed camera (3,) [m]. By default the camera follows the moving
+            bodies.
         target: the point at which a fixed camera looks (3,) [m].
         forces: whether the contact forces are drawn as arrows.
         follow: robot that the camera follows, instead of all moving bodies.

@@ -5,8 +5,8 @@
 
 viser's server does not check the origin of a request, so it listens on an address that only this
 machine can find. The gate refuses requests from a page of another site (Origin), requests with a
-foreign host name (Host: DNS rebinding), and requests without the token. The gate passes on all
-others.
+foreign host name (Host: DNS rebinding), and requests without the token. The gate forwards all other
+requests.
 """
 
 from __future__ import annotations

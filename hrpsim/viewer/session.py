@@ -31,11 +31,11 @@ _SHARE_OF_FRAME = 0.7  # fraction of a frame's wall time for steps, the rest is 
 
 
 class Grip:
-    """Pull a point of a body, fixed in the body, towards `target` [m] in the world.
+    """A spring that pulls a point of a body towards `target` [m] in the world.
 
-    The pull is a spring, critically damped, that moves the entity's whole mass at 1.5 Hz. The
-    spring is softer if the dragged part alone is too light for 1.5 Hz at this period. `period` [s]
-    is the duration of each call of `pull`. Raises WorldError for a link that is fixed to the world.
+    The spring is critically damped, with a frequency of 1.5 Hz for the mass of the whole entity. It
+    is softer if the dragged body is too light for 1.5 Hz at this period. `period` [s] is the
+    duration of each call of `pull`. Raises WorldError for a link that is fixed to the world.
     """
 
     def __init__(self, entity: Robot | Body, link: str, point, period: float) -> None:
@@ -101,7 +101,7 @@ class Grabbing:
     world: Any
 
     def drag_to(self, target) -> None:
-        """Move the hand to `target` (3,) [m] in the world, as far as FARTHEST from the origin."""
+        """Move the hand to `target` (3,) [m] in the world, at most FARTHEST from the origin."""
         if self.grip is not None:
             self.grip.move_to(target)
 

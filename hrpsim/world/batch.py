@@ -61,7 +61,7 @@ class Batch(BatchMotion, Closed):
 
     @staticmethod
     def of(worlds: Sequence[World], threads: int | None = None) -> Batch:
-        """Return a batch of these worlds themselves, for example worlds of different descriptions.
+        """Return a batch of existing worlds, for example worlds of different descriptions.
 
         Args:
             worlds: worlds with the same entities. The worlds are not copied.
@@ -215,7 +215,8 @@ class Batch(BatchMotion, Closed):
                 The default is all worlds.
 
         Raises:
-            StateError: a robot refuses a row. Robots with the same joints all keep the gains then.
+            StateError: a robot refuses a row. If the robots have the same joints, no gain changes
+                then.
             WorldError: a world does not exist.
         """
         rows = self._rows("kp", kp), self._rows("kd", kd)

@@ -49,19 +49,20 @@ def command_worlds(
 
     Args:
         example: a reference to any Actuators, which gives the type of all references.
-        addresses: of the references of all worlds (count,).
+        addresses: addresses of the references of all worlds (count,).
         worlds: numbers of the worlds to command (m,).
         indices: joints (k,), as in `set_commands`.
         positions: targets (count, k) [rad or m].
         velocities: targets (count, k) [rad/s or m/s].
         efforts: (count, k) [Nm or N].
-        given: which of positions, velocities and efforts are used, as in `set_commands`.
+        given: bits of the used arrays among positions, velocities and efforts, as in
+            `set_commands`.
         named: whether joints without gains refuse positions and velocities.
         steps: steps over which position targets change.
 
     Returns:
-        The number of the world that refuses its row, or -1. Nothing changes after a refusal.
-        The three return values of `set_commands` follow.
+        The number of the world that refuses its row, or -1. Nothing changes after a refusal. The
+        three return values of `set_commands` follow.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -101,9 +102,8 @@ def give_gains(
 ) -> None:
     """Set gains of the robots of some worlds by the rows of a batch, as `Robot.set_gains` does.
 
-    example: a reference to any Actuators. addresses (count,): of the references of all worlds.
-    worlds (m,): numbers of worlds. indices
-    (k,): joints. kp and kd: (count, k).
+    example: a reference to any Actuators. addresses (count,): addresses of the references of all
+    worlds. worlds (m,): numbers of worlds. indices (k,): joints. kp and kd: (count, k).
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -121,10 +121,10 @@ def give_gains(
 def gather_efforts(
     example: ActuatorArrays, addresses: Indices, worlds: Indices, out: Matrix
 ) -> None:
-    """Write rows of efforts in the last step (count, joints) of the robots of some worlds.
+    """Write the actuators' efforts in the last step (count, joints) for robots of some worlds.
 
-    example: a reference to any Actuators. addresses (count,): of the references of all worlds.
-    worlds (m,): numbers of worlds.
+    example: a reference to any Actuators. addresses (count,): addresses of the references of all
+    worlds. worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

@@ -29,15 +29,15 @@ def gather_contact_forces(
     work: Matrix,
     out: Matrix,
 ) -> None:
-    """Write rows of forces (count, 3 links) of some worlds, three columns for each link.
+    """Write the sums of contact forces on links (count, 3 links) [N] in some worlds.
 
     Args:
         example: a reference to any ContactSources.
-        addresses: of the references of all worlds (count,).
+        addresses: addresses of the references of all worlds (count,).
         worlds: numbers of worlds (m,).
         first: index of the first link in `World.link_names`.
         work: work array (3, 3).
-        out: rows of all worlds. Rows of the chosen worlds are written.
+        out: three columns for each link. Rows of the chosen worlds are written.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

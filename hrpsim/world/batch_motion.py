@@ -91,8 +91,8 @@ class BatchMotion(BatchArguments):
     ) -> np.ndarray:
         """Return the sum of the contact forces on each link in the last step [N].
 
-        The forces (count, links, 3) act on the links, along the world's axes. The order of the
-        links is that of `Model.frames`. One kernel adds the forces of all worlds.
+        The forces (count, links, 3) act on the links, along the world's axes. The links have the
+        order of `Model.frames`. One kernel adds the forces of all worlds.
 
         Args:
             name: name of the robots or bodies.
@@ -110,14 +110,16 @@ class BatchMotion(BatchArguments):
     def link_poses(
         self, name: str, worlds: Sequence[int] | np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and orientations of all links of the robots called `name`.
+        """Return the poses of all links of the robots called `name`.
 
-        Positions (count, links, 3) [m] and quaternions x y z w (count, links, 4) are new arrays.
-        The order of the links is that of `Model.frames`. One kernel reads the links of all worlds.
+        The links have the order of `Model.frames`. One kernel reads the links of all worlds.
 
         Args:
             name: name of the robots.
             worlds: as for `q`.
+
+        Returns:
+            (positions (count, links, 3) [m], quaternions x y z w (count, links, 4)), new arrays.
 
         Raises:
             StateError: the robots have different numbers of links.
@@ -128,10 +130,13 @@ class BatchMotion(BatchArguments):
     def link_velocities(
         self, name: str, worlds: Sequence[int] | np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return velocities of all links of the robots called `name`, as `link_poses` does.
+        """Return the velocities of all links of the robots called `name`, along the world's axes.
 
-        Velocities of the links' origins [m/s] and angular velocities [rad/s] are (count, links, 3),
-        along the world's axes.
+        Arguments, order of the links and errors are the same as for `link_poses`.
+
+        Returns:
+            (velocities of the links' origins [m/s], angular velocities [rad/s]), each (count,
+            links, 3).
         """
         return self._links_of(name).velocities(self._numbers_of(worlds))
 

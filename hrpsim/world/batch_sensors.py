@@ -25,17 +25,17 @@ _WIDTH = 6  # largest size of a reading
 
 
 class Reading(NamedTuple):
-    """The reading of a sensor."""
+    """The reading of one sensor, as an array for kernels."""
 
     sensor: np.ndarray  # (1,) SENSOR
 
 
 @kernel
 def gather_readings(example: Reading, addresses: Indices, worlds: Indices, out: Matrix) -> None:
-    """Write rows of readings (count, 6) of some worlds.
+    """Write the readings (count, 6) of a sensor in some worlds.
 
-    example: a reference to any Reading. addresses (count,): of the references of all worlds.
-    worlds (m,): numbers of worlds.
+    example: a reference to any Reading. addresses (count,): addresses of the references of all
+    worlds. worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

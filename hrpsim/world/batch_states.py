@@ -35,10 +35,10 @@ class KernelState(NamedTuple):
 def gather_positions(
     example: KernelState, addresses: Indices, worlds: Indices, out: Matrix
 ) -> None:
-    """Write rows of positions (count, nq) of the entities of some worlds.
+    """Write the configurations (count, nq) of an entity in some worlds.
 
-    example: a reference to any State. addresses (count,): of the references of all worlds.
-    worlds (m,): numbers of worlds.
+    example: a reference to any State. addresses (count,): addresses of the references of all
+    worlds. worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -51,10 +51,10 @@ def gather_positions(
 def gather_velocities(
     example: KernelState, addresses: Indices, worlds: Indices, forest: Forest, out: Matrix
 ) -> None:
-    """Write rows of public velocities (count, nv) of the entities of some worlds.
+    """Write the velocities (count, nv), public layout, of an entity in some worlds.
 
-    example: a reference to any State. addresses (count,): of the references of all worlds.
-    worlds (m,): numbers of worlds. forest: the common forest of the entities.
+    example: a reference to any State. addresses (count,): addresses of the references of all
+    worlds. worlds (m,): numbers of worlds. forest: the common forest of the entities.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -146,13 +146,21 @@ class BatchLinks(FollowedEntities):
     """The links of the robots of one name, one robot in each world."""
 
     def poses(self, worlds: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions (count, links, 3) and quaternions x y z w (count, links, 4)."""
+        """Return the poses of all links in the world.
+
+        Returns:
+            (positions (count, links, 3) [m], quaternions x y z w (count, links, 4)).
+        """
         result = self._array(3, worlds), self._array(4, worlds)
         _gather_link_poses(self.example, self.addresses, self.chosen(worlds), *result)
         return result
 
     def velocities(self, worlds: list[int] | None) -> tuple[np.ndarray, np.ndarray]:
-        """Return velocities and angular velocities of the links (count, links, 3)."""
+        """Return the velocities of all links, along the world's axes.
+
+        Returns:
+            (velocities [m/s], angular velocities [rad/s]), each (count, links, 3).
+        """
         result = self._array(3, worlds), self._array(3, worlds)
         _gather_link_velocities(self.example, self.addresses, self.chosen(worlds), *result)
         return result

@@ -49,9 +49,9 @@ def write_contact_matrix(
 
     Args:
         scene: a prepared step of n rows.
-        velocity: work array, of the length of the constrained velocities.
-        matrix_out: (n, n).
-        free_out: (n,).
+        velocity: work array with the length of `constrained.velocity`.
+        matrix_out: W (n, n), written.
+        free_out: velocities (n,) [m/s], written.
     """
     rows, count = scene.rows.rows, scene.counts[0].row_count
     for i in range(count):

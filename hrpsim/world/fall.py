@@ -16,12 +16,12 @@ LOWEST_HEIGHT_RATIO = 0.5
 
 
 class FallWatch:
-    """Watches the base.
+    """Detector of falls, which observes the base of a humanoid.
 
     A robot has fallen if the base is tilted by more than 45 degrees or has sunk. The base has sunk
     if two conditions hold. The base is lower by more than half of the height of the centre of mass
-    over the lowest link, and this height has halved. Stairs are therefore no fall, nor is a base
-    frame on the floor. The first call gives the standing posture.
+    over the lowest link, and this height has halved. Walking down stairs, or a base frame on the
+    floor, is therefore not a fall. The first call of `add` defines the standing posture.
 
     Args:
         clearance: returns the height of the centre of mass over the lowest link [m]. The default is

@@ -19,7 +19,7 @@ KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
 
 
 class FollowedEntities:
-    """Entities called `name`. A kernel reads or writes many of these entities in one call.
+    """The entities called `name`, as references for kernels that read or write many at once.
 
     Args:
         worlds: the worlds of the batch.
@@ -46,7 +46,7 @@ class FollowedEntities:
         return self._references[0]
 
     def follow(self) -> None:
-        """Refer to the present arrays, after a world has replaced its arrays."""
+        """Update the references after a world has replaced its arrays."""
         if self._changes == Scenes.changes:
             return
         changed = False
@@ -90,7 +90,9 @@ def alike(one: Entity, other: Entity) -> bool:
 def array_for(
     out: np.ndarray | None, shape: tuple[int, ...], worlds: list[int] | None
 ) -> np.ndarray:
-    """Return `out`, or a new array if `out` is None: NaN in rows that are not written.
+    """Return `out`, or a new array if `out` is None.
+
+    In a new array, rows that are not written are NaN.
 
     Raises:
         StateError: `out` does not fit.

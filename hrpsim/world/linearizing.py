@@ -83,7 +83,7 @@ class _Known(NamedTuple):
 
 
 class Linearizing(Part):
-    """Makes steps of a world and differentiates the steps."""
+    """The component of a world that makes a step and differentiates it."""
 
     def __init__(self, core: Core, stepping: Stepping) -> None:
         super().__init__(core)

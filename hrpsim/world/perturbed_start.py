@@ -15,14 +15,14 @@ from hrpsim.world.world import World
 def perturbed(
     world: World, robot: Robot, chance: np.random.Generator, joints: float, base: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw a configuration (nq,) and a velocity (nv,) near the present state of a robot.
+    """Draw a random state near the present state of a robot.
 
     The joints stay within the limits. The lowest point of the robot is as high as at present. The
-    robot has the returned configuration afterwards, but not the velocity.
+    robot is moved to the returned configuration. Its velocity is not changed.
 
     Args:
-        world: of the robot.
-        robot: with its present state.
+        world: world of the robot.
+        robot: robot in its present state.
         chance: generator of random numbers.
         joints: standard deviation of the joints' positions [rad or m].
         base: standard deviation of the velocity of a free base [m/s, rad/s].

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Do a step up to the solution of its constraint rows, to give solvers a problem."""
+"""Do a step up to the solution of its constraint rows, to obtain a test problem for solvers."""
 
 from __future__ import annotations
 

@@ -25,10 +25,10 @@ _ASKS = (MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL)
 
 
 class SelfContacts:
-    """Finds contacts of a robot with itself, except of adjacent and disabled links.
+    """Detector of contacts of a robot with itself, except between adjacent or disabled links.
 
-    Each posture begins a step from rest and without gravity. The step finds contacts first, so the
-    later phases of the step have no influence.
+    Each posture is tested by a step from rest without gravity. Contacts are detected at the
+    beginning of the step, so later stages of the step do not affect the result.
     """
 
     def __init__(self, model: Model) -> None:
@@ -38,7 +38,7 @@ class SelfContacts:
         self._links = [shape.link for shape in model.shapes]
 
     def touching(self, q) -> dict[Pair, float]:
-        """Return pairs of links that overlap at the configuration q, and the depth [m]."""
+        """Return the depth [m] of each pair of links that overlaps at the configuration q."""
         self._robot.q = q
         self._robot.v = np.zeros(self._robot.nv)
         scene = self._scene
@@ -58,7 +58,7 @@ class SelfContacts:
 class PairSurvey:
     """Overlaps of every pair of links with shapes, over many postures.
 
-    reasons: why a pair need not be tested, with the values of `reason` in SRDF. "Adjacent": the
+    reasons: reason why a pair need not be tested, a value of `reason` in SRDF. "Adjacent": the
     links are adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never":
     the links overlap in all or in none of the postures. shares: fraction of the postures in which
     the links overlap, for all other pairs.
@@ -70,10 +70,10 @@ class PairSurvey:
 
 
 def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
-    """Return how often each pair of links overlaps in `samples` random postures.
+    """Count the overlaps of each pair of links in `samples` random postures.
 
-    Joints are drawn uniformly over the range. Joints without limits are drawn over one turn or 2
-    m. A pair that overlaps in a fraction s of all postures is missed with the probability
+    Joint positions are drawn uniformly from the range of the joint, or from one turn or 2 m without
+    limits. If a pair overlaps in a fraction s of all postures, the probability to miss the pair is
     (1 - s)^samples.
     """
     contacts, random = SelfContacts(model), np.random.default_rng(seed)

@@ -43,7 +43,7 @@ _CHOICES: dict[str, Collection[str]] = {
 
 
 def new_settings(options: dict) -> np.ndarray:
-    """Return SETTINGS (1,) of the options of `World`.
+    """Return the SETTINGS record (1,) for the options of `World`.
 
     Raises WorldError if a value is out of range.
     """

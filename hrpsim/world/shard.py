@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A shard of the worlds of a batch. One call of the compiled step advances the worlds in turn."""
+"""A shard: the worlds of a batch that one thread advances, one after another."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _OWN = [(path, field.live) for path, field in declared_fields(Scene) if path not
 
 
 class Stopped(Exception):
-    """Another thread has ended the call that this thread works for."""
+    """Raised in a thread of a batch after another thread has ended the call."""
 
 
 class Shard:
     """Some worlds of a batch. Each world makes the same steps as outside of a batch.
 
-    The steps of the worlds share working memory for most results. The working memory
-    therefore stays in the processor's cache.
+    The worlds share working memory for most intermediate results, which therefore stays in the
+    processor's cache.
     """
 
     def __init__(self, numbers: Sequence[int], steppings: Sequence[Stepping]) -> None:
@@ -55,8 +55,8 @@ class Shard:
     def step(self, n: int, stop: Event) -> dict[int, WorldError]:
         """Advance all worlds by `n` steps. Return the errors of worlds that failed, by number.
 
-        A world that fails stays at the start of the failed step. `stop` raises Stopped. Some of the
-        steps are done after Stopped, and after an exception from a signal.
+        A world that fails stays at the start of the failed step. If `stop` is set, Stopped is
+        raised. After Stopped, or after an exception from a signal, only some of the steps are done.
         """
         failures: dict[int, WorldError] = {}
         begun: list[Stepping] = []

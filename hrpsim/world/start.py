@@ -3,10 +3,10 @@
 
 """The start of a world: warn of an implausible start, and find a state of rest.
 
-Rest is found by dynamic relaxation with kinetic damping. A robot that is put down with all joints
-at the targets sinks into the gains and sways for seconds. During relaxation the world moves as
-usual, but loses all velocity at every peak of kinetic energy. A swing passes its equilibrium at the
-peak. A few swings are then enough.
+Rest is found by dynamic relaxation with kinetic damping. A robot that starts with all joints at the
+targets sinks under its weight, because the gains yield, and sways for seconds. During relaxation
+the world moves as usual, but all velocities are set to zero at every peak of kinetic energy. At the
+peak, an oscillation passes its equilibrium. A few oscillations are then enough.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _STEEP = 0.1  # cosine of the largest slope of a plane for placing
 
 
 class Started(WorldState, Protocol):
-    """The interface of a world that the checks of its start use."""
+    """The members of a world that the checks of its start use."""
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
@@ -113,7 +113,7 @@ def _planes(world: Started) -> tuple[dict[int, CollisionShape], set[tuple[int, i
 
 
 def lift_to_floor(world: Started, entity: Entity) -> float:
-    """Return the rise [m] that puts an entity on the planes of the world. Negative: downward.
+    """Return the rise [m] that puts an entity on the planes of the world, negative for a fall.
 
     Raises:
         WorldError: the world has no plane under a shape of the entity.
@@ -129,7 +129,7 @@ def lift_to_floor(world: Started, entity: Entity) -> float:
 def shapes_over_floor(
     world: Started, entity: Entity
 ) -> list[tuple[CollisionShape, CollisionShape]]:
-    """Return the planes of `lift_to_floor`, each with a shape of the entity that may touch it.
+    """Return pairs (plane, shape of the entity that may touch the plane) for `lift_to_floor`.
 
     Raises:
         WorldError: as `lift_to_floor`.
@@ -172,7 +172,7 @@ def _beyond_limits(entity: Entity) -> str:
 
 
 class Settled(NamedTuple):
-    """The displacement of a robot or body on its way to rest, and its supports."""
+    """The displacement of a robot or body while it came to rest, and its supports."""
 
     moved: float  # displacement of the base [m]
     turned: float  # rotation of the base [rad]
@@ -192,13 +192,16 @@ class Settled(NamedTuple):
 
 
 class RestReport:
-    """Compares entities with the state at the time when this report was made."""
+    """Comparison of entities with their state at the time when this report was made."""
 
     def __init__(self, entities: Mapping[str, Entity]) -> None:
         self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}
 
     def settled(self, link_names) -> dict[str, Settled]:
-        """Return how each entity moved since. link_names: as `World.link_names`."""
+        """Return the displacement of each entity since then, by name.
+
+        link_names: as `World.link_names`.
+        """
         return {name: self._of(*before, link_names) for name, before in self._before.items()}
 
     def _of(self, entity: Entity, old: np.ndarray, watch: FallWatch | None, names) -> Settled:
@@ -264,16 +267,19 @@ _energy_of = prepared(_energy)  # the arrays of all scenes have the same types
 
 
 def world_kinetic_energy(world: WorldState) -> float:
-    """Return the kinetic energy of everything, rotors included [J]."""
+    """Return the kinetic energy of all bodies and rotors of a world [J]."""
     s = world.scene
     return float(_energy_of(s.forest, s.q, s.velocity, s.kinematics, s.articulated))
 
 
 def relax(world: WorldState, step_limit: int, energy_tolerance: float) -> bool:
-    """Step until a swing peaks within the tolerance of kinetic energy [J]. Return success.
+    """Step until an oscillation has a peak of kinetic energy below a tolerance [J].
 
-    All velocities are zero at the end. A swing shorter than three steps is noise and does not
-    count.
+    All velocities are zero at the end. An oscillation shorter than three steps is noise and does
+    not count.
+
+    Returns:
+        Whether such a peak was found within `step_limit` steps.
     """
     previous, peak_age = 0.0, 0
     for _ in range(step_limit):

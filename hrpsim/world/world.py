@@ -50,37 +50,38 @@ from hrpsim.world.start import (
 class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     """Robots and bodies that move and touch.
 
-    `noise_world` is a part of the random key of all sensor noise. `noise_world` is 0, or the index
-    of the world in a `Batch`.
+    `noise_world`, which is 0 or the index of the world in a `Batch`, is part of the random seed of
+    all sensor noise.
 
     Args:
         time_step: [s].
         gravity: (3,) [m/s^2].
-        integrator: "semi_implicit" is of second order: drift, kick in the middle of the step,
-            drift. Joint springs, dampers and gains are implicit. "rk4" is of fourth order, with the
-            contact force solved once a step. "euler" is of first order. "mujoco_euler",
-            "mujoco_explicit", "mujoco_implicitfast" and "mujoco_rk4" repeat MuJoCo's steps.
+        integrator: "semi_implicit" has second order. Bodies move for half a step, velocities change
+            in the middle of the step, and bodies move for another half step. Joint springs, dampers
+            and gains are implicit. "rk4" has fourth order, and solves for the contact force once a
+            step. "euler" has first order. "mujoco_euler", "mujoco_explicit", "mujoco_implicitfast"
+            and "mujoco_rk4" compute the same steps as MuJoCo.
         accuracy: residual at which the solver stops, by name. For a step of 1 ms "fast" is 1e-5
             m/s, "standard" (default) 1e-8 m/s and "exact" 1e-10 m/s, in proportion to the step.
             With stop "residual" the names mean tolerances of 1e-3, 1e-6 and 1e-8.
-        tolerance: the accuracy as a number, see `stop`. The default is 1e-6.
+        tolerance: the accuracy as a number (see `stop`). The default is 1e-6.
         sweep_limit: largest number of sweeps over the constraints of each island for the motion of
-            a step. The impacts of rk4 and the correction of penetration may use as many each. None
-            means 120. In an island with contacts that begin, None means up to 1200 within 50 000
-            updates of constraints.
+            a step. The impacts of rk4, and the correction of penetration, may each use the same
+            number. None means 120. In an island with contacts that begin, None means up to 1200
+            within 50 000 updates of constraints.
         contact_margin: contact points exist within this distance [m].
         correction_rate: fraction of the penetration beyond `slop` that a step corrects.
         correction_speed: largest speed of the correction [m/s].
         slop: penetration without correction [m].
-        slip_threshold: points that slip more slowly [m/s] have static friction, faster points
-            kinetic friction. None means 0.11 g time_step, g being gravity, at most 1e-3.
+        slip_threshold: points that slip more slowly [m/s] have static friction, and faster points
+            have kinetic friction. None means 0.11 g time_step, with gravity g, and at most 1e-3.
         restitution_threshold: slower impacts [m/s] do not bounce. None means 2 g time_step, at most
             0.01 except in "rk4". In "rk4" a ball with a threshold of g time_step or less may never
             come to rest. Without gravity the threshold is 0.01.
-        impact_law: treats an impact that finds several contacts with restitution closed.
+        impact_law: rule for an impact while other contacts with restitution are already closed.
             "simultaneous" solves for all contacts at once, by Newton's law. "sequential" solves for
-            the contact that closes fastest, with all that close at the same speed. "sequential"
-            repeats this until no contact closes.
+            the contact that closes fastest, and for all contacts of the same speed. This is
+            repeated until no contact closes.
         friction_model: "cone" bounds friction equally in all directions. "pyramid" bounds friction
             along each of two axes, turned at random at every new contact point. "slip_direction"
             makes friction act against the slip of points faster than `slip_threshold`, and is a
@@ -147,15 +148,16 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps.
 
-        If a step cannot be done, a WorldError is raised and the world stays at the start of the
-        failed step. Pushes (`apply_wrench`) end with the call in any case. KernelsAbsent is handled
-        like an error, but the step can be repeated (hrpsim.engine.compile.compiler_beside).
+        If a step fails, a WorldError is raised, and the world stays at the start of the failed
+        step. Wrenches of `apply_wrench` always end with the call. KernelsAbsent is handled like an
+        error, but the step can be repeated (hrpsim.engine.compile.compiler_beside).
 
-        Signals are served between steps. After an exception from a handler, such as
-        KeyboardInterrupt, some of the steps are done. Other threads are refused during the call.
+        Signals are handled between steps. After an exception from a handler, such as
+        KeyboardInterrupt, only some of the steps are done. Calls from other threads are refused
+        during the call.
 
-        A ModelWarning names the robots and bodies that were put into the ground or beyond limits
-        since the last step, and the materials that were given properties and that no shape has.
+        A ModelWarning names robots and bodies that were placed inside the ground or beyond limits
+        since the last step. It also names materials that have properties but belong to no shape.
         """
         if self._contents.placed or self._contents.materials.named:
             self.check_placed(stacklevel=4)
@@ -170,26 +172,26 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     ) -> Linearization:
         """Return the derivatives of the next step, contacts included. The world does not change.
 
-        Constraints keep the side that the step finds, for example stick or slip. The accelerations
-        of the last steps, from which a step predicts its mid-step velocity, are constants.
-        Equations: docs/explanation/linearization.md.
+        The state of each constraint in the step, for example stick or slip, is assumed not to
+        change. The accelerations of the last steps, from which a step predicts its mid-step
+        velocity, are treated as constants. Equations: docs/explanation/linearization.md.
 
         Args:
-            inputs: of all joints, one kind or several: "efforts" [Nm or N], "positions" [rad or m]
-                or "velocities" [rad/s or m/s] as commanded, the gains "kp" and "kd" of actuators,
-                or the "stiffness" and "damping" of the joints.
-            parameters: by path, as in studies: "robots.ROBOT.joints.JOINT.kp" (kd, stiffness,
+            inputs: one or several kinds of inputs, each for all joints: the commands "efforts" [Nm
+                or N], "positions" [rad or m] and "velocities" [rad/s or m/s], the gains "kp" and
+                "kd" of actuators, the "stiffness" and "damping" of the joints.
+            parameters: paths, as in studies: "robots.ROBOT.joints.JOINT.kp" (kd, stiffness,
                 damping, friction, rotor_inertia, delay), "robots.ROBOT.links.LINK.mass_factor",
                 "robots.ROBOT.mass_factor" (gain_factor, friction_factor, damping_factor,
                 spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
                 "bodies.BODY.mass" with its inertia in proportion. Factors multiply present values,
                 so the present value of a factor is 1.
-            margin: constraints closer than this to another side are `on_edge` [m/s or rad/s]. None
-                marks no constraint.
+            margin: constraints that are closer than this to another state are `on_edge` [m/s or
+                rad/s]. None marks no constraint.
 
         Returns:
-            Matrices A (2 nv, 2 nv), B (2 nv, k) by inputs and C (2 nv, p) by parameters, with the
-            names of their rows and columns and the constraints on edge.
+            Matrices A (2 nv, 2 nv) for the state, B (2 nv, k) for the inputs and C (2 nv, p) for
+            the parameters, with the names of their rows and columns, and the constraints on edge.
 
         Raises:
             WorldError: the step cannot be done, or contains something that is not differentiated.
@@ -284,14 +286,14 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         return self._sleep.sleeps(entity)
 
     def wake(self, *entities: Entity) -> None:
-        """Wake these entities with the islands. Without arguments, wake every sleeping entity."""
+        """Wake entities and their islands. Without arguments, wake every sleeping entity."""
         self._sleep.wake(*entities)
 
     # -- interface of its objects (WorldState, hrpsim.world.objects.entity) ---------------------
 
     @property
     def scene(self) -> Scene:
-        """The arrays of the world, which are made if necessary."""
+        """The arrays of the world, which are built if necessary."""
         return self._scenes.scene
 
     @property
@@ -301,7 +303,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
 
     @property
     def connection_records(self) -> np.ndarray:
-        """Records of the connections, by Connection.index."""
+        """Records of the connections, indexed by Connection.index."""
         return self._contents.connection_records
 
     @property
@@ -384,20 +386,19 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     ) -> dict[str, Settled]:
         """Bring everything to rest under the present commands. Simulated time does not advance.
 
-        `reset` returns to the state of rest from then on. A ModelWarning names the faults of the
-        start, which are shapes inside the ground and joints beyond their limits, and the robots
-        that fell.
+        Afterwards, `reset` returns to this state of rest. A ModelWarning names shapes that started
+        inside the ground, joints that started beyond their limits, and robots that fell.
 
         Args:
             duration: longest motion [s].
-            energy_tolerance: kinetic energy of a swing that counts as rest [J].
+            energy_tolerance: kinetic energy of an oscillation that counts as rest [J].
 
         Returns:
-            A record for each robot and body, by name. `moved` [m] and `turned` [rad] are of the
-            base. `joint` is the joint that moved farthest, by `joint_moved` [rad or m]. `rests_on`
-            has pairs of a link of the entity and "entity/link". `lies` means that a robot's base is
-            tilted by more than 45 degrees or has sunk. `fell` means that a robot lies now and did
-            not lie before. The text of the record is one line.
+            A record for each robot and body, by name. `moved` [m] and `turned` [rad] are the
+            displacement of the base. `joint` is the joint that moved farthest, by `joint_moved`
+            [rad or m]. `rests_on` has pairs of a link of the entity and "entity/link". `lies` means
+            that a robot's base is tilted by more than 45 degrees or has sunk. `fell` means that a
+            robot lies now and did not lie before. The text of the record is one line.
 
         Raises:
             WorldError: the duration was not enough. Nothing changes then.

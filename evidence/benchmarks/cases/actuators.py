@@ -43,7 +43,10 @@ PROPERTIES = {
 
 
 def standing(name: str, properties: dict | None) -> tuple[Subject, int]:
-    """Return a robot at rest and the number of actuators, or None for plain actuators."""
+    """Return a benchmark of a robot at rest, and the number of its actuators.
+
+    properties: properties of the actuators. None: plain actuators.
+    """
     world = load_world(share_path("config/stand.yaml"))
     (robot,) = world.robots.values()
     held = [joint for joint, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]

@@ -42,7 +42,7 @@ class Variation(NamedTuple):
     seed: int = 1
 
     def velocities(self, count: int) -> np.ndarray:
-        """Return velocities (worlds, count)."""
+        """Return the initial velocities (worlds, count) of all worlds."""
         random = np.random.default_rng(self.seed)
         return SPREAD * random.normal(size=(len(self.masses), count))
 
@@ -55,7 +55,7 @@ def variation(worlds: int) -> Variation:
 
 
 def our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
-    """Return our batch as a subject. One call makes `steps` steps."""
+    """Return hrpsim's batch as a timed subject. One call makes `steps` steps."""
     batch = Batch(engine.world, len(varied.masses), threads=threads)
     name, (kp, kd) = engine.robot.name, engine.robot.gains
     batch.scale_inertias(name, varied.masses)

@@ -18,7 +18,7 @@ OURS, SPRINGS = "hrpsim direct", "hrpsim iterative, 120 sweeps, soft"
 
 
 class Ride:
-    """A beam that can be restarted: make() returns (step(n), positions())."""
+    """A beam in one engine, which can be restarted: make() returns (step(n), positions())."""
 
     def __init__(self, name: str, make) -> None:
         self.name, self.make = name, make
@@ -29,7 +29,7 @@ class Ride:
         self.step, self.positions = self.make()
 
     def subject(self) -> Subject:
-        """Return the ride as an operation."""
+        """Return the steps of the beam as a timed subject."""
         ours = self.name.startswith("hrpsim")
         return Subject(self.name, self._ride, ours, reset=self.begin, most=1)
 
@@ -37,7 +37,7 @@ class Ride:
         self.step(count * beam.STEPS)
 
     def exact(self) -> dict:
-        """Return the distance error of the source, and the sag of the tip, after a ride."""
+        """Return the distance error (defined by the source) and the sag of the tip, after a run."""
         self.begin()
         self.step(beam.STEPS)
         places = self.positions()
@@ -87,7 +87,7 @@ def _dart(dart):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time the rides of all engines in turn."""
+    """Time the runs of all engines in turn."""
     rides = [
         Ride(OURS, _ours()),
         Ride(SPRINGS, _ours(solver="iterative", spring=beam.SOURCE_SPRING, sweep_limit=120)),

@@ -37,7 +37,7 @@ RISE = 1e-6  # allowed increase of the energy after the last impact, relative to
 
 @dataclass
 class Fall:
-    """One engine's fall, step by step."""
+    """The fall of the solids in one engine, step by step."""
 
     engine: object
     scene: BinScene
@@ -55,7 +55,7 @@ class Fall:
         self.begin = kinetic + potential
 
     def turn(self, overlap, effort: Effort) -> None:
-        """Time steps and measure each state.
+        """Time some steps, and measure each state.
 
         Measure overlaps of some states if `overlap` is given.
         """
@@ -110,7 +110,7 @@ class Fall:
         return self.begin - self.total[-1]
 
     def row(self) -> list[str]:
-        """Return the engine's row of the table."""
+        """Return the row of the table for this engine."""
         until = TIME_STEP * len(self.total)
         left = until < SECONDS and self.too_slow
         found = [self.engine.name, f"left at {until:.2f}" if left else "never"]
@@ -164,7 +164,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def let_fall(scene: BinScene, cut: bool, turns: int, effort: Effort) -> list[Fall]:
-    """Return the falls of all engines, with the same number of turns unless an engine is slow."""
+    """Let the solids fall in all engines. All make the same steps unless an engine is too slow."""
     overlap = _overlap(scene)
     radii = np.array([solid.radius for solid in scene.solids])
     falls = [Fall(engine, scene, radii) for engine in engines(scene, cut)]

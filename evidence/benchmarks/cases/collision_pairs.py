@@ -79,7 +79,7 @@ DEPTH = 1e-4
 
 
 class Pair:
-    """Two shapes that overlap by DEPTH. `place` is the position of the first shape."""
+    """Two shapes that overlap by DEPTH. `place` is the position of the first shape [m]."""
 
     def __init__(self, a, R_a, height, b, R_b) -> None:
         self.shapes, self.rotations = (a, b), (np.ascontiguousarray(R_a), np.ascontiguousarray(R_b))
@@ -97,11 +97,11 @@ class Pair:
         self.points = repeat(1, *self.arguments)
 
     def ours(self) -> Subject:
-        """Return our kernel's loop."""
+        """Return the loop of hrpsim's kernel as a timed subject."""
         return Subject(OURS, lambda n: repeat(n, *self.arguments), ours=True)
 
     def coal(self, coal) -> tuple[Subject, int]:
-        """Return coal's calls, and the number of found points."""
+        """Return coal's calls as a timed subject, and the number of points that coal finds."""
         shapes = [coal_shape(coal, shape) for shape in self.shapes]
         places = (self.place, np.zeros(3))
         poses = [coal.Transform3s(R, p) for R, p in zip(self.rotations, places)]
@@ -134,7 +134,7 @@ def coal_shape(coal, shape):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time every pair in turn with coal's."""
+    """Time every pair of shapes in hrpsim and in coal, in turn."""
     try:
         import coal
     except ImportError:

@@ -46,7 +46,7 @@ def falling(count: int) -> Bodies:
 
 
 def tower(name: str, masses) -> Bodies:
-    """Return cubes that stand on each other, the first on the floor."""
+    """Return cubes that are stacked on each other, the first on the floor."""
     heights = EDGE * (0.5 + np.arange(len(masses)))
     positions = np.column_stack([0.0 * heights, 0.0 * heights, heights])
     upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(masses), 1))
@@ -65,7 +65,7 @@ SCENES = (
 
 
 def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
-    """Return our world with the bodies.
+    """Return a world of hrpsim with the bodies.
 
     motion: linear and angular velocities (n, 6) of the bodies, 0 by default.
     """

@@ -33,7 +33,7 @@ STONE = 2500.0  # [kg/m^3]
 
 @dataclass
 class Running:
-    """A running scene: `turn()` does `each` steps of `world`, and the actions of a user."""
+    """A running scene. `turn()` makes `each` steps of `world`, with the actions of a user."""
 
     name: str
     world: World
@@ -99,7 +99,7 @@ def card_house(lean: float = 0.25) -> World:
 
 
 def loaded_chain(count: int = 100, load: float = 1000.0) -> World:
-    """Return a chain of light links from which a heavy box hangs, pressed upon the ground."""
+    """Return a chain of light links that bears a heavy box, pressed onto the ground."""
     world = World(sleeping=False)
     world.add_ground()
     length, top = 0.05, 0.6 + 0.05 * count

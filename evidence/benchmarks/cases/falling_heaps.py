@@ -29,7 +29,7 @@ NEWTON, CG = "mujoco Newton", "mujoco CG"
 
 @dataclass
 class Fall:
-    """The fall of a heap in one engine, turn by turn."""
+    """The fall of a heap in one engine, in parts that are timed in turn."""
 
     name: str
     step: Any
@@ -40,7 +40,7 @@ class Fall:
     residuals: list[float] = field(default_factory=list)  # after each turn [m/s]
 
     def turn(self, effort: Effort) -> None:
-        """Make and time the steps of a turn."""
+        """Make some steps, and time them."""
         begin = effort.clock()
         self.step(TURN)
         self.times.append((effort.clock() - begin) / TURN)

@@ -64,7 +64,7 @@ def found_robots(folder: Path) -> dict[str, Path]:
 
 @dataclass
 class Line:
-    """The results of one robot in one motion: times of a step by engine [s], mean counts."""
+    """The results of one robot in one motion: time of a step in each engine [s], mean counts."""
 
     times: dict[str, float]
     counts: np.ndarray  # numbers of sweeps, factorisations and points
@@ -72,13 +72,13 @@ class Line:
     fell: list[str]
 
     def ratio(self, over: str, under: str = OURS) -> float:
-        """Return the time of one engine over another's, NaN if one is missing or fell."""
+        """Return the ratio of two engines' times, NaN if one is missing or its robot fell."""
         if over in self.fell or under in self.fell:
             return np.nan
         return self.times.get(over, np.nan) / self.times.get(under, np.nan)
 
     def cells(self) -> list[str]:
-        """Return the robot's part of a row."""
+        """Return the cells of this robot in a row of the table."""
         times = 1e6 * self.times[OURS], self.ratio(PUBLIC), self.ratio(ACCURATE)
         sweeps, factorisations, points = self.counts
         counts = f"{sweeps:.1f}", f"{factorisations:.2f}", f"{points:.1f}", f"{self.points:.1f}"

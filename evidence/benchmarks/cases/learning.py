@@ -66,7 +66,7 @@ def tracking(description: str) -> Task:
 
 
 class Ours:
-    """The task in hrpsim: with observations, rewards and resets, or with targets and steps only."""
+    """The task in hrpsim: as an environment with observations and rewards, or as steps only."""
 
     def __init__(self, task: Task, actions: np.ndarray) -> None:
         from hrpsim.learning import TaskVectorEnv
@@ -82,13 +82,13 @@ class Ours:
         self.env.reset(seed=1)
 
     def act(self, calls: int) -> None:
-        """Apply all actions through the environment."""
+        """Apply all actions through the environment, `calls` times."""
         for _ in range(calls):
             for action in self.actions:
                 self.env.step(action)
 
     def follow(self, calls: int) -> None:
-        """Apply all actions through the batch."""
+        """Apply all actions through the batch alone, `calls` times."""
         state, batch = self.tasks.state, self.tasks.batch
         for _ in range(calls):
             for targets in state.default_joint_pos + 0.25 * self.actions:

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Unchanged descriptions of robots by the makers, in both engines: meshes, self-collision and all.
+"""Unchanged robot descriptions of the makers, with meshes and self-collision, in both engines.
 
-The variable HRPSIM_ROBOTS names folders with MJCF files, separated as paths are. Every file with a
-floor and a free base is taken. No motor acts. The robot stands as the file places it, falls in the
-air, and lies in a heap.
+The variable HRPSIM_ROBOTS names folders with MJCF files, in the format of PATH. Every file with a
+floor and a free base is used. No motor acts. Steps are timed in the initial pose of the file, in
+free fall, and after the robot has collapsed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # additional height of the robot in the air 
 
 
 class Ours:
-    """A file in hrpsim: the world, and states to return to."""
+    """The robot of a file in hrpsim: the world, and states to return to."""
 
     def __init__(self, path: Path) -> None:
         self.world = load_world(path)
@@ -109,7 +109,10 @@ def files() -> list[Path]:
 
 
 def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:
-    """Return a file in both engines, or None and a note if one engine refuses the file."""
+    """Open a file in both engines.
+
+    If one engine refuses the file, the result is None, with a note in `result`.
+    """
     made: list[Callable[[Path], Ours | Theirs]] = [Theirs, Ours]
     try:
         with warnings.catch_warnings():

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Our solvers and Pinocchio's on contact problems of moving scenes: laws, forces, time."""
+"""hrpsim's and Pinocchio's solvers on contact problems of moving scenes: errors, forces, time."""
 
 from __future__ import annotations
 
@@ -89,7 +89,10 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def compare(result: CaseResult, count: int) -> None:
-    """Solve `count` problems by our solvers and Pinocchio's. Note which solutions obey the laws."""
+    """Solve `count` problems by hrpsim's and Pinocchio's solvers, and compare the errors.
+
+    Notes name the solutions that violate the contact laws.
+    """
     pin = pinocchio_module()
     each = -(-count // len(scenes()))
     rows, worst, different, unique, total = [], 0.0, 0.0, 0, 0
@@ -121,7 +124,7 @@ def compare(result: CaseResult, count: int) -> None:
 
 
 def one(pin, world: World, problem: ContactProblem) -> dict:
-    """Return each solver's error [m/s], and the relative error of our forces to an oracle."""
+    """Return the error of each solver [m/s], and the relative error of hrpsim's forces."""
     impulses, error = {}, {}
     for solver in ("auto", "newton", "direct"):
         prepared = Prepared(world, solver)
@@ -142,7 +145,7 @@ def one(pin, world: World, problem: ContactProblem) -> dict:
 
 
 def curve_scenes() -> dict[str, tuple[Callable[[], World], int]]:
-    """Return six scenes, and the step whose contact problem is solved.
+    """Return six scenes, each with the step whose contact problem is solved.
 
     Pinocchio's PGS crashes on more than some 300 contacts.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of 10 to 1000 cubes on the floor: heaped up, and scattered."""
+"""The time of a step with 10 to 1000 cubes on the floor: in a heap, and scattered."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def let_go(count: int):
 def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
     """Return positions (n, 3) and quaternions (n, 4) of cubes dropped at random onto a heap.
 
-    Our world finds these poses, with long steps. The remaining motion is not passed on.
+    A simulation in hrpsim with long steps finds these poses. The remaining motion is ignored.
     """
     world = our_cubes(*let_go(count), time_step)
     world.step(int(seconds / time_step))
@@ -66,7 +66,7 @@ def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> Wor
 
 
 def mujoco_cubes(mujoco, positions, quaternions, solver: str):
-    """Return (step(n), deepest(), places()) of the cubes in MuJoCo with an elliptic cone."""
+    """Return functions (step(n), deepest(), places()) of the cubes in MuJoCo, elliptic cone."""
 
     def numbers(values) -> str:
         return " ".join(f"{value:.17g}" for value in values)
@@ -120,7 +120,7 @@ class Cubes:
 
 
 def engines(positions, quaternions, slow: set, effort: Effort):
-    """Return (our world, Cubes of every engine that is installed and not in `slow`)."""
+    """Return hrpsim's world, and the Cubes of every installed engine that is not in `slow`."""
     world = our_cubes(positions, quaternions)
 
     def our_places():
@@ -147,7 +147,7 @@ def engines(positions, quaternions, slow: set, effort: Effort):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time every engine in turn, heap by heap. An engine that is too slow gets no larger heap."""
+    """Time every engine in turn, heap by heap. An engine that is too slow skips larger heaps."""
     counts, rows = (10, 100) if effort.quick else COUNTS, []
     for scene, make in (("heap", heap), ("scattered", scattered)):
         slow: set[str] = set()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Loops of our rigid-body algorithms over many states, with arguments and results of users."""
+"""Loops of hrpsim's rigid-body algorithms over many states, with arguments as in Python."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ def run_aba(s, q, v, tau: Vector, count: int, dv_out: Vector) -> None:
 
 @kernel
 def run_rnea(s, q, v, dv, count: int, tau_out) -> None:
-    """Kinematics and inverse dynamics of `count` states.
+    """Compute kinematics and inverse dynamics of `count` states.
 
-    The base's part is the moment, then the force, about the origin and along the world's axes.
+    The entries of the base are moment, then force, about the origin and along the world's axes.
     """
     for k in range(count):
         i = k % q.shape[0]

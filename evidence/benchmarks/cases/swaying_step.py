@@ -53,7 +53,7 @@ class Swaying:
 
 
 class SwayingSubject(Subject):
-    """A subject that makes whole swings of a Swaying. The changes of targets are not timed."""
+    """A timed subject: whole periods of a swaying robot. Changes of targets are not timed."""
 
     def timed(self, count: int, clock=time.process_time) -> float:
         """Return the seconds of a step, over `count` swings."""

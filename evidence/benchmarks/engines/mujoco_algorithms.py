@@ -14,7 +14,10 @@ NAME = "mujoco"
 
 
 class MujocoAlgorithms:
-    """At the first of the states q (n, nq), v (n, nv) of `model`, joint by joint."""
+    """MuJoCo's functions at the first of the states q (n, nq), v (n, nv) of `model`.
+
+    MuJoCo's coordinates are assigned joint by joint.
+    """
 
     def __init__(self, mujoco, model, q, v) -> None:
         self.mujoco = mujoco

@@ -27,7 +27,7 @@ def pinocchio_q(model, q) -> np.ndarray:
 
 
 class PinocchioAlgorithms:
-    """The states q (n, nq), v, tau, dv (n, nv) are in hrpsim's layout of `model`."""
+    """Pinocchio's algorithms at states q (n, nq), v, tau, dv (n, nv), in hrpsim's layout."""
 
     def __init__(self, pinocchio, model, q, v, tau, dv) -> None:
         self.pin, self.joint_bodies = pinocchio, []
@@ -118,7 +118,7 @@ class PinocchioAlgorithms:
         return {key: float(values.min()) for key, values in times.items()}
 
     def difference(self, algorithm: str, numbers: np.ndarray) -> float:
-        """Return the largest error of our `numbers` for the last state, relative to the largest."""
+        """Return the largest relative error of hrpsim's `numbers` for the last state."""
         pin, model, data, q, v = self.pin, self.model, self.data, self.q[-1], self.v[-1]
         if algorithm == "kinematics":
             pin.forwardKinematics(model, data, q, v)

@@ -94,7 +94,7 @@ class OursServoed(Servoed):
         self.world.step(count)
 
     def height(self) -> float:
-        """Return the height of the base [m]."""
+        """Return the height of the robot's base [m]."""
         return float(self.robot.q[2])
 
     def counts(self) -> tuple[int, int, int]:
@@ -180,7 +180,7 @@ def counts_of(world: World) -> tuple[int, int, int]:
 
 
 def set_accuracy(mujoco, mj, accurate: bool) -> None:
-    """Have MuJoCo solve accurately, or as MuJoCo Playground does."""
+    """Set the options of MuJoCo's solver: accurate, or as in MuJoCo Playground."""
     if accurate:
         mj.opt.iterations, mj.opt.ls_iterations, mj.opt.tolerance = 100, 50, 1e-12
     else:
@@ -191,7 +191,8 @@ def set_accuracy(mujoco, mj, accurate: bool) -> None:
 class OpenLegs:
     """A biped of any description, as `hrpsim walk --robot` prepares the robot.
 
-    In both engines the feet are boxes of the soles' length and width. `own`: keep the own feet.
+    In both engines the feet are boxes of the soles' length and width. `own` keeps the feet of the
+    description.
     """
 
     def __init__(self, path: Path) -> None:

@@ -18,7 +18,7 @@ class Unable(Exception):
 
 
 class LooseEngine(Protocol):
-    """The bodies of a Scene."""
+    """The interface of the bodies of a Scene in an engine."""
 
     settings: str  # version and settings for the table
 
@@ -30,7 +30,10 @@ class LooseEngine(Protocol):
 
 
 class RobotEngine(Protocol):
-    """The robots of a RobotScene. q and v follow hrpsim's model of the robot."""
+    """The interface of the robots of a RobotScene in an engine.
+
+    q and v have the layout of hrpsim's model of the robot.
+    """
 
     settings: str
 
@@ -45,7 +48,7 @@ class RobotEngine(Protocol):
 
 
 class Engine(Protocol):
-    """Makes the scenes of an engine."""
+    """The interface of an engine, which makes scenes."""
 
     def loose(self, scene: Scene, time_step: float) -> LooseEngine:
         """Return the bodies at the start. Raises Unable for features that the engine lacks."""

@@ -22,7 +22,7 @@ _PATIENCE, _START = 6.0, 300.0
 
 
 def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None:
-    """Measure the errors that the store lacks, or all with `anew`."""
+    """Measure the errors that the store lacks, or all errors if `anew` is set."""
     child = None
     for task in tasks:
         if not anew and store.error(task.scene, task.time_step, task.engine) is not None:

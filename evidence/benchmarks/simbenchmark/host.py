@@ -96,7 +96,7 @@ class Ride:
         self._asked(self._begin)
 
     def run(self, steps: int) -> tuple[float, float]:
-        """Do `count` steps. Returns processor and wall time of one step in the child [s]."""
+        """Make `steps` steps. Return processor and wall time of one step in the child [s]."""
         found = self._asked({"task": "run", "steps": steps})
         return found["seconds"], found["wall"]
 

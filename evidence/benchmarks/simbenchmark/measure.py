@@ -19,7 +19,7 @@ MOMENTUM_SECONDS, PULL_SECONDS, FLIGHT_SECONDS = 10.0, 1.0, 2.0
 
 @dataclass(frozen=True)
 class Found:
-    """The mean error up to the time `reached` of `seconds` [s].
+    """The mean error of a scene until the time `reached`, of `seconds` in all [s].
 
     A lost state has an infinite error.
     """
@@ -36,7 +36,7 @@ class Found:
 
 
 def error(engine: Engine, name: str, time_step: float, limit: float) -> Found:
-    """Return the mean error of a scene, as far as `limit` [s] of processor time carry it."""
+    """Return the mean error of a scene, until the end or until `limit` [s] of processor time."""
     if name in LOOSE:
         return _loose_error(engine, name, time_step, limit)
     scene = ROBOTS[name]()

@@ -34,7 +34,10 @@ MOST_ROBOTS = {"drake": 9, "mujoco 4 dense": 25, "bullet": 100, "dart": 100}  # 
 
 @dataclass(frozen=True)
 class ErrorTask:
-    """The error of a scene at a step size [s] in an engine, to be found in `limit` seconds."""
+    """The task to measure the error of a scene at a step size [s] in an engine.
+
+    limit: processor time [s].
+    """
 
     scene: str
     time_step: float
@@ -44,7 +47,10 @@ class ErrorTask:
 
 @dataclass(frozen=True)
 class TimeTask:
-    """The times of a step of [s] in all engines in turn. whole: of the scene from start to end."""
+    """The task to time steps of a length [s] in all engines in turn.
+
+    whole: whether the scene is timed from start to end.
+    """
 
     scene: str
     time_step: float

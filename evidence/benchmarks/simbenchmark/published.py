@@ -3,9 +3,9 @@
 
 """The results that SimBenchmark published for the engines, on an i7-7700HQ, 2018 to 2021.
 
-Source: data/*/sample.csv of leggedrobotics/SimBenchmark. The table has the
-settings of the least error at a step size, without error reduction (erp) if both were run. The
-seconds are of the same run. An engine that is not named was not run or came to no number.
+Source: data/*/sample.csv of leggedrobotics/SimBenchmark. For each step size, the table has the
+settings with the least error, without error reduction (erp) if both were run. The seconds belong to
+the same run. Engines without an entry were not run or gave no result.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Robots of the suite: ANYmal falling, struck and standing, and a humanoid in Atlas's place.
+"""Robots of the suite: ANYmal falling, struck and standing, and a humanoid instead of Atlas.
 
 The suite's own robot files are not used. ANYmal is `anymal_b_simple_description` of the package
 example-robot-data, with 30.5 instead of 33.7 kg. The package has no Atlas. `simple_humanoid` has
@@ -49,9 +49,10 @@ class Ball:
 
 @dataclass(frozen=True)
 class RobotScene:
-    """`count` robots, a square number, `apart` [m] in rows. Robots above a floor stand.
+    """A scene with `count` robots, a square number, in rows `apart` [m].
 
-    `gains` (kp, kd) by joint hold the angles of q. Without gains the joints turn freely.
+    Robots above a floor stand. Servos with `gains` (kp, kd) for each joint hold the angles of q.
+    Without gains the joints turn freely.
     """
 
     name: str
@@ -120,7 +121,10 @@ def anymal_pd() -> RobotScene:
 
 
 def anymal_momentum() -> RobotScene:
-    """ANYmal without gravity and gains, struck by a ball of 10 kg at 5 m/s, for 10 s."""
+    """Return the scene of ANYmal without gravity and gains, struck by a ball.
+
+    The ball has 10 kg and 5 m/s. The scene lasts 10 s.
+    """
     ball = Ball(0.2, 10.0, (0.0, -5.0, 2.0), (0.0, 5.0, 0.0))
     return RobotScene(
         "anymal momentum", anymal(), _anymal_posture(2.0), 1e-3, {}, gravity=0.0, ball=ball
@@ -128,7 +132,10 @@ def anymal_momentum() -> RobotScene:
 
 
 def anymal_energy() -> RobotScene:
-    """ANYmal, limp, pulled up at twice the weight for 1 s, then flying for 2 s."""
+    """Return the scene of ANYmal without gains, pulled up for 1 s, then in flight for 2 s.
+
+    The pulling force is twice the weight.
+    """
     return RobotScene("anymal energy", anymal(), _anymal_posture(2.0), 1e-3, {})
 
 
@@ -170,7 +177,7 @@ ROBOTS = {
 
 
 def robot_energy(scene: RobotScene, q: np.ndarray, v: np.ndarray) -> float:
-    """Return a robot's kinetic and potential energy [J], by one formula for all engines."""
+    """Return the total energy of a robot [J], kinetic and potential, for any engine."""
     kinetic, potential = energy(scene.model, q, v, gravity=(0.0, 0.0, -scene.gravity))
     return float(kinetic + potential)
 

@@ -56,9 +56,10 @@ class State:
 class Scene:
     """Bodies on a floor at z = 0.
 
-    `friction` by pairs of materials, `restitution` between all. `force` (3,) [N] acts on the first
-    body all the time. error(scene, time, state) is the error of a sample at the start of a step. A
-    run has the mean error over `seconds`. fallen(state) ends the run.
+    `friction` has coefficients for pairs of materials, and `restitution` applies to all pairs.
+    `force` (3,) [N] acts on the first body throughout. error(scene, time, state) returns the error
+    at the start of a step. The error of a run is the mean over `seconds`. If fallen(state) is true,
+    the run ends.
     """
 
     name: str
@@ -192,7 +193,10 @@ def _penetration_error(scene: Scene, time: float, state: State) -> float:
 
 
 def kapla(floors: int = 6, columns: int = 8) -> Scene:
-    """A tower of 102 blocks. The error is the time between the fall and the end [s]."""
+    """Return the scene of a tower of 102 blocks.
+
+    The error is the time between the fall of the tower and the end of the run [s].
+    """
     long, short, high = 0.2, 0.05, 0.1
     half = columns // 2
     blocks = []

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part `times` of the suite: engines in turn, A B A B, and whether the machine was quiet.
+"""The part `times` of the suite: engines are timed in turn, and load of the machine is detected.
 
-A scene that changes is cut into slices. In each round all engines do slice after slice in turn. The
-least time of a slice over the rounds counts. A standing scene is one slice, done again and again.
+A moving scene is divided into slices. In each round all engines simulate slice after slice in turn.
+The time of a slice is the least time over all rounds. A scene at rest is a single slice, which is
+repeated.
 """
 
 from __future__ import annotations
@@ -166,7 +167,7 @@ def mean(one: dict) -> float:
 
 
 def ratio(record: dict, over: str, under: str) -> float | None:
-    """Return one engine's time over another's in the common slices, or None without such slices."""
+    """Return the ratio of two engines' times in common slices, or None if there are none."""
     engines = record["engines"]
     if over not in engines or under not in engines:
         return None

@@ -33,13 +33,13 @@ class Parameter:
     logarithmic: bool = False
 
     def at(self, share: float) -> float:
-        """Return the value at the fraction `share` (0 to 1) from low to high."""
+        """Return the value at a position between low (0) and high (1), by the parameter's scale."""
         if self.logarithmic:
             return float(self.low * (self.high / self.low) ** share)
         return float(self.low + share * (self.high - self.low))
 
     def share(self, value: float) -> float:
-        """Return the position of `value` between low (0) and high (1)."""
+        """Return the position of `value` between low (0) and high (1), the inverse of `at`."""
         if self.logarithmic:
             return float(np.log(value / self.low) / np.log(self.high / self.low))
         return float((value - self.low) / (self.high - self.low))
@@ -55,7 +55,7 @@ def fit(
     """Return the values within bounds with the least `loss`, by differential evolution.
 
     The first generation is a Latin hypercube and `start`. A loss that is not finite counts as the
-    worst.
+    worst loss.
     """
     names = list(parameters)
 
@@ -120,12 +120,14 @@ def profile(
     best: Values,
     points: int = 9,
 ) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Vary each parameter alone over its bounds. Return values, extra losses, standard errors.
+    """Vary each parameter alone over its bounds, and compute the increase of the loss.
 
-    `points` values are evenly spaced, and four more are close to the best value.
+    `points` values are evenly spaced, and four more values are close to the best value. The
+    increase is the mean over trials of the loss minus the loss at `best`. The data do not
+    distinguish values with an increase within two standard errors from the best value.
 
-    The extra loss is the mean over trials of the loss minus the loss at `best`, trial by trial.
-    Values with an extra loss within two standard errors are as good as the best by these data.
+    Returns:
+        {parameter: (values, increases of the loss, standard errors)}.
     """
     reference = loss(best)
     found = {}
@@ -209,7 +211,10 @@ def values_of(
 def add_difference(
     result: Result, what: str, unit: str, first, second, bound: Target | None = None
 ) -> None:
-    """Add the mean of first - second over the same trials (trials,), and the standard error."""
+    """Add a row with the mean of first - second over the same trials, and its standard error.
+
+    first, second: errors (trials,).
+    """
     away = first - second
     error = float(away.std(ddof=1) / np.sqrt(len(away)))
     result.add(f"{what}: mean", unit, float(away.mean()), bound)

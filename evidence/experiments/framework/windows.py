@@ -3,8 +3,8 @@
 
 """Fit parameters of engines to recordings in short windows, in the same way for each engine.
 
-Each window begins at a measured state. All samples of the window are compared. The least squares
-are scipy's, with differences of simulations as derivatives.
+Each window begins at a measured state. All samples of the window are compared. scipy's least
+squares are used, with finite differences of simulations as derivatives.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def fit(
 ) -> Fitted:
     """Fit `parameters` within bounds, from `start`.
 
-    clusters: (samples,) or (samples, columns), number of the cluster of each difference. The noise
-    of one cluster is independent of another cluster. There must be more clusters than parameters.
+    clusters: cluster number of each difference (samples,) or (samples, columns). The noise in
+    different clusters is independent. There must be more clusters than parameters.
     """
     names = list(parameters)
 
@@ -123,9 +123,10 @@ def _result(
 
 
 def runs_of(many: Sequence[Values], prefixes: tuple[str, ...]) -> list[tuple[Values, list[Values]]]:
-    """Return runs of neighbours in `many` that share the values whose names begin with a prefix.
+    """Group consecutive entries of `many` that have the same values of some parameters.
 
-    Each run has the shared values, and the other values of each neighbour.
+    These parameters have names that begin with one of `prefixes`. Each group has the shared values,
+    and the other values of each entry.
     """
 
     def shared(values: Values) -> Values:

@@ -1,17 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rigid beam of E12: a row of cubes, each locked to the next, in our world and in MuJoCo.
+"""The rigid beam of E12, a row of cubes with rigid connections, in hrpsim and in MuJoCo.
 
-The source gives 39 boxes of 1.25 kg, 0.1 m apart, and prints neither the load nor the shape of a
-box: here cubes of 0.1 m, in three loads. In "spinning" the beam rotates about the middle as a rigid
-body.
+The source has 39 boxes of 1.25 kg, 0.1 m apart, and does not state the load or the shape of a box.
+Here, the boxes are cubes of 0.1 m under three loads. In "spinning" the beam rotates about the
+middle as a rigid body.
 
-The step of AGX's notes (eqs. 15, 16) for free bodies locked in a row, as one dense system.
+The reference solution is the step of AGX's notes (eqs. 15, 16), as one dense system.
 
-The system shares nothing with the solver of the world: NumPy assembles the matrix
-[M -G^T; G Sigma] in full, and SciPy solves the system. Bodies are cubes, with the same inertia
-about all axes and no gyroscopic moment.
+The reference shares no code with hrpsim's solver. NumPy assembles the matrix [M -G^T; G Sigma] in
+full, and SciPy solves the system. Bodies are cubes, with the same inertia about all axes and no
+gyroscopic moment.
 """
 
 import numpy as np
@@ -104,11 +104,11 @@ class DenseBeam:
     def system(self):
         """Return the matrix and the right side of eq. 15, whose unknowns are v+ and lambda.
 
-        The rows hold in the middle of the step, half a step from the old and the new velocity. The
-        curvature d2g/dt2 over half a step is subtracted for the new velocity. The curvature for the
-        old velocity, and the curvature of the errors up to there, cancel except for the damper.
-        AGX's damper acts at the new velocity. Here a fraction `weight` of the damper acts at the
-        new velocity, and the rest at the old velocity, by the inverse masses of the rows.
+        The rows are evaluated in the middle of the step, half a step from the old and the new
+        velocity. For the new velocity, the curvature d2g/dt2 over half a step is subtracted. The
+        curvature terms of the old velocity and of the errors cancel, except in the damper. AGX's
+        damper acts at the new velocity. Here a fraction `weight` of the damper acts at the new
+        velocity, and the rest at the old velocity, by the inverse masses of the rows.
         """
         G, g, bends = self.rows()
         h, tau, count = self.time_step, self.damping_time, len(self.mass)
@@ -129,7 +129,7 @@ class DenseBeam:
         return matrix, np.concatenate([self.mass * velocity + h * force.ravel(), right])
 
     def step(self, count: int = 1) -> None:
-        """Do eqs. 15 and 16 in the middle of steps: drift for half a step before and after."""
+        """Make steps by eqs. 15 and 16: move for half a step, solve, move for half a step."""
         for _ in range(count):
             self._drift()
             solution = solve(*self.system())
@@ -217,9 +217,10 @@ def distance_error(positions: np.ndarray) -> float:
 
 
 def bend(load: str, positions: np.ndarray) -> float:
-    """Return how far the beam is bent [m]: the tip's sag of the cantilever, signed.
+    """Return the bending of the beam [m].
 
-    Else the largest distance of any centre from the straight line through both ends.
+    For the cantilever, this is the sag of the tip. For other loads, it is the largest distance of a
+    centre from the straight line through both ends.
     """
     if load == "cantilever":
         return float(0.0 - positions[-1, 2])

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Landings of the real biped Cassie, and simulations of the landings, for R2.
+"""Measured landings of the biped Cassie, and their simulations, for R2.
 
-Measured by Acosta, Yang and Posa, Validating Robotics Simulators on Real-World Impacts (2022),
-github.com/DAIRLab/cassie_impact_dataset: 50 ms at 2 kHz, which begin some 5 ms before the impact.
-The robot is cassie_v2.urdf of github.com/DAIRLab/dairlib, folder examples/Cassie/urdf.
+Source: Acosta, Yang and Posa, Validating Robotics Simulators on Real-World Impacts (2022),
+github.com/DAIRLab/cassie_impact_dataset. A landing has 50 ms at 2 kHz, and begins about 5 ms before
+the impact. The robot is cassie_v2.urdf of github.com/DAIRLab/dairlib, folder examples/Cassie/urdf.
 """
 
 from collections.abc import Sequence
@@ -126,7 +126,10 @@ def lowest_point(model: Model, q: np.ndarray) -> float:
 
 
 def close_loops(model: Model, q: np.ndarray, v: np.ndarray) -> None:
-    """Change the heel springs' velocities, which are not measured, so that the rods keep length."""
+    """Replace the unmeasured velocities of the heel springs by values that satisfy the rods.
+
+    The rods must keep their length.
+    """
     for side in _SIDES:
         k = model.joint(f"ankle_spring_joint_{side}").v_index
         v[k] = 0.0
@@ -156,7 +159,7 @@ def point_motion(model: Model, q, v, link: str, point) -> tuple[np.ndarray, np.n
 
 
 def moved(q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
-    """Return the configuration of a robot on a free base that moved at v for `time` [s]."""
+    """Return the configuration q after motion with the velocity v for `time` [s] (free base)."""
     turned = Rotation.from_quat(q[3:7])
     end = q.copy()
     end[:3] += turned.apply(v[:3]) * time

@@ -3,9 +3,9 @@
 
 """The concave solids of E10: a girder that hangs on the pads, a heart gripped at notch and tip.
 
-A girder as a closed triangle mesh: an upright H, concave on both sides.
+The girder is a closed triangle mesh, an upright H that is concave on both sides.
 
-A heart as a closed triangle mesh: the curve of a heart, drawn out to a slab.
+The heart is a closed triangle mesh, a slab with the outline of a heart.
 
 The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in units. The heart is 32
 wide. The tip is 17 below the origin, the notch 5 and the lobes 11.97 above.
@@ -110,7 +110,7 @@ def block_load() -> Load:
 
 
 def add(result: Result, rate: int, duration: float) -> None:
-    """Add the rows of one step length, both held for `duration` [s], slips and postures."""
+    """Add the rows for one step length: slips and postures of both solids, held for a time."""
     step, case = 1.0 / rate, f"dt 1/{rate} s: "
     hung = play(step, girder_load(), GIRDER_GRIP, SLIPPERY, duration)
     left = play(step, block_load(), GIRDER_GRIP, SLIPPERY, _LEFT_ALONE)

@@ -4,17 +4,18 @@
 """The two-link pendulum of E9: Lagrange's equations with dry friction, and three models.
 
 Kuroda, 8.2: boxes of 2 x 2 x 6 m and 5 kg. Each box hangs on an axis along x, 1 m below the upper
-face. The second axis is 4 m below the first. With I the moment of a box about the axis, s from
-axis to centre and l from axis to axis, theta_1 relative to link 1, and tau the friction:
+face. The second axis is 4 m below the first. I is the moment of inertia of a box about the axis, s
+the distance from axis to centre, and l the distance of the axes. theta_1 is relative to link 1, and
+tau is the friction:
 
-    [2 I + m l^2 + 2 m l s c, I + m l s c] [theta_0'']   [-m l s sin(theta_1) w (2 u + w)]
-    [I + m l s c,             I          ] [theta_1''] + [m l s sin(theta_1) u^2         ]
+    [2 I + m l^2 + 2 m l s c, I + m l s c] [theta_0'']   [-m l s sin(theta_1) w (2 u + w)] [I + m l
+    s c,             I          ] [theta_1''] + [m l s sin(theta_1) u^2         ]
 
-        + [m g (s + l) sin(theta_0) + m g s sin(theta_0 + theta_1)]
-          [m g s sin(theta_0 + theta_1)                           ] = tau
+        + [m g (s + l) sin(theta_0) + m g s sin(theta_0 + theta_1)] [m g s sin(theta_0 + theta_1)
+        ] = tau
 
-with c = cos(theta_1), u = theta_0', w = theta_1'. Printed (8.5) differs in the places of the
-brackets. Friction is -f sign(rate). A joint at rest is held by up to f.
+with c = cos(theta_1), u = theta_0', w = theta_1'. The printed equation (8.5) has brackets in other
+positions. Friction is -f sign(rate), and up to f at rest.
 """
 
 import itertools
@@ -158,7 +159,7 @@ def urdf(friction: float = FRICTION, count: int = 2) -> str:
 
 
 class Tree:
-    """The pendulum as a robot: joint angles, articulated-body algorithm."""
+    """The pendulum as a robot with joint angles (articulated-body algorithm)."""
 
     def __init__(
         self, time_step, integrator="semi_implicit", start=START, friction=FRICTION
@@ -219,9 +220,9 @@ class Hinged(Boxes):
 class Sprung(Boxes):
     """Free boxes on damped springs of natural length 0, two for each box on both sides of the axis.
 
-    In steps of 1/50 s each spring yields by `max_extension` (the thesis's w) [m] under the whole
-    weight below both. In shorter steps the springs are stiffer by 1 / dt^2, as explicit springs may
-    be. `longest` is the longest extension. The springs are ball connections with compliance.
+    In steps of 1/50 s each spring extends by `max_extension` (the thesis's w) [m] under the weight
+    of both boxes. In shorter steps the stiffness is proportional to 1 / dt^2, the limit of explicit
+    springs. `longest` is the longest extension. The springs are ball connections with compliance.
     """
 
     def __init__(self, time_step, max_extension: float, **options) -> None:

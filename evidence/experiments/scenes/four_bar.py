@@ -47,9 +47,9 @@ def angles_of(crank) -> np.ndarray:
 
 
 def angle_rates(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return first and second derivatives (3, ...) of the angles by the crank's angle.
+    """Return first and second derivatives (3, ...) of the angles with respect to the crank's angle.
 
-    From the loop CRANK e(theta) + COUPLER e(phi) - ROCKER e(psi) = const, derived once and twice.
+    The derivatives follow from the loop CRANK e(theta) + COUPLER e(phi) - ROCKER e(psi) = const.
     """
     theta, phi, psi = angles
     s = np.sin(phi - psi)
@@ -100,9 +100,12 @@ def reduced(crank):
 
 
 def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return kinetic and potential energy [J] of bars at independent angles and rates (3, ...).
+    """Return the energies of bars at independent angles and rates (3, ...).
 
-    The loop may be open: the coupler hangs on the crank.
+    The loop may be open. The coupler is then attached to the crank.
+
+    Returns:
+        (kinetic energy, potential energy) [J].
     """
     kinetic, potential = np.zeros_like(angles[0]), np.zeros_like(angles[0])
     for mass, spin, bar, arms in _centre_arms():

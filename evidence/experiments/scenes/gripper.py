@@ -58,9 +58,10 @@ def _bell(time: float, begin: float, end: float) -> float:
 
 
 def margin() -> float:
-    """Return the largest friction of the pads over that needed for lifting or shaking.
+    """Return the ratio of the pads' largest friction to the friction needed in the motion.
 
-    Both pads together, in the cone, against the largest acceleration of the hand with gravity.
+    The needed friction is the force of both pads at the largest acceleration of the hand, including
+    gravity.
     """
     lift = 10.0 / math.sqrt(3.0) * LIFT / (LIFTED[1] - LIFTED[0]) ** 2  # largest of a quintic
     needed = MASS * max(math.hypot(GRAVITY, SHAKE), GRAVITY + lift)
@@ -107,7 +108,7 @@ def _joint(name, parent, child, axis, origin, mimics: str = "") -> str:
 
 @dataclass(frozen=True)
 class Thing:
-    """The description of an object on the floor: shape, mass [kg], initial pose [m, xyzw]."""
+    """An object on the floor: shape, mass [kg], initial pose [m, quaternion x y z w]."""
 
     shape: object
     mass: float

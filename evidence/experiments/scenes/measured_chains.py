@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Robots with a held base that follow recordings in windows, in hrpsim and in MuJoCo, for R3, R4.
+"""Simulate robots with a fixed base in windows of recordings, for R3 and R4.
 
 Values of parameters are paths of hrpsim, such as robots.NAME.joints.JOINT.friction. Two more kinds
 change the recording: zero.RECORDING.JOINT [rad] is added to measured angles, because an encoder is
@@ -144,7 +144,7 @@ _FIELDS = (*_OF_JOINTS.values(), "actuator_gainprm", "actuator_biasprm")
 
 
 def blocks(one: Recording, edges: Sequence[float]) -> list[Recording]:
-    """Return the parts of a recording between neighbouring edges, as fractions of the length."""
+    """Divide a recording at edges, which are fractions of its length."""
     begin, end = float(one.time[0]), float(one.time[-1])
     cuts = begin + (end - begin) * np.array(edges)
     cuts[-1] = np.inf

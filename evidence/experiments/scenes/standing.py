@@ -201,7 +201,7 @@ def _with_mass(model: Model, factor: float) -> Model:
 def pushing(robot: Robot, push: Push | None) -> Callable[[float], None]:
     """Return a function apply(time) that applies the push.
 
-    Call the function before each period.
+    The function must be called before each period.
     """
     if push is None:
         return lambda time: None

@@ -1,18 +1,19 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a humanoid on bushed feet sways, estimated by three masses: Lagrange's equations, linear.
+"""Linear model with three masses of the sway of a humanoid on rubber bushes.
 
-In the sagittal plane shanks, thighs and trunk (with head and arms), both legs in parallel, turn by
-the pitches phi (n,) in the world about the axes of bushes, ankles, knees and hips, the feet resting
-on the floor. Bushes and the servos' gains are springs k and dampers d of the pitches between
-neighbours, theta = B phi, and rotors turn with theta. About the posture of the description,
+The model is planar (sagittal), with both legs in parallel and the feet at rest on the floor.
+Shanks, thighs and trunk (with head and arms) rotate about the axes of bushes, ankles, knees and
+hips. Their pitches in the world are phi (n,). Bushes and servo gains are springs k and dampers d
+that act on the relative pitches theta = B phi. Rotors turn with theta. The equations, linearised
+about the posture of the description, are
 
-    M phi'' + D phi' + (K + G) phi = 0,    K = B^T diag(k) B,  D = B^T diag(d) B,
-    M = sum_i (m_i A_i A_i^T + J_i e_i e_i^T) + B^T diag(rotors) B,    G = -g diag(sum_i m_i A_i z)
+    M phi'' + D phi' + (K + G) phi = 0,    K = B^T diag(k) B,  D = B^T diag(d) B, M = sum_i (m_i A_i
+    A_i^T + J_i e_i e_i^T) + B^T diag(rotors) B,    G = -g diag(sum_i m_i A_i z)
 
-where row j of A_i (n, 2) is the part of the way from the first axis to mass i that turns with
-phi_j. Nothing here uses the simulator's dynamics: masses are summed from the model's bodies.
+where row j of A_i (n, 2) is the component of the vector from the first axis to mass i that rotates
+with phi_j. The simulator's dynamics are not used. Masses are sums over the model's bodies.
 """
 
 import math
@@ -71,7 +72,7 @@ class Chain(NamedTuple):
 
 
 class Sway:
-    """The linear motion of a chain about the equilibrium posture, held by springs."""
+    """The linear motion of a chain about an equilibrium posture that springs hold."""
 
     def __init__(self, chain: Chain) -> None:
         n = len(chain.mass)

@@ -49,13 +49,16 @@ class Motion:
         return math.inf if self.diverged else float(self.gap.max())
 
     def drift(self) -> np.ndarray:
-        """Return the largest drift of the energy, as a share of the largest kinetic energy."""
+        """Return the largest change of the energy as a fraction of the largest kinetic energy."""
         kinetic, potential = four_bar.energies(self.angles, self.rates)
         energy = kinetic + potential
         return (energy - energy[0]) / kinetic.max()
 
     def angle_error(self, exact, until: float = math.inf) -> float:
-        """Return the largest error of the crank from exact(t) `until` then [rad]. inf: diverged."""
+        """Return the largest error of the crank's angle from exact(t) until a time [rad].
+
+        The error is infinite if the motion diverged.
+        """
         if self.diverged:
             return math.inf
         early = self.time <= until

@@ -77,18 +77,21 @@ def stepping(model: Model, pattern: WalkingPattern, **options) -> Stepping:
 
 
 def planned_changes(pattern: WalkingPattern) -> np.ndarray:
-    """Return when a foot shall leave the floor or come down (k,) [s]."""
+    """Return the planned times (k,) [s] at which a foot leaves or touches the floor."""
     changed = np.any(pattern.contacts[1:] != pattern.contacts[:-1], axis=1)
     return 0.5 * (pattern.times[1:] + pattern.times[:-1])[changed]
 
 
 def away_from(changes: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return which of `time` (n,) are farther than NEAR_CHANGE from all of `changes`, bool (n,)."""
+    """Return whether each time (n,) is farther than NEAR_CHANGE from all of `changes`."""
     return (np.abs(time[:, None] - changes) > NEAR_CHANGE).all(axis=1)
 
 
 def fast_part(signal: np.ndarray, time_step: float) -> np.ndarray:
-    """Return a signal (n, ...) above CUTOFF, without delay: Butterworth, both ways."""
+    """Return the high-frequency part of a signal (n, ...), above CUTOFF, without delay.
+
+    A Butterworth filter runs forward and backward.
+    """
     sections = butter(4, CUTOFF, "high", fs=1.0 / time_step, output="sos")
     return sosfiltfilt(sections, signal, axis=0)
 
@@ -99,10 +102,10 @@ def weight_of(model: Model) -> float:
 
 
 def momentum_force(model: Model, motion: np.ndarray, time_step: float) -> np.ndarray:
-    """Return m g + m a [N] of all that the sensors carry, for readings 2 and later (n - 2,).
+    """Return the force m g + m a [N] that the sensors should read (n - 2,), from reading 2 on.
 
-    The sensors are above the soles, and the soles' weight is tared away. The sum of the readings is
-    the whole weight and the rate of the other links' momentum, here from the positions of three
+    The sensors are above the soles. The sum of their tared readings is the whole weight plus the
+    momentum rate of all links except the soles. This rate is computed from the positions of three
     steps.
     """
     lifted = np.array([model.mass * center_of_mass(model, q)[2] for q in motion])
@@ -117,7 +120,7 @@ def momentum_force(model: Model, motion: np.ndarray, time_step: float) -> np.nda
 
 
 def seen_changes(force: np.ndarray, time: np.ndarray, weight: float) -> np.ndarray:
-    """Return when a foot's force (n,) [N] passes LOADED times the weight, in any direction [s]."""
+    """Return the times at which a foot's force (n,) [N] crosses LOADED times the weight [s]."""
     stands = force > LOADED * weight
     return time[1:][stands[1:] != stands[:-1]]
 

@@ -219,7 +219,7 @@ def _add_divergence(result: Result) -> None:
 
 
 def sole_decay(model: Model) -> float:
-    """Return how fast a roll bush brakes a sole in the air: c / (rotor + sole's inertia) [1/s]."""
+    """Return the rate at which a roll bush damps a sole in the air [1/s]."""
     _, damping, _, least = three_mass.hinge_law(model, model.joint("LLEG_BUSH_ROLL"))
     return damping / least
 

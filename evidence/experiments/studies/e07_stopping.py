@@ -37,11 +37,10 @@ def theory(speed: float, time: np.ndarray) -> np.ndarray:
 
 
 def last_step_excess(speed: float, rate: int) -> float:
-    """Return how far beyond v0^2 / (2 mu g) steps of the trapezoidal rule stop [m].
+    """Return the stopping distance of the trapezoidal rule beyond v0^2 / (2 mu g) [m].
 
-    The steps are exact until the remaining speed r is less than mu g dt. The last step stops the
-    box at the end of the step, and carries the box by r dt / 2 instead of r^2 / (2 mu g). The
-    excess is at most mu g dt^2 / 8.
+    The steps are exact until the remaining speed r is less than mu g dt. In the last step, the box
+    moves by r dt / 2 instead of r^2 / (2 mu g). The excess is at most mu g dt^2 / 8.
     """
     left = math.fmod(speed, DECELERATION / rate)
     return 0.5 * left * (1.0 / rate - left / DECELERATION)

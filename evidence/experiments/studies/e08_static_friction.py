@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E8: a box pushed along a plane rests up to mu m g = 4.9 N, whatever the heading."""
+"""E8: a box pushed along a plane stays at rest up to mu m g = 4.9 N in every direction."""
 
 import numpy as np
 

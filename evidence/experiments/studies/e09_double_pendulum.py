@@ -37,14 +37,14 @@ NAMES = {
 
 
 def error_of(model, truth: pendulum.Lagrange, duration: float) -> tuple[float, np.ndarray]:
-    """Return the largest error of any angle on the way [rad], and the angles."""
+    """Return the largest error of any angle during the motion [rad], and the angles."""
     path = pendulum.swing(model, duration)
     exact = truth.angles(pendulum.times(model.world.time_step, duration))
     return float(np.abs(path - exact).max()), path
 
 
 def order_of(errors: dict[int, float]) -> float:
-    """Return the slope of log error over log dt. errors: by steps a second."""
+    """Return the slope of log error over log dt. errors: errors by number of steps per second."""
     rates = np.array(list(errors))
     return float(-np.polyfit(np.log(rates), np.log(list(errors.values())), 1)[0])
 

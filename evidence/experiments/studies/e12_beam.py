@@ -134,7 +134,7 @@ def dense_beam(load: str, count: int = beam.COUNT, spring: dict | None = None) -
 
 
 def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
-    """Return how far our beam is from the dense beam, each over the largest of a kind.
+    """Return the relative differences between hrpsim's beam and the dense reference.
 
     The kinds are displacements of centres since the start, velocities, and the joints' impulses.
     """

@@ -151,7 +151,7 @@ class Motion:
 
     @property
     def drift(self) -> float:
-        """Largest change of energy over the weight times a metre, infinite after a divergence."""
+        """Largest change of energy, in units of weight times 1 m. Infinite after a divergence."""
         if self.diverged:
             return math.inf
         weight = (self.case.load + LINKS * MASS) * GRAVITY

@@ -171,8 +171,8 @@ class MujocoCube:
 def errors(predicted: Sequence[np.ndarray], measured: Sequence[np.ndarray]) -> np.ndarray:
     """Return the errors (tosses, 3) of predicted poses, each a mean over the frames of a toss.
 
-    Position in per cent of the width, rotation in degrees, and 1 where the face that is up at the
-    end is the measured one.
+    The columns are position in per cent of the cube's width, rotation in degrees, and 1 if the
+    final upper face is the measured face.
     """
     found = np.empty((len(measured), len(RESULTS)))
     for row, ours, real in zip(found, predicted, measured):

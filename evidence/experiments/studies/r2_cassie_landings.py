@@ -61,14 +61,14 @@ Prediction = tuple[np.ndarray, np.ndarray | None]
 
 
 def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
-    """Return the errors (landings, 3) if nothing changed: the first measured velocities."""
+    """Return the errors (landings, 3) of the prediction that the first measured velocities stay."""
     return scene.velocity_errors([(one.q[0], one.v[0]) for one in landings], landings, model)
 
 
 def contestants(landings: Sequence[scene.Landing], model: Model, mujoco=None) -> list[Contestant]:
     """Return hrpsim's Cassie with rigid contact and with compliant contact, and MuJoCo's.
 
-    The loss is the mean of the three errors, each as a share of the error if nothing changes.
+    The loss is the mean of the three errors, each divided by the error of `unchanged`.
     """
     makers = {"rigid": scene.Cassie, "compliant": scene.Cassie}
     if mujoco is not None:

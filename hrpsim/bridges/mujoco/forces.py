@@ -33,8 +33,8 @@ def smooth_forces(m: Any, data: Any) -> np.ndarray:
 def late_inertia(m: Any, gain_inertia: np.ndarray) -> np.ndarray:
     """Return the inertia that dampers and gains add in a step (nv,) [kg m^2 or kg].
 
-    MuJoCo's acceleration is that of the forces at the start of the step. Dampers act at the end of
-    the step, unless the integrator is RK4 or a flag disables this.
+    MuJoCo computes accelerations from the forces at the start of the step. Dampers act at the end
+    of the step, unless the integrator is RK4 or a flag disables this.
 
     Args:
         m: a mujoco.MjModel.

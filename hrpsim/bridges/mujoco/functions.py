@@ -206,17 +206,17 @@ def mjd_transitionFD(  # MuJoCo's parameters
     C: np.ndarray | None,
     D: np.ndarray | None,
 ) -> None:
-    """Write the derivatives of a step by state and controls, as finite differences.
+    """Write the derivatives of a step with respect to state and controls, from finite differences.
 
     Args:
         m: the model.
         d: state and controls, which stay unchanged.
         eps: size of the differences.
         flg_centered: whether differences are taken on both sides.
-        A: derivative of the next state (2 nv + na, 2 nv + na), or None.
-        B: derivative of the next state by ctrl (2 nv + na, nu), or None.
-        C: derivative of sensordata (nsensordata, 2 nv + na), or None.
-        D: derivative of sensordata by ctrl (nsensordata, nu), or None.
+        A: derivative of the next state with respect to the state (2 nv + na, 2 nv + na), or None.
+        B: derivative of the next state with respect to ctrl (2 nv + na, nu), or None.
+        C: derivative of sensordata with respect to the state (nsensordata, 2 nv + na), or None.
+        D: derivative of sensordata with respect to ctrl (nsensordata, nu), or None.
     """
     d._put()
     found = transition_matrices(m, d, eps, bool(flg_centered))

@@ -14,7 +14,7 @@ from hrpsim.bridges.mujoco.native import package
 
 
 def transition_matrices(m: MjModel, d: Any, eps: float, centered: bool) -> tuple[np.ndarray, ...]:
-    """Return A, B, C and D of a step at an MjData: next state and sensors by state and controls."""
+    """Return the derivatives A, B, C and D of a step at an MjData, as in `mjd_transitionFD`."""
     native, count = m.native, 2 * m.nv + m.na
     here = _outcome(d, np.zeros(count + m.nu))
     columns = []

@@ -60,8 +60,8 @@ class LowStates:
 
         Args:
             seconds: simulated time [s]. `tick` counts milliseconds.
-            readings: of the motors.
-            imu: of the IMU.
+            readings: readings of the motors.
+            imu: reading of the IMU.
             forces: magnitudes (k,) of the forces at the k feet of `Motors` [N].
         """
         record, slots = self._record, self._motors.slots
@@ -85,7 +85,7 @@ def sport_mode_state(
         seconds: simulated time [s].
         base: position of the base in the world (3,) [m].
         velocity: velocity of the base in the world (3,) [m/s].
-        imu: of the IMU. The yaw speed is the last component of the angular velocity.
+        imu: reading of the IMU. The yaw speed is the last component of the angular velocity.
         forces: magnitudes of the forces at four feet (4,) [N], or (0,).
     """
     record = SPORT_MODE_STATE.empty()
@@ -107,7 +107,10 @@ def fill_imu(record: np.ndarray, imu: ImuValues) -> None:
 
 
 def roll_pitch_yaw(orientation: np.ndarray) -> tuple[float, float, float]:
-    """Return the angles [rad] of a quaternion x y z w (4,), R = Rz(yaw) Ry(pitch) Rx(roll)."""
+    """Return roll, pitch and yaw [rad] of a quaternion x y z w (4,).
+
+    The rotation matrix is R = Rz(yaw) Ry(pitch) Rx(roll).
+    """
     x, y, z, w = orientation
     roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))

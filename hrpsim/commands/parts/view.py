@@ -58,7 +58,7 @@ def make_film(
     """Film the world for --duration. Print the file's name and return 0.
 
     Args:
-        options: of the command.
+        options: options of the command.
         world: the world.
         film: the file. By default --film.
         follow: the robot that stays in the middle. By default all moving bodies are shown.
@@ -93,7 +93,7 @@ def view(
     """Serve the world until the process is interrupted. Return 0.
 
     Args:
-        options: of the command, with --host and --port.
+        options: options of the command, with --host and --port.
         world: the world.
         motion: advances time. By default the world's own steps.
         panel: takes the viewer and returns an additional panel with an `update`.

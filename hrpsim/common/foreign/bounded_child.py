@@ -128,9 +128,9 @@ def call_bounded(
             error.
         *given: arguments of the function.
         label: name of the decoded file in errors.
-        size: of the file [bytes]. The allowed time grows with the size.
+        size: size of the decoded file [bytes]. The allowed time grows with the size.
         error: class of the errors.
-        more_memory: allowed beyond DECODER_MEMORY [bytes].
+        more_memory: memory allowed in addition to DECODER_MEMORY [bytes].
 
     Raises:
         error: the function raises an error, or exceeds DECODER_MEMORY, DECODER_TIME, DECODER_WAIT

@@ -19,7 +19,7 @@ def csv_rows(
     """Yield the cells of each row, stripped of spaces, and the number of the row's last line.
 
     Args:
-        lines: of the text, with line ends.
+        lines: lines of the text, with line ends.
         label: name of the file in errors.
         error: class of the errors.
         most: number of cells that are read.

@@ -22,13 +22,13 @@ def number_table(
     delimiter: str | None = ",",
     comments: str | None = "#",
 ) -> np.ndarray:
-    """Return the numbers (rows, columns) of lines.
+    """Return the numbers in a table of text, as an array (rows, columns).
 
     Args:
-        lines: rows, one on each line. Empty lines are skipped.
+        lines: lines of text, one for each row. Empty lines are skipped.
         label: name of the file in errors.
         error: class of the error.
-        delimiter: between numbers. None: white space.
+        delimiter: text between two numbers. None: white space.
         comments: text that begins a comment, which reaches to the end of the line. None: no
             comments.
 

@@ -107,7 +107,7 @@ def parse_yaml(
 ) -> YamlText:
     """Return the data of a YAML text.
 
-    repeated: whether a key may be given twice. The last then counts, and `repeats` has all.
+    repeated: whether a key may be given twice. The last value then counts, and `repeats` lists all.
     anchors_of: a text whose anchors are also valid in this text.
     """
     if len(text) > limits.YAML_SIZE:

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The desired ZMP, from the error of the divergent component of motion.
+"""Feedback law: the desired ZMP from the error of the divergent component of motion (DCM).
 
-docs/explanation/stabiliser.md has the law, and `zmp_gains` the gains.
+docs/explanation/stabiliser.md has the equations. `zmp_gains` computes the gains.
 """
 
 import math
@@ -34,10 +34,14 @@ Feedback = NewType("Feedback", Record)
 
 
 def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, float]:
-    """Return the natural frequencies w along x and y of the waist [1/s], with all joints rigid.
+    """Return the natural frequencies w of the robot as an inverted pendulum with rigid joints.
 
-    w satisfies  c'' = w^2 (c - z)  and  w^2 = m g h / (m h^2 + I), with I about the centre of mass.
-    q: the posture, with a level base. height: of the centre of mass above the sole [m].
+    w satisfies  c'' = w^2 (c - z)  and  w^2 = m g h / (m h^2 + I), with the centre of mass c, the
+    ZMP z, and the inertia I about the centre of mass. q: the posture, with a level base. height:
+    height h of the centre of mass above the sole [m].
+
+    Returns:
+        (w for motion along x of the waist, w for motion along y) [1/s].
     """
     M = mass_matrix(model, q)[:6, :6]
     m = M[0, 0]
@@ -53,11 +57,15 @@ def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, floa
 
 
 def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
-    """Return the ZMP's gains on errors of the centre of mass's position and velocity.
+    """Return the feedback gains of the ZMP for errors of the centre of mass.
 
-    The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T. One of the three poles is the
-    pendulum's own pole -w, and another is -rate. The third pole follows from these two without
-    feedback of z. Raises ControllerError for a rate that the lag T [s] does not allow.
+    The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T, with the desired ZMP u. One of the
+    three poles is the pendulum's own pole -w, and another is -rate. Without feedback of z, these
+    two poles determine the third. Raises ControllerError for a rate that the lag T [s] does not
+    allow.
+
+    Returns:
+        (gain of the position error [1], gain of the velocity error [s]).
     """
     third = 1.0 / T - w - rate
     if third <= 0.0:
@@ -73,9 +81,9 @@ def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
 def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
     """Return a feedback record (1,) with an integral of zero.
 
-    rates: natural frequencies from `dcm_natural_frequencies`. lag: delay of the floor's ZMP behind
-    the desired ZMP [s]. gains: with dcm_rate, integral_rate [1/s] and integral_limit [m], as in
-    stabilizer.Gains.
+    rates: natural frequencies from `dcm_natural_frequencies`. lag: delay of the actual ZMP behind
+    the desired ZMP [s]. gains: stabilizer.Gains, of which dcm_rate, integral_rate [1/s] and
+    integral_limit [m] are used.
     """
     feedback = np.zeros(1, dtype=FEEDBACK)
     feedback["rates"] = rates
@@ -98,9 +106,9 @@ def write_desired_zmp(
 ) -> None:
     """Write the desired ZMP (2,) [m] in the reference's world.
 
-    feedback: a FEEDBACK record. com, com_velocity: estimated at the trajectory's sample k, in the
-    reference's world (3,) [m, m/s]. ahead: the sample at the end of the period. part: weight of the
-    feedback, 0 to 1.
+    feedback: a FEEDBACK record. com, com_velocity: estimated position and velocity of the centre of
+    mass at the trajectory's sample k, in the reference's world (3,) [m, m/s]. ahead: number of the
+    sample at the end of the period. part: weight of the feedback, 0 to 1.
     """
     error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
     for i in range(2):

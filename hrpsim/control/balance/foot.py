@@ -3,10 +3,10 @@
 
 """A controller's model of a foot: leg, sole, force sensor, and the springs above the sole.
 
-The ankle link leans against the springs, and the lean exerts the desired torques about x and y of
-the sole. Springs with stiffness K and damping C deflect by the solution a of K a + C da/dt =
-torque. An integral of the torque's error is added to the torque, because the floor may differ from
-the expected floor. The integral decays while the foot is in the air.
+A rotation of the ankle link relative to the sole (the lean) deflects the springs, which exert the
+desired torques about x and y of the sole. The deflection a of springs with stiffness K and damping
+C follows from K a + C da/dt = torque. The integral of the torque error is added to the torque,
+because the floor may be inclined. The integral decays while the foot is in the air.
 """
 
 import math
@@ -184,7 +184,7 @@ Admittance = NewType("Admittance", Record)
 def new_admittance(
     foot: Foot, servo_yields, period: float, answer_time: float, fading_time: float
 ) -> np.ndarray:
-    """Return the record (1,) of a foot that was never under load.
+    """Return the ADMITTANCE record (1,) of a foot that has not yet borne load.
 
     servo_yields: rotation of the sole about its x and y per unit of torque (2,) [rad/Nm]. Errors
     are corrected within `answer_time` [s] and decay in `fading_time` [s].
@@ -205,9 +205,10 @@ def new_admittance(
 def answer_torque(
     admittance: Admittance, axis: int, wanted: float, measured: float, stands: bool, part: float
 ) -> float:
-    """Return the lean [rad] about `axis` of the sole for the torque `wanted` [Nm] about the pivot.
+    """Return the rotation of the ankle link that exerts a desired torque on the sole [rad].
 
-    admittance: an ADMITTANCE record. measured: the floor's torque [Nm]. stands: whether the foot
+    admittance: an ADMITTANCE record. axis: 0 or 1, axis x or y of the sole. wanted: desired torque
+    about the pivot [Nm]. measured: measured torque of the floor [Nm]. stands: whether the foot
     bears load. part: weight of the response, 0 to 1.
     """
     yielded, answer = admittance.yielded, admittance.answer

@@ -45,7 +45,7 @@ _MAY_BE_ZERO = ("servo_lag", "integral_rate", "integral_limit", "support_margin"
 
 @dataclass(frozen=True)
 class Gains:
-    """Settings of the stabiliser. config/walk_controller.yaml explains the choice of the values."""
+    """Gains of the stabiliser. config/walk_controller.yaml explains the choice of the values."""
 
     dcm_rate: float  # decay rate of errors of the divergent component [1/s]
     servo_lag: float  # delay from the end of a control period to the floor's ZMP [s]
@@ -65,12 +65,11 @@ GAIN_KINDS = {
 
 
 class Stabilizer:
-    """Computes joint positions for the end of a control period from measurements.
+    """The stabiliser: computes joint positions for the end of a control period from measurements.
 
     signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
-    list).
-    integral: shift of the ZMP against constant errors (2,) [m]. estimate: state_estimation.ESTIMATE
-    of the last call.
+    list). integral: shift of the ZMP that compensates constant errors (2,) [m]. estimate:
+    state_estimation.ESTIMATE record of the last call.
     """
 
     def __init__(
@@ -137,10 +136,10 @@ class Stabilizer:
         return self._balance.estimation.estimate.copy().view(np.recarray)[0]
 
     def update(self, state: State, k: int) -> Command:
-        """Return the joint positions for the end of this period, and the mean rates until then.
+        """Return joint positions for the end of this period, and mean velocities over the period.
 
-        The positions compensate the servos' deflection under load. k: the sample of the reference
-        for `state`.
+        The positions compensate the servos' deflection under load. k: number of the reference
+        sample for `state`.
         """
         estimation = self._balance.estimation
         estimation.joint_positions[...] = state.joint_positions  # takes half the time of [:]

@@ -4,8 +4,8 @@
 """The compiled computations of the stabiliser in a control period.
 
 The error of the centre of mass determines the desired ZMP (dcm_feedback). The ZMP determines the
-desired forces on the feet (divide_force). The forces determine the lean of the ankle links against
-the springs of the soles (foot). docs/explanation/stabiliser.md has the equations.
+desired forces on the feet (divide_force). The forces determine the rotation of the ankle links
+against the springs of the soles (foot). docs/explanation/stabiliser.md has the equations.
 """
 
 import math
@@ -282,18 +282,19 @@ def write_transposed_product(A: Mat3, B: Mat3, product_out: Mat3) -> None:
 
 @inlined_kernel
 def turned(x: float, y: float, angle: float) -> tuple[float, float]:
-    """Return the vector (x, y) turned by `angle` [rad]."""
+    """Return (x', y'): the vector (x, y) rotated by `angle` [rad]."""
     c, s = math.cos(angle), math.sin(angle)
     return c * x - s * y, s * x + c * y
 
 
 @kernel
 def left_share(zmp: Vec2, soles: Matrix, stands: Flags) -> float:
-    """Return the share of the load for the left foot, 0 to 1.
+    """Return the fraction of the load that the left foot bears, 0 to 1.
 
-    The share is the position of the point nearest to the ZMP (2,) on the line from the right sole
-    to the left sole. If only one foot is on the floor, the share is 0 or 1. soles: positions of the
-    left and the right sole (2, 3). stands (2,): whether each foot is on the floor.
+    The fraction is the position of a point on the line from the right sole (0) to the left sole
+    (1). This point is nearest to the ZMP (2,). If only one foot is on the floor, the fraction is 0
+    or 1. soles: positions of the left and the right sole (2, 3). stands (2,): whether each foot is
+    on the floor.
     """
     if not (stands[0] and stands[1]):
         if stands[0] == stands[1]:
@@ -320,11 +321,11 @@ def divide_force(
     """Write the force on each foot (2, 3) [N] and the torque about the foot's pivot (2, 2) [Nm].
 
     Forces and torques are along the world's axes. All forces point from the ZMP (2,) to the centre
-    of mass `com` (3,). Their total vertical part is `lift` [N], and the left foot bears the part
-    `share`. feet: FOOT records (2,). The centre of pressure stays `margin` [m] inside of the soles'
-    edges. soles, yaws: positions (2, 3) [m] and yaws (2,) [rad] of the soles. The centre of
-    pressure has the same offset in both soles: the offset of the ZMP from the point that
-    corresponds to `share`.
+    of mass `com` (3,). The vertical forces sum to `lift` [N], and the left foot bears the fraction
+    `share`. feet: FOOT records (2,). The centre of pressure stays at least `margin` [m] inside the
+    edges of the soles. soles, yaws: positions (2, 3) [m] and yaws (2,) [rad] of the soles. The
+    offset of the centre of pressure is the same in both soles. It is the offset of the ZMP from the
+    point between the soles that corresponds to `share`.
     """
     height = max(com[2] - min(soles[0, 2], soles[1, 2]), _LOWEST)
     slope_x, slope_y = (com[0] - zmp[0]) / height, (com[1] - zmp[1]) / height

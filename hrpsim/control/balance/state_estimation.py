@@ -3,7 +3,7 @@
 
 """Estimate the centre of mass above the soles from encoders, IMU and force sensors.
 
-A standing sole is level, however the rubber above it deflects. The orientation of the waist and the
+A standing sole is level, even if the rubber above it deflects. The orientation of the waist and the
 joint angles therefore give the position of the ankle, and the sole is below the ankle. The IMU's
 yaw is not used, because the yaw drifts on a robot.
 """
@@ -70,7 +70,7 @@ ESTIMATOR = np.dtype(
 
 
 class Estimation(NamedTuple):
-    """A model with j controlled joints, the measurements, and the estimate."""
+    """The arrays of an estimation: model with j controlled joints, measurements, estimate."""
 
     forest: Forest
     kinematics: np.ndarray  # (n,) KINEMATICS, about the waist's origin

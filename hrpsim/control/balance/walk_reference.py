@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The reference of a stabiliser: the quantities of each tick, from a motion sequence or a section.
+"""The reference of a stabiliser: quantities at each tick, from a motion sequence or a section.
 
 A sequence needs only joint angles. The position of the waist follows from the lower sole. The ZMP
 and the floor's force follow from inverse dynamics.
@@ -52,21 +52,19 @@ class ReferenceTrajectory(NamedTuple):
 class WalkReference:
     """A motion sequence sampled every `period` [s].
 
-    The n samples reach to the end of the sequence or just after the end. Positions are in the world
-    of the sequence, z up. In pairs, row 0 belongs to the left foot and row 1 to the right foot.
+    The last of n samples is at the end of the sequence or just after the end. Positions are in the
+    world of the sequence, z up. In pairs, row 0 belongs to the left foot and row 1 to the right
+    foot.
 
-    feet: left and right, from `foot_of`.
-    joint_positions, joint_velocities, joint_efforts (n, joints): in the order of
-    controlled_joints(model). The efforts [Nm] are without forces of the floor.
-    waist_p (n, 3), waist_R (n, 3, 3), com, com_velocity (n, 3) [m, m/s], zmp (n, 2) [m].
-    vertical_force (n,): of the floor [N].
-    sole_p (n, 2, 3), sole_R (n, 2, 3, 3), sole_yaw (n, 2).
-    contact (n, 2) bool: whether each sole stands.
-    polygons: corners (k, 2) of the support in each phase, counter-clockwise. None if no sole
-    stands.
-    phase (n,): the phase of each sample.
-    natural_frequencies: of the divergent component in the first posture, along x and y [1/s].
-    leg_reach (6,): how far each joint of a leg lifts the sole in the first posture [m/rad].
+    feet: left and right, from `foot_of`. joint_positions, joint_velocities, joint_efforts (n,
+    joints): in the order of controlled_joints(model). The efforts [Nm] are without forces of the
+    floor. waist_p (n, 3), waist_R (n, 3, 3), com, com_velocity (n, 3) [m, m/s], zmp (n, 2) [m].
+    vertical_force (n,): vertical force of the floor [N]. sole_p (n, 2, 3), sole_R (n, 2, 3, 3),
+    sole_yaw (n, 2). contact (n, 2) bool: whether each sole stands. polygons: corners (k, 2) of the
+    support polygon in each phase, counter-clockwise, or None if no sole stands. phase (n,): the
+    phase of each sample. natural_frequencies: of the divergent component in the first posture,
+    along x and y [1/s]. leg_reach (6,): how far each joint of a leg lifts the sole in the first
+    posture [m/rad].
     """
 
     def __init__(
@@ -255,14 +253,15 @@ def _new_trajectory(reference: WalkReference, margin: float) -> ReferenceTraject
 
 
 class RollingReference:
-    """Samples of one section at a time, in arrays at fixed addresses.
+    """The reference samples of one walk section at a time, in arrays at fixed addresses.
 
-    feet, natural_frequencies, leg_reach: as in WalkReference. count: samples of the section.
+    feet, natural_frequencies, leg_reach: as in WalkReference. count: number of samples of the
+    section.
 
     Args:
         body: the robot in half-sitting.
         feet: left and right, from `foot_of`.
-        longest: the most samples of a section.
+        longest: largest number of samples of a section.
         margin: distance of the ZMP from the support's edge [m].
     """
 
@@ -292,13 +291,13 @@ class RollingReference:
         """Return the arrays that `write` changes.
 
         Args:
-            margin: margin of the support, the value that the constructor got [m].
+            margin: the same margin as in the constructor [m].
         """
         assert margin == self._margin
         return self._arrays
 
     def write(self, section: WalkSection) -> None:
-        """Write a section over the previous section."""
+        """Replace the previous section by the samples of a new section."""
         n = self.count = len(section.motion)
         to = self._arrays
         to.joint_positions[:n] = section.motion[:, self._q_index]

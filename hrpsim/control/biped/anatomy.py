@@ -55,8 +55,8 @@ def biped_of(
     """Return the legs of `model`, a robot that stands upright with all joints at zero.
 
     feet: links of the left and the right foot, if known. By default the feet are the lowest bodies
-    on two branches of the tree. sole: length behind the ankle, length before the ankle, and width
-    [m], instead of the size of the feet's shapes.
+    on two branches of the tree. sole: (length behind the ankle, length before the ankle, width)
+    [m]. The default is the size of the feet's shapes.
 
     The forward direction is opposite to the motion of the feet when the knees bend. If the knees
     bend equally far to both sides, the named left foot decides. Without named feet, forward is the

@@ -75,7 +75,7 @@ def _inertia_over_foot(M, J, k: int) -> float:
 
 
 class StaticHold(NamedTuple):
-    """How the legs' servos yield under the weight of the robot on both soles."""
+    """The deflection of the legs' servos under the weight of the robot on both soles."""
 
     joints: tuple[str, ...]  # joints with at least half of the largest deflection
     deflection: float  # largest deflection [rad], infinite if gravity exceeds the servos' efforts
@@ -106,15 +106,15 @@ def _derivatives(function: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarr
 
 
 def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
-    """Return the deflection of servos that hold posture `q` (nq,) under gravity, by linear statics.
+    """Return the deflection of servos in the posture `q` (nq,) under gravity, by linear statics.
 
     The soles are fixed, and all joints except the legs' joints are rigid. The angles a (12,) of the
     legs and the height z of the centre of mass are functions of the base's displacement x (6,).
     With C = da/dx, K = C^T kp C and the servos' torques t = -kp C K^-1 m g dz/dx, the second
     derivative of the potential energy is K + G, where G = m g d2z/dx2 + t d2a/dx2. The equilibrium
     is stable if K + G is positive definite. The displacement is then x = -(K + G)^-1 m g dz/dx.
-    With rigid hips and knees this is the pendulum over the ankles, stable if the sum of their kp is
-    more than m g h.
+    With rigid hips and knees, the robot is an inverted pendulum on the ankles. It is stable if the
+    sum of the ankles' kp exceeds m g h.
     """
     legs = [leg_of(model, sole) for sole in soles]
     feet = [link_pose(model, q, sole) for sole in soles]

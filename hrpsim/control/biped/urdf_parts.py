@@ -57,7 +57,7 @@ def free_name(root: etree._Element, wanted: str) -> str:
 
 
 def name_files_wholly(root: etree._Element, resources: Resources, label: str) -> None:
-    """Write file:// with the absolute path of every mesh, for use from any folder.
+    """Replace the path of every mesh by an absolute file:// URI, for use from any folder.
 
     A missing visual mesh is removed. Raises ModelError for a missing collision mesh.
     """
@@ -114,9 +114,9 @@ def _take_mass(root: etree._Element, foot: str) -> None:
 
 
 def add_bushes(root: etree._Element, leg: BipedLeg, constants: BushSet) -> None:
-    """Put bushes between the last joint of `leg` and the link that this joint moved.
+    """Insert rubber bushes between the last joint of `leg` and its child link.
 
-    root: the URDF. The mass of the bushes' parts is subtracted from the foot.
+    root: the URDF. The mass of the added links is subtracted from the foot.
     """
     last = next(j for j in root.iter("joint") if j.get("name") == leg.joints[-1])
     foot = last.find("child").get("link")

@@ -6,7 +6,8 @@
 The IMU gives orientation and angular velocity. Standing feet give the position: each foot that
 bears load is anchored at its touch-down position, and the legs' kinematics lead from there to the
 base (leg odometry, Flayols et al., Experimental evaluation of simple estimators for humanoid
-robots, Humanoids 2017). The velocity follows the accelerometer at once, and the legs in the mean.
+robots, Humanoids 2017). Fast changes of the velocity come from the accelerometer, and its mean from
+the legs.
 """
 
 import math
@@ -41,7 +42,7 @@ class BaseMotion(NamedTuple):
 
 
 class BaseEstimator:
-    """Estimate the motion of a free base, once every `period` [s].
+    """Estimator of the motion of a free base, updated once every `period` [s].
 
     joint_names: the joints whose positions and velocities `update` gets. feet: the force sensors
     above the soles. By default, the sensors within 5 cm of the lowest sensor with all joints at
@@ -96,11 +97,11 @@ class BaseEstimator:
         linear_acceleration: np.ndarray,
         wrenches: Mapping[str, np.ndarray],
     ) -> BaseMotion:
-        """Return the estimate from encoders, the IMU's readings and wrenches by force sensor.
+        """Return the estimate from encoders, IMU readings and wrenches of the force sensors.
 
         The IMU's readings are in the IMU's frame: rates (3,) [rad/s] and specific force (3,)
-        [m/s^2]. The IMU's orientation in the world is a quaternion x y z w (4,). Wrenches (6,) [N,
-        Nm].
+        [m/s^2]. The IMU's orientation in the world is a quaternion x y z w (4,). wrenches: {sensor:
+        wrench (6,) [N, Nm]}.
         """
         R_imu = rotation_matrix(orientation.tolist())
         R = R_imu @ self._R_imu_base
@@ -200,11 +201,13 @@ def _sole_centre(model: Model, sensor: Sensor) -> np.ndarray:
 
 
 def sole_box(model: Model, sensor: Sensor) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the lower and upper corner (3,) [m] of the box around the shapes of a foot.
+    """Return the box around the shapes of a foot, or None if there are no shapes.
 
     The box is along the axes of the sensor frame, relative to the frame's origin, with all joints
-    at zero. It contains the shapes of the bodies that the sensor carries. Returns None if these
-    bodies have no shapes.
+    at zero. It contains the shapes of the bodies that the sensor carries.
+
+    Returns:
+        (lower corner (3,) [m], upper corner (3,) [m]).
     """
     below = {sensor.body}
     for body in range(sensor.body + 1, model.body_count):

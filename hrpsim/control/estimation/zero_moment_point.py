@@ -32,12 +32,12 @@ class Support(NamedTuple):
 
 
 def zero_moment_point(supports: Sequence[Support], least_force: float):
-    """Return x, y, z [m] of the point where the feet's moments have no horizontal part.
+    """Return the zero-moment point (x, y, z) [m] of forces and torques on the feet.
 
-    The height of the point is the mean height of the soles, weighted by the vertical forces. If
-    both feet stand on one floor, this is the floor's height (Kajita et al., Introduction to
-    Humanoid Robotics, chapter 3). Returns None if the total vertical force is below `least_force`
-    [N].
+    About this point, the total moment has no horizontal component. The height of the point is the
+    mean height of the soles, weighted by the vertical forces. If both feet stand on one floor, this
+    is the floor's height (Kajita et al., Introduction to Humanoid Robotics, chapter 3). Returns
+    None if the total vertical force is below `least_force` [N].
     """
     loaded = [max(support.force[2], 0.0) for support in supports]
     f_z = sum(support.force[2] for support in supports)
@@ -55,9 +55,9 @@ class MeasuredZmp:
     """The zero-moment point of some force sensors of a robot.
 
     Args:
-        robot: in its world.
+        robot: the robot, in its world.
         sensors: names of force sensors at the feet.
-        wrench_of: returns the wrench (6,) of the sensor with a name.
+        wrench_of: function that takes a sensor's name and returns the wrench (6,).
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class MeasuredZmp:
         self._least_force = _LEAST_LOAD * robot.model.mass * STANDARD_GRAVITY
 
     def point(self) -> tuple[float, float, float] | None:
-        """Return the point [m], or None if the feet carry less than 1 % of the robot's weight."""
+        """Return the point (x, y, z) [m], or None if the feet bear less than 1 % of the weight."""
         return zero_moment_point([self._support(*foot) for foot in self._feet], self._least_force)
 
     def _support(self, sensor: Sensor, depth: float) -> Support:

@@ -43,7 +43,7 @@ def pressing_points(robot: Robot) -> ContactPoints:
 
 
 class ContactSums:
-    """Contact wrenches on `links` of a model, and the zero-moment point, from contact points."""
+    """Sums of contact points: contact wrenches on `links` of a model, and the zero-moment point."""
 
     def __init__(self, model: Model, links: Iterable[str]) -> None:
         self._links = {link: _Carried(model, link) for link in links}

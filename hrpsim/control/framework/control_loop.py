@@ -32,7 +32,7 @@ from hrpsim.world.objects.robot_reader import RobotReader
 
 
 class StateReader:
-    """Read joints, sensors and the quantities in `needs` of a robot."""
+    """Reader of a robot's joints, sensors and the quantities in `needs`."""
 
     def __init__(self, robot: Robot, joint_names: Sequence[str], needs: Needs) -> None:
         self._robot = robot
@@ -86,22 +86,21 @@ class StateReader:
 
 
 class ControlLoop(Closed):
-    """Run a controller on a robot, and step the robot's world by the controller's period.
+    """A loop that runs a controller on a robot and steps the robot's world by the control period.
 
     Use the loop as a context manager, or call `run`: both stop the controller in any case. The
     controller starts again after a reset of the world. `steps_per_period` is the number of steps in
     a tick.
 
-        with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop:
-            while world.time < 2.0:
-                state = loop.tick()
+        with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop: while world.time < 2.0: state =
+        loop.tick()
 
     Args:
         robot: the robot to control, in its world.
         controller: the controller to run.
-        parameters: of the controller.
-        interpolate: position targets move evenly over the period instead of jumping at its start.
-        model: the controller's model of the robot, in place of the true one.
+        parameters: parameters of the controller.
+        interpolate: move position targets linearly over the period, instead of at once.
+        model: model of the robot for the controller. The default is the true model.
 
     Raises:
         ControllerError: for a period that is not a whole multiple of the world's time step.
@@ -177,7 +176,7 @@ class ControlLoop(Closed):
         return state
 
     def sense(self) -> State:
-        """Return the present state as the controller gets it, for `act` at the same time.
+        """Return the present state that the controller receives, as the argument of `act`.
 
         `sense` followed by `act` equals `control`. Several controllers can be evaluated in one
         batch between the two calls.
@@ -185,7 +184,7 @@ class ControlLoop(Closed):
         return self._host.sense(self._present())
 
     def act(self, sensed: State) -> None:
-        """Call the controller with a state of `sense`, and command the robot, as `control` does."""
+        """Call the controller with a state from `sense`, and command the robot, as in `control`."""
         self._give(self._host.decide(sensed))
 
     def _present(self) -> State:

@@ -105,7 +105,7 @@ class State(NamedTuple):
 
 
 class Command(NamedTuple):
-    """Commands for all `controlled_joints(model)`, with the rules of `Robot.command`.
+    """Commands for all `controlled_joints(model)`, by the rules of `Robot.command`.
 
     | given | effect |
     | --- | --- |
@@ -124,7 +124,12 @@ class Command(NamedTuple):
 
 
 def used_by(modes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return which joints use positions, which velocities and which efforts, (n,) each."""
+    """Convert modes to masks of the used quantities.
+
+    Returns:
+        (joints that use positions, joints that use velocities, joints that use efforts), each bool
+        (n,).
+    """
     return modes == POSITION, modes != EFFORT, np.ones(len(modes), dtype=bool)
 
 
@@ -177,11 +182,11 @@ class Controller(ABC):
         This call may take long.
 
         Args:
-            model: of the robot.
-            parameters: by name.
+            model: model of the robot.
+            parameters: values of the parameters by name.
 
         Raises:
-            HrpsimError: to refuse the model or the parameters.
+            HrpsimError: the controller refuses the model or the parameters.
         """
 
     def initialize(self, state: State) -> None:  # noqa: B027
@@ -232,15 +237,16 @@ def controlled_joints(model: Model) -> tuple[str, ...]:
 
 
 def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION) -> np.ndarray:
-    """Return `Command.modes` (n,). If several patterns match a joint, the last one counts.
+    """Return `Command.modes` (n,) for patterns of joint names.
 
     Args:
-        model: of the robot.
-        modes: pattern of joint names with * and ? -> POSITION, VELOCITY or EFFORT.
+        model: model of the robot.
+        modes: {pattern with * and ?: POSITION, VELOCITY or EFFORT}. The last matching pattern
+            counts.
         default: mode of all other joints.
 
     Raises:
-        ControllerError: for a pattern that fits no joint.
+        ControllerError: for a pattern that matches no joint.
     """
     names = controlled_joints(model)
     result = np.full(len(names), default)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Configures, calls and stops one controller, in the simulator's process and over ROS alike.
+"""Configure, call and stop one controller, in the simulator's process and over ROS alike.
 
 `Controller.needs` lists the readings that a controller requires besides encoders and sensors:
 
@@ -10,7 +10,7 @@
 | name | meaning |
 | --- | --- |
 | base | State.base: "true", or "estimated" (hrpsim.control.estimation.base_estimator) |
-| feet | the force sensors that the estimator uses as the feet's |
+| feet | force sensors of the feet, for the estimator |
 | contacts | State.contacts: the true contacts of these links and of bodies fixed to them |
 | zmp | State.zmp: the true zero-moment point, if true |
 | noise | standard deviations and seed of `NoiseLevels`, added to the sensors' readings |
@@ -132,7 +132,7 @@ def _delays(who: str, given, model: Model, period: float) -> dict[str, int]:
 
 
 class Perception:
-    """Add noise to states, delay parts of them, and estimate the base from the result.
+    """Adds noise and delays to measured states, and estimates the base from the result.
 
     Noise depends on the seed, the names of robot and sensor, and the number of the tick. A run
     therefore repeats exactly, in process and over ROS. The first measurement is used until a delay
@@ -210,11 +210,10 @@ class Perception:
 
 
 class ControllerHost:
-    """Configure a controller, request and check its commands, and stop it once.
+    """Host of one controller: configures it, checks its commands, and stops it once.
 
     Raises ControllerError for a period that is not positive and finite. Errors of the controller
-    itself pass through after the controller was stopped. `stop` does not follow a failed
-    `configure`.
+    propagate after the controller was stopped. `stop` does not follow a failed `configure`.
 
     joint_names: names of the joints, in the order of states and commands. needs: the checked
     requirements of the controller. The states passed to `command` must contain the true base,
@@ -380,12 +379,12 @@ class ControllerHost:
 
 
 def seconds_of(nanoseconds: int) -> float:
-    """Return a time in whole nanoseconds as the nearest float64 [s], as in `State.time`."""
+    """Convert whole nanoseconds to the nearest float64 [s], as in `State.time`."""
     return nanoseconds / NANOSECONDS
 
 
 def steps_in_period(what: str, period: float, time_step: float) -> int:
-    """Return how many steps of `time_step` [s] make up `period` [s].
+    """Return the number of steps of `time_step` [s] in a period of `period` [s].
 
     Raises ControllerError, starting with `what`, unless the period is a whole number of steps.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Synchronise simulated time with the wall clock, a factor faster or slower."""
+"""Synchronise simulated time with the wall clock, at a real-time factor."""
 
 import math
 import time
@@ -12,11 +12,11 @@ _TOLERANCE = 1e-3  # fraction of a step: `wait` may return early by a rounding e
 
 
 class Pacer:
-    """Compute how many steps of the simulation are due.
+    """Counter of the simulation steps that are due by the wall clock.
 
     `real_time_factor` simulated seconds pass for each second of `clock`. 0 means as fast as
-    possible. If a loop falls behind by more than 0.1 s of wall time, the loop does not catch up
-    with the excess. The real-time factor drops instead.
+    possible. A loop that is late by more than 0.1 s of wall time does not make up for the excess.
+    The real-time factor drops instead.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Pacer:
         self._steps_made = 0
 
     def steps_due(self, most: int) -> int:
-        """Return how many steps, at most `most`, are due by the wall clock."""
+        """Return the number of steps, at most `most`, that are due by the wall clock."""
         if self._real_time_factor == 0:
             return most
         now = self._clock()
@@ -62,7 +62,7 @@ class Pacer:
         return max(0, min(most, due))
 
     def made(self, steps: int) -> None:
-        """Record that `steps` steps were made."""
+        """Record that the loop has made `steps` steps."""
         self._steps_made += steps
 
     def wait(self, longest: float) -> None:

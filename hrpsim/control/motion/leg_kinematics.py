@@ -4,13 +4,14 @@
 """Inverse kinematics of a leg of HRP-2's type: hip yaw, roll, pitch, knee, ankle pitch, roll.
 
 The hip yaw and roll axes meet in the hip centre C, and the ankle axes meet in A. d = A_y - C_y at
-zero is the lateral offset. R is the rotation of the foot from zero. r = R^T (C - A) is the hip
-centre from the ankle along the foot's axes, with rho^2 = r_y^2 + r_z^2.
+zero is the lateral offset. R is the rotation of the foot relative to its orientation at zero. r =
+R^T (C - A) is the vector from ankle to hip centre along the foot's axes, with rho^2 = r_y^2 +
+r_z^2.
 
-1. The ankle roll turns the leg's plane until the plane passes C at the offset:
-   r_y cos q5 - r_z sin q5 = -d, so q5 = atan2(r_y, r_z) + asin(d / rho).
-2. In this plane a vector is the number z + i x. U is the thigh, W the shank, both at zero, and
-   H = sqrt(rho^2 - d^2) + i r_x points from the ankle to the hip. Then
+1. The ankle roll turns the leg's plane until the plane passes C at the offset: r_y cos q5 - r_z sin
+q5 = -d, so q5 = atan2(r_y, r_z) + asin(d / rho). 2. In this plane a vector is the number z + i x. U
+is the thigh, W the shank, both at zero, and H = sqrt(rho^2 - d^2) + i r_x points from the ankle to
+the hip. Then
    |H|^2 = |U|^2 + |W|^2 + 2 |U| |W| cos(q3 + arg W - arg U) gives the knee in front, and
    q3 + q4 = arg(U + e^(i q3) W) - arg(-H).
 3. The hip has the Euler angles z, x, y of R_z(q0) R_x(q1) R_y(q2) = R R_x(q5)^T R_y(q3 + q4)^T.
@@ -67,14 +68,13 @@ class LegKinematics:
     The leg consists of the first six joints on the way from the waist to the foot. Later joints
     (rubber bushes) are assumed to be at zero. With all joints at zero, the joint axes must be the
     waist's z, x, y, y, y, x axes, in either sense. The yaw and roll axes of the hip meet in the hip
-    centre. The pitch axis of the hip may pass at the side of the hip centre (a lateral offset is
-    free). The axes of the ankle meet.
+    centre. The pitch axis of the hip may be offset from the hip centre. The axes of the ankle meet.
 
     joint_names: the six joints from hip to ankle. q_index: indices of these joints in q, shape
     (6,).
 
     Args:
-        model: of the robot.
+        model: model of the robot.
         foot_link: name of the link of the foot.
         waist_link: name of the waist's link, by default the base link.
 
@@ -136,10 +136,11 @@ class LegKinematics:
         the hip above the ankle. Joint limits are not considered.
 
         Args:
-            position: of the foot link in the waist's frame (3,) [m].
+            position: position of the foot link in the waist's frame (3,) [m].
             orientation: R_waist_foot (3, 3).
-            clamp: if the foot is too far or too near, stretch or fold the leg as far as possible.
-                The foot keeps its orientation, and the hip its direction as seen from the ankle.
+            clamp: if the foot is too far or too near, move it to the nearest possible distance from
+                the hip. The orientation of the foot, and the direction from ankle to hip, do not
+                change.
 
         Raises:
             UnreachableError: if the foot is too far or too near, without `clamp`.
@@ -162,10 +163,10 @@ class LegKinematics:
 
 @kernel
 def solve_leg(leg: Leg, target: ChainLink, angles_out: Vector) -> int:
-    """Write the angles (6,) that put the foot at `target`. Return 0, or the reason of failure.
+    """Write the joint angles (6,) for the foot pose `target`. Return 0, or a code of failure.
 
     leg: a LEG record, of which rho, length and R are written. target: a LINK record in the waist's
-    frame. If the foot is too far or too near, the leg is stretched or folded as far as possible.
+    frame. If the foot is too far or too near, the angles are for the nearest possible distance.
     """
     R, turned, zero = leg.R, target.R, leg.foot_R
     for a in range(3):
@@ -226,9 +227,10 @@ _solve_leg = prepared(solve_leg)
 
 
 def chain_of_leg(model: Model, waist: Frame, foot: Frame) -> tuple[list[int], list[Joint]]:
-    """Return the bodies from below the waist to the foot, and the first six joints among them.
+    """Return the bodies of a leg, and its first six joints.
 
-    Raises ModelError if there are fewer than six joints, or if one is not revolute.
+    The bodies are on the path from the waist, which is excluded, to the foot. Raises ModelError if
+    there are fewer than six joints, or if one is not revolute.
     """
     bodies = bodies_between(model, waist.body, foot.body)
     joints = {joint.body: joint for joint in model.joints}

@@ -39,11 +39,11 @@ def last_in_order(times: np.ndarray) -> int | None:
 class Channel:
     """Samples of one quantity, each with its time.
 
-    Quintics join the samples, continuous in value, first and second derivative. At a sample, the
-    slope is the mean of the slopes on both sides. The slope is zero if the direction changes at the
-    sample, next to intervals of rest, and at both ends. The quintics never leave the interval
-    between two samples (docs/explanation/interpolation.md). Raises SequenceError for
-    times that do not ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not
+    Quintic polynomials interpolate the samples, continuous in value, first and second derivative.
+    At a sample, the slope is the mean of the slopes on both sides. The slope is zero if the
+    direction changes at the sample, next to intervals of rest, and at both ends. The quintics never
+    leave the interval between two samples (docs/explanation/interpolation.md). Raises SequenceError
+    for times that do not ascend, numbers beyond LARGEST_SAMPLE or not finite, or shapes that do not
     fit.
     """
 
@@ -177,12 +177,15 @@ class MotionSequence:
         return max(float(channel.times[-1]) for _, channel in self.channels())
 
     def waist_pose_at(self, times) -> tuple[np.ndarray | None, np.ndarray]:
-        """Return position (k, 3) [m] and rotation matrix (k, 3, 3) of the waist in the world.
+        """Return the pose of the waist in the world at `times` (k,) [s].
 
         A single time gives (3,) and (3, 3). `hip` gives the orientation if present, otherwise
         `waist`. The position is None without `waist`. If an angle jumps by more than half a turn
         between samples, the rotation takes the shorter way. Raises SequenceError if neither `hip`
         nor `waist` is present.
+
+        Returns:
+            (position (k, 3) [m], rotation matrix (k, 3, 3)).
         """
         if self._attitude is None:
             raise SequenceError("the sequence has no pose of the waist: give waist or hip")
@@ -210,15 +213,18 @@ def rotations_of(rpy: np.ndarray) -> np.ndarray:
 
 
 def smooth_step(s):
-    """Return 10 s^3 - 15 s^4 + 6 s^5: 0 for s <= 0, 1 for s >= 1, flat and uncurved at both."""
+    """Return 10 s^3 - 15 s^4 + 6 s^5, a smooth step from 0 at s <= 0 to 1 at s >= 1.
+
+    First and second derivative are 0 at both ends.
+    """
     s = np.clip(s, 0.0, 1.0)
     return s * s * s * (10.0 + s * (6.0 * s - 15.0))
 
 
 def through_rests(times, values, at) -> np.ndarray:
-    """Return values (len(at), ...) of the motion that rests at each of `values` (k, ...).
+    """Interpolate a motion that is at rest at each of `values` (k, ...), at the times `at`.
 
-    times: ascending (k,) [s]. The motion rests before the first and after the last time.
+    times: ascending (k,) [s]. Before the first and after the last time, the result is constant.
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     at = np.asarray(at, dtype=np.float64)

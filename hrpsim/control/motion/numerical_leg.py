@@ -67,12 +67,13 @@ class NumericalLeg:
 
     The leg consists of the first six joints on the way from the base to `foot_link`. The fourth
     joint is the knee. Later joints are assumed to be at zero. Every search begins with the same
-    bent knee, so the same target always gives the same angles. If the result bends the knee the
-    other way, the search begins again with the knee bent more. If the limits of a knee do not show
-    the bending direction, the knee moves the foot backward, against the waist's x.
+    bent knee, so the same target always gives the same angles. If the result bends the knee in the
+    wrong direction, the search is repeated from a more bent knee. The direction follows from the
+    limits of the knee. If both directions are possible, bending the knee moves the foot backward,
+    against the waist's x.
 
-    longest: thigh and shank in one line [m]. hip_center: of the third joint, all joints at zero
-    (3,) [m]. Raises ModelError if the model does not have such a leg.
+    longest: length of the stretched leg [m]. hip_center: position of the third joint, with all
+    joints at zero (3,) [m]. Raises ModelError if the model does not have such a leg.
     """
 
     def __init__(self, model: Model, foot_link: str) -> None:
@@ -108,10 +109,10 @@ class NumericalLeg:
     def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
         """Return the six joint angles [rad] (6,), in (-pi, pi], for a pose of the foot link.
 
-        position: of the foot link in the waist's frame (3,) [m]. orientation: R_waist_foot (3, 3).
-        Joint limits are not considered. Raises UnreachableError if no posture was found. With
-        `clamp` the nearest angles are returned instead: a rotation error of 1 rad counts as much as
-        a distance of the leg's length.
+        position: position of the foot link in the waist's frame (3,) [m]. orientation: R_waist_foot
+        (3, 3). Joint limits are not considered. Raises UnreachableError if no posture was found.
+        With `clamp` the nearest angles are returned instead: a rotation error of 1 rad counts as
+        much as a distance of the leg's length.
         """
         angles, target = np.empty(JOINT_COUNT), self._target
         target["R"], target["p"] = orientation, position
@@ -140,7 +141,7 @@ def search_leg(
     work: ChainWork,
     angles_out: Vector,
 ) -> float:
-    """Write the angles (6,) that put the foot nearest to `target`. Return the error [m].
+    """Write the joint angles (6,) with the foot nearest to the pose `target`. Return the error [m].
 
     links (7,): LINK records. search: a SEARCH record. target: a LINK record in the waist's frame.
     work: a CHAIN_WORK record. The error [m] counts a rotation by 1 rad as the length of the leg.
@@ -211,7 +212,7 @@ def legs_of(legs: Sequence[LegKinematics | NumericalLeg]) -> Legs:
 
 @inlined_kernel
 def place_foot(legs: Legs, k: Index, target: ChainLink, angles_out: Vec6) -> None:
-    """Write the angles (6,) of leg `k` with its foot at `target`, or as near as possible.
+    """Write the joint angles (6,) of leg `k` for the foot pose `target`, or the nearest pose.
 
     target: a LINK record in the waist's frame.
     """

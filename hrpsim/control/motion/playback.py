@@ -33,25 +33,25 @@ class Playback(Controller):
 
     - `sequence`: basename of a set of files, in place of the constructor's sequence.
     - `joint_names`: names of the columns (see `read_sequence`).
-    - `period` [s]: of the controller.
+    - `period` [s]: control period.
     - `transition` [s]: time from the measured posture to the first sample, on a quintic. By default
-      the farthest joint moves at 0.5 rad/s on average, and the time is at least 1 s. The transition
-      is left out if every joint is within 0.02 rad.
+      the farthest joint moves at 0.5 rad/s on average, and the time is at least 1 s. There is no
+      transition if every joint is within 0.02 rad of the first sample.
     - `feed_forward`: whether the sequence's torques, if any, are added to the servos' torques (true
-      by default). The torques come in within half a second after the transition.
+      by default). Their weight rises to 1 within half a second after the transition.
 
     Joints that the sequence does not name hold their initial positions.
 
     Each command is the sample at the end of the beginning period, with the mean rate over this
-    period as feed-forward. This is exactly the motion of a host that ramps the targets over the
-    period.
+    period as feed-forward. A host that interpolates the targets linearly over the period makes
+    exactly the same motion.
 
     begin: time at which the first sample is reached [s], after the transition. None before
     `initialize`.
 
     Args:
         sequence: the motion.
-        period: of the controller [s].
+        period: control period [s].
     """
 
     parameter_kinds = {

@@ -4,7 +4,7 @@
 """Upright postures of a biped: centre of mass above a point, soles flat at given positions.
 
 The module also has the posture at the beginning of a walk: knees bent, load on the middle of the
-soles. Rubber bushes deflect by load / stiffness of the model, and the legs compensate for the
+soles. Rubber bushes deflect by load divided by stiffness, and the legs compensate for the
 deflection.
 """
 
@@ -36,7 +36,8 @@ _EXACT = 1e-9  # [m]
 class Stance(NamedTuple):
     """Requirements of a posture, in the world: z up, waist level, soles level.
 
-    Row or entry 0 of `soles`, `shares` and `pressures` is the left foot's, 1 the right one's.
+    Row or entry 0 of `soles`, `shares` and `pressures` belongs to the left foot, 1 to the right
+    foot.
     """
 
     com: np.ndarray  # horizontal position of the centre of mass (2,) [m]
@@ -47,7 +48,7 @@ class Stance(NamedTuple):
 
 
 class PostureSolver:
-    """Finds a series of postures. Each search starts at the previous posture.
+    """Solver for a series of postures. Each search starts at the previous posture.
 
     The free base must be the waist. soles: links of the left and the right sole. Joints without
     gains that have a stiffness are springs. Joints that are in no leg stay at zero.
@@ -140,10 +141,10 @@ def why_beyond_limits(
 
 
 def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
-    """Return the configuration (nq,), the floor at z = 0, the base level and above the origin.
+    """Return the half-sitting configuration (nq,), with the floor at z = 0.
 
     soles: links of the left and right sole. outlines: corners of the soles (k, 2) [m].
-    ankle_heights [m].
+    ankle_heights [m]. The base is level and above the origin.
 
     The knees bend like HRP-2's knees, or less if joints of the legs would come near their limits.
     The centre of mass is above the middle of the soles' length. The soles are as far apart as with
@@ -189,7 +190,7 @@ def _least_margin(model: Model, q, legs) -> float:
 
 
 def resting(model: Model) -> np.ndarray:
-    """Return the configuration (nq,) with joints at zero, or as near as their limits allow."""
+    """Return the configuration (nq,) with all joints at zero, or at the limit nearest to zero."""
     q = model.neutral()
     for joint in model.joints:
         if joint.joint_type != FREE:

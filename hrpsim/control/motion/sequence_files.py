@@ -41,7 +41,7 @@ def read_sequence(
 
     Args:
         basename: with or without the extension of one of the files.
-        model: of the robot.
+        model: model of the robot.
         joint_names: the joint of each column of .pos and .torque after the time. None leaves out a
             column (fingers that the model does not have, for example). By default
             `controlled_joints(model)`.

@@ -70,7 +70,7 @@ class StandMotion:
     of steps. Planning takes about a second. Raises UnreachableError if a leg is too short. Raises
     ModelError if the model does not have such legs, or if the motion exceeds a joint's limits.
 
-    duration [s]: of the motion. joint_names: the joints with gains, in the model's order.
+    duration [s]: duration of the motion. joint_names: the joints with gains, in the model's order.
     """
 
     def __init__(
@@ -179,11 +179,12 @@ def driven_joints(model: Model) -> list[Joint]:
 
 
 def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
-    """Return the commands (count, driven joint count) [rad] that move servos along `motion`.
+    """Return servo commands (count, driven joint count) [rad] for a motion, with feed-forward.
 
-    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not turn,
-    at rest before and after. shares (count, 2): fractions of the ground's wrench on the links
-    `soles`, left and right. Raises ModelError if the motion exceeds a joint's limits.
+    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not
+    rotate, at rest before and after. The commands compensate the servos' lag and deflection. shares
+    (count, 2): fractions of the ground's wrench on the links `soles`, left and right. Raises
+    ModelError if the motion exceeds a joint's limits.
     """
     path = CubicSpline(times, motion, bc_type="clamped")
     rates, accelerations = path(times, 1), path(times, 2)
@@ -223,12 +224,12 @@ def _borne(model: Model, q, soles, shares, base_wrench) -> list[np.ndarray]:
 
 
 def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
-    """Return horizontal positions of the centre of mass [m], same shape as `zmp` (count, ...).
+    """Return the motion of the centre of mass for a motion of the ZMP [m], with the same shape.
 
-    zmp: zero-moment points [m], `period` [s] apart, at rest before the first and after the last.
-    The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003, eq. 7), with
-    central differences for the acceleration, is one tridiagonal system. Its solution is the only
-    solution that does not diverge, and looks ahead as far as necessary.
+    zmp: zero-moment points (count, ...) [m], `period` [s] apart, at rest before the first and after
+    the last. The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003,
+    eq. 7), with central differences for the acceleration, is one tridiagonal system. The result is
+    the only bounded solution of this equation.
     """
     zmp = np.asarray(zmp, dtype=np.float64)
     c = height / (STANDARD_GRAVITY * period * period)
@@ -273,7 +274,7 @@ class StandController(Controller):
         self._phase = ""
 
     def control(self, state: State) -> Command:
-        """Return the joint positions for the end of the next tick."""
+        """Return the joint positions for the end of the next control period."""
         t = self._tick * self.period
         self._tick += 1
         if self.motion.phase(t) != self._phase:

@@ -25,8 +25,8 @@ def flattest_foothold(
 ) -> Footstep:
     """Return the flattest foothold near `nominal`, at the height of the ground.
 
-    A level sole rests on the highest point below the sole. The flattest ground leaves the smallest
-    mean gap to the sole. A foothold 20 mm farther from the nominal one must be better by 1 mm. The
+    A level sole rests on the highest point below it. The flattest ground has the smallest mean gap
+    to the sole. Each 20 mm of distance from the nominal foothold counts as much as 1 mm of gap. The
     result is `nominal` if there are no points of the ground near the foothold.
 
     Args:
@@ -34,12 +34,12 @@ def flattest_foothold(
         points: points of the ground, of a height scan for instance (n, 3) [m]. Points that are not
             finite are left out.
         outline: corners of the sole in its frame (k, 2) [m]. The enclosing rectangle is used.
-        standing: the foot that stands. If given, the moving foot passes above the ground on its
-            way. The checked way begins as far behind the standing foot as the foothold is ahead.
-            None: only footholds are considered.
-        reach: how far the foothold may move along the sole, and outward [m]. Inward, the limit is
-            20 mm, because the other foot is there.
-        margin: how much larger the rectangle is on each side [m]. Use at least the distance of
+        standing: the standing foot. If given, the moving foot must also clear the ground on its
+            path. The checked path begins as far behind the standing foot as the foothold is ahead.
+            None: only footholds are checked.
+        reach: largest displacement of the foothold along the sole and outward [m]. Inward, the
+            limit is 20 mm, because the other foot is there.
+        margin: enlargement of the rectangle on each side [m]. Use at least the distance of
             neighbouring points: with less, the sole may meet the corner of a stone between the
             points.
         clearance: height above obstacles, as a multiple of the gait's step height. Used if
@@ -74,10 +74,10 @@ def flattest_foothold(
 
 
 def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarray:
-    """Return measured points of the ground in the coordinates of a plan (n, 3) [m].
+    """Transform measured points of the ground to the coordinates of a plan (n, 3) [m].
 
-    The points are moved together with the standing sole, until this sole is at the planned pose.
-    The motion removes the robot's drift from the plan, also in height.
+    The transform maps the measured pose of the standing sole to its planned pose. It removes the
+    robot's drift from the plan, also in height.
 
     Args:
         points: measured positions (n, 3) [m].

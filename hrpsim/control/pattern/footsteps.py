@@ -55,8 +55,8 @@ class Footstep(NamedTuple):
 class Steps:
     """A number of steps of one kind. Each step moves the point midway between the feet.
 
-    forward, rise [m] and turn [rad, left positive] are per step. sideways [m, left positive]
-    applies to steps of the foot on that side. The other foot follows.
+    forward, rise [m] and turn [rad, left positive] are the displacement in each step. sideways [m,
+    left positive] applies only to steps of the foot on that side. The other foot closes up.
     """
 
     count: int
@@ -73,7 +73,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Footsteps:
-    """A sequence of steps, left and right alternately. The feet close up at the end."""
+    """A sequence of steps, left and right alternately. The last step brings the feet together."""
 
     steps: tuple[Steps, ...]
     first: str = "left"  # the foot that makes the first step
@@ -159,7 +159,7 @@ def named_walk(name: str) -> Footsteps:
 
 
 def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -> list[Footstep]:
-    """Return the footsteps of `walk` in order. The last footstep closes the feet up.
+    """Return the footsteps of `walk` in order. The last footstep brings the feet together.
 
     left, right: footholds of the soles at the start, side by side. outlines: corners of the left
     and the right sole in their frames, two arrays (k, 2) [m]. Raises WalkError if a moving or
@@ -207,7 +207,7 @@ def _other(side: str) -> str:
 
 
 def least_gap(start: Footstep, goal: Footstep, standing: Footstep, outline) -> float:
-    """Return the smallest gap between the soles [m] on the way from `start` to `goal`."""
+    """Return the smallest gap between the soles while one foot moves from `start` to `goal` [m]."""
     fixed = standing.point(outline[standing.side])
     gaps = []
     for part in np.linspace(0.0, 1.0, _CHECKS):

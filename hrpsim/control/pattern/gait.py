@@ -20,7 +20,7 @@ _ROUNDING = 1e-9  # [s]
 
 
 class Pace(NamedTuple):
-    """Factors that make a walk easier: for lengths and turns, for times, and for the sway."""
+    """Factors that make a walk easier: of lengths and turns, of times, and of the sway."""
 
     length: float = 1.0
     time: float = 1.0
@@ -60,7 +60,7 @@ class Gait:
             )
 
     def scaled(self, size: float) -> Gait:
-        """Return the gait of a robot `size` times as large: times grow with the square root."""
+        """Return the gait of a robot `size` times as large. Times are multiplied by sqrt(size)."""
         size = positive("size", size)
         return self.paced(Pace(size, math.sqrt(size)))
 
@@ -89,7 +89,7 @@ class Phase(NamedTuple):
 
 
 def phases_of(left: Footstep, right: Footstep, footsteps, gait: Gait) -> list[Phase]:
-    """Return the phases of a walk that begins with both feet on the floor, and ends so."""
+    """Return the phases of a walk that begins and ends with both feet on the floor."""
     stance = {"left": left, "right": right}
     end = gait.start
     phases = [Phase("both", 0.0, end, **stance)]
@@ -104,7 +104,10 @@ def phases_of(left: Footstep, right: Footstep, footsteps, gait: Gait) -> list[Ph
 
 
 def in_air(phase: Phase, times) -> np.ndarray:
-    """Return which `times` (n,) [s] lie strictly within `phase` if the phase lifts a foot (n,)."""
+    """Return whether each time (n,) [s] lies strictly within `phase` while it lifts a foot.
+
+    The result is False at all times if the phase lifts no foot.
+    """
     if phase.target is None:
         return np.zeros(len(times), dtype=bool)
     return (times > phase.begin + _ROUNDING) & (times < phase.end - _ROUNDING)
@@ -162,11 +165,12 @@ def zmp_reference(phases: list[Phase], gait: Gait, rest: float, inset: float, ti
 
     Each sole has a resting point, `rest` [m] ahead of the sole's frame and `inset` [m] towards the
     other sole. In single support the reference is at the resting point of the standing sole. In
-    double support a quintic moves the reference to the sole that stands next.
+    double support the reference moves to the next standing sole on a quintic polynomial.
 
     At the start and the end of the walk, the reference is midway between the two resting points.
-    The reference leaves the middle `gait.shift` [s] before the first step, and is back `gait.shift`
-    [s] after the last step. If the phases begin with a foot in the air, they continue a walk.
+    The reference leaves the middle `gait.shift` [s] before the first step, and returns there within
+    `gait.shift` [s] after the last step. Phases that begin with a foot in the air continue an
+    earlier walk.
     """
     at = {"left": (rest, -inset), "right": (rest, inset)}
     first, last = phases[0], phases[-1]

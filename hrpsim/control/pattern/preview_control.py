@@ -5,9 +5,9 @@
 
 Kajita et al., "Biped walking pattern generation by using preview control of zero-moment point",
 ICRA 2003, section 3. The state of each horizontal axis is x = (position, velocity, acceleration) of
-the centre of mass. The input u is the jerk of the centre of mass, constant over a period. The
-output p = C x is the ZMP. The ZMP error of the multibody model, from inverse dynamics, is the input
-of a second preview control. The resulting correction is added to the motion (section 4).
+the centre of mass. The input u is the jerk of the centre of mass, which is constant over a period.
+The output p = C x is the ZMP. The ZMP error of the multibody model, from inverse dynamics, is the
+input of a second preview control. The resulting correction is added to the motion (section 4).
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ ARRIVAL = 0.8  # duration of the change to the last posture [s]
 class PreviewControl:
     """Optimal tracking of a ZMP reference.
 
-    The reference is known `horizon` [s] ahead, then constant.
+    The reference is known for the next `horizon` [s], and then assumed constant.
 
     The tracking minimises the sum of  e^2 + jerk_weight du^2  over all time. e is the ZMP error,
     and du is the change of the jerk from one period to the next (Kajita 2003, eq. 10). A larger
-    jerk_weight gives a smoother motion and larger ZMP errors. height: of the centre of mass above
-    the floor [m].
+    jerk_weight gives a smoother motion and larger ZMP errors. height: height of the centre of mass
+    above the floor [m].
 
     A (3, 3), B (3,), C (3,): the cart-table model, x(k+1) = A x(k) + B u(k), p(k) = C x(k).
-    integral_gain, state_gain (3,), preview_gains (count,): the change of the jerk is
-    -integral_gain e(k) - state_gain (x(k) - x(k - 1))
-    + sum preview_gains(j) (reference(k + j) - reference(k + j - 1)), j >= 1.
+    integral_gain, state_gain (3,), preview_gains (count,): the change of the jerk is -integral_gain
+    e(k) - state_gain (x(k) - x(k - 1)) + sum preview_gains(j) (reference(k + j) - reference(k + j -
+    1)), j >= 1.
     """
 
     def __init__(
@@ -72,20 +72,27 @@ class PreviewControl:
         self.preview_gains[-1] += self.state_gain[0] - self.preview_gains.sum()
 
     def follow(self, reference, start=0.0) -> tuple[np.ndarray, np.ndarray]:
-        """Return the centre of mass and its ZMP (n, axes) [m] for the ZMP reference (n, axes).
+        """Compute the motion of the centre of mass that tracks a ZMP reference (n, axes) [m].
 
         The centre of mass rests at `start` (axes,) before the motion. The reference keeps its last
         value after its last sample.
+
+        Returns:
+            (centre of mass (n, axes) [m], ZMP (n, axes) [m]).
         """
         reference = np.asarray(reference, dtype=np.float64)
         rest = PreviewState.at_rest(np.broadcast_to(start, reference.shape[1:]))
         return self.resume(reference, rest, len(reference), 0)[:2]
 
     def resume(self, reference, state: PreviewState, count: int, stop: int):
-        """Return centre of mass and ZMP (count, axes) [m], and the state at sample `stop`.
+        """Continue to track a ZMP reference from a state of preview control.
 
-        reference: of the ZMP from now on (n, axes), constant after the last sample. The reference
-        may differ from the previous reference: the motion is then the optimum for the new one.
+        reference: the ZMP reference from now on (n, axes), constant after the last sample. The
+        reference may differ from the previous reference. The motion is then optimal for the new
+        reference.
+
+        Returns:
+            (centre of mass (count, axes) [m], ZMP (count, axes) [m], state at sample `stop`).
         """
         held = np.repeat(reference[-1:], len(self.preview_gains), axis=0)
         changes = np.diff(np.concatenate([reference, held]), axis=0)
@@ -125,7 +132,7 @@ class Ground(NamedTuple):
 
 
 class Corrected(NamedTuple):
-    """A motion, with the floor's forces on the robot."""
+    """A motion of the robot, with the forces of the floor."""
 
     waist: np.ndarray  # x y z yaw (n, 4) [m, rad]
     motion: np.ndarray  # configurations (n, nq)

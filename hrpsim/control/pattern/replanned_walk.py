@@ -3,9 +3,9 @@
 
 """A walk that is replanned at every touch-down, from the present motion.
 
-Each plan has the next step and three more steps like it. Only the next step is made. Preview
-control looks ahead to the others. Position and velocity of the centre of mass continue from the
-previous plan.
+Each plan has the next step and three more steps of the same kind. Only the next step is made. The
+other steps are the preview for preview control. Position and velocity of the centre of mass
+continue from the previous plan.
 """
 
 from __future__ import annotations
@@ -79,16 +79,16 @@ class WalkSection(NamedTuple):
 
 
 class ReplannedWalk:
-    """Plan a walk section by section.
+    """A planner of a walk, section by section.
 
     Positions are in the world of the plan: the waist begins above the origin, heading along x.
-    limits: the largest velocities. stance: footholds at the end of the last section.
+    limits: the largest velocities. stance: footholds of the soles at the end of the last section.
 
     Args:
         body: the robot in half-sitting.
         gait: heights and times of steps for legs of 0.6 m, scaled to the legs of `body`.
         pace: from `fitting_pattern`.
-        period: of the samples [s].
+        period: time between samples [s].
     """
 
     def __init__(self, body: WalkingBody, gait: Gait, pace: Pace, period: float) -> None:
@@ -133,12 +133,12 @@ class ReplannedWalk:
 
         Args:
             velocity: desired velocity. `limits.within` reduces a velocity beyond the limits.
-            place: place(nominal, standing) returns the footstep to make instead of `nominal`.
-                `standing` is the foot that stands during the step.
+            place: function place(nominal, standing) that returns the footstep to make instead of
+                `nominal`. `standing` is the foot that stands during the step.
 
         Raises:
             WalkError: if no shorter step is possible either.
-            UnreachableError: likewise.
+            UnreachableError: as for WalkError.
         """
         velocity = self.limits.within(velocity)
         if self.is_standing and not any(velocity):

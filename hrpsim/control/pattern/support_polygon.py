@@ -100,7 +100,7 @@ def margins(points, polygon) -> np.ndarray:
     """Return the signed distances of `points` (n, 2) to the edges of a convex polygon (n,) [m].
 
     polygon: corners (k, 2), counter-clockwise. Inside, the value is the distance to the nearest
-    edge. Outside, the value is negative: the largest distance beyond the line of an edge.
+    edge. Outside, the value is the negative of the largest distance beyond the line of an edge.
     """
     return _depths(points, polygon).min(axis=1)
 
@@ -122,10 +122,10 @@ def _depths(points, polygon) -> np.ndarray:
 
 
 def inset(polygon, margin: float) -> np.ndarray:
-    """Return the corners (k, 2) of the polygon's part that is `margin` [m] inside of every edge.
+    """Shrink a polygon by `margin` [m] at every edge, and return the corners (k, 2).
 
     polygon: corners (n, 2), counter-clockwise. The result is counter-clockwise too. If nothing is
-    left, the result is the mean of the corners, alone.
+    left, the result is a single point, the mean of the corners.
     """
     polygon = np.asarray(polygon, dtype=np.float64)
     kept = polygon
@@ -149,9 +149,10 @@ def inset(polygon, margin: float) -> np.ndarray:
 
 @kernel
 def nearest_in(corners: Matrix, count: int, x: float, y: float) -> tuple[float, float]:
-    """Return the point of a convex polygon, inside or on an edge, that is nearest to (x, y).
+    """Return the point (x, y) of a convex polygon that is nearest to a point.
 
-    corners: (k, 2), counter-clockwise. Only the first `count` belong to the polygon.
+    A point inside the polygon is returned unchanged. corners: (k, 2), counter-clockwise. Only the
+    first `count` corners belong to the polygon.
     """
     nearest_x, nearest_y, least = x, y, np.inf
     outside = count < 3

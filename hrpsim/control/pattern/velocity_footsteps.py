@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Footsteps from a velocity command. The support foot and the command give the next step."""
+"""Footsteps from velocity commands: the support foot and the command determine the next step."""
 
 import math
 from collections import deque
@@ -28,7 +28,7 @@ class Velocity(NamedTuple):
 
 
 class VelocityLimits(NamedTuple):
-    """The largest forward, sideways and turning velocity, each without the others."""
+    """The largest forward, sideways and turning velocity, each if the others are zero."""
 
     forward: float  # [m/s]
     backward: float  # [m/s]
@@ -38,8 +38,8 @@ class VelocityLimits(NamedTuple):
     def within(self, velocity: Velocity) -> Velocity:
         """Return the velocity, reduced to the limits. Direction and curvature stay the same.
 
-        The forward, sideways and turning velocities, as fractions of their limits, add up to at
-        most 1. The same holds for a step that is a mean of the largest steps of each kind.
+        The forward, sideways and turning velocities, as fractions of their limits, then add up to
+        at most 1.
         """
         forward, left, turn = velocity
         along = self.forward if forward >= 0.0 else self.backward
@@ -79,7 +79,7 @@ def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: fl
 class VelocityCommands:
     """Velocity commands with start times.
 
-    The velocity is zero from `timeout` [s] after the last.
+    The velocity is zero `timeout` [s] after the last command.
     """
 
     def __init__(self, timeout: float) -> None:
@@ -105,7 +105,10 @@ class VelocityCommands:
         self._waiting.insert(at, (time, Velocity(*velocity)))
 
     def at(self, time: float) -> Velocity:
-        """Return the velocity that applies at `time` [s]. `time` decreases after `restart` only."""
+        """Return the velocity that applies at `time` [s].
+
+        `time` must not decrease from call to call, except after `restart`.
+        """
         self._now = time
         while self._waiting and self._waiting[0][0] <= time:
             self._last = self._waiting.popleft()
@@ -113,7 +116,7 @@ class VelocityCommands:
         return velocity if time - since <= self.timeout else Velocity()
 
     def restart(self, now: float) -> None:
-        """Forget the velocities before `now` [s]. Forget all if time has gone back to `now`."""
+        """Forget the commands before `now` [s], or all commands if time has gone back to `now`."""
         later = [given for given in self._waiting if given[0] >= now >= self._now]
         self._waiting = deque(later)
         self._last, self._now = (-math.inf, Velocity()), now

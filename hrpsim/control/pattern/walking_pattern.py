@@ -52,7 +52,7 @@ _FLAT = 0.01  # largest height difference that counts as level ground [m]
 
 @dataclass(frozen=True)
 class WalkingPattern:
-    """A walk, sample by sample, in the world [m, rad]: the floor is z = 0, the walk starts along x.
+    """The samples of a walk in the world [m, rad]. The floor is z = 0, and the walk starts along x.
 
     Index 0 is the left foot and index 1 the right foot.
     """
@@ -84,19 +84,20 @@ def walking_pattern(
 ) -> WalkingPattern:
     """Return the joint trajectories of a walk.
 
-    Lengths of the named walks and of the default gait are for legs of 0.6 m. Lengths scale with the
-    leg, and times with the leg's square root. The walk starts and ends in half-sitting, at first
-    with the waist above the world's origin. Only the legs move: all other joints keep their angles
-    of half-sitting. Rubber bushes remain at zero, so robots with and without bushes have the same
-    angles. The sequence has the ZMP of the multibody model and the torques that the motion needs.
+    Lengths of the named walks and of the default gait are for legs of 0.6 m. Lengths are
+    proportional to the leg length, and times to its square root. The walk starts and ends in
+    half-sitting, and starts with the waist above the world's origin. Only the legs move: all other
+    joints keep their angles of half-sitting. Rubber bushes remain at zero, so robots with and
+    without bushes have the same angles. The sequence has the ZMP of the multibody model and the
+    torques that the motion needs.
 
     Args:
-        model: two legs of six joints, a free base at the waist.
+        model: robot with two legs of six joints and a free base at the waist.
         walk: a name, as for `hrpsim walk --pattern`, or Footsteps.
         gait: heights and times of the steps.
-        period: of the samples [s].
+        period: time between samples [s].
         soles: links of the left and right sole.
-        pace: how much shorter and slower the steps are, and how far inside the soles the ZMP stays.
+        pace: factors of lengths, times and sway of the ZMP.
 
     Raises:
         WalkError: for an unknown name, soles that come too near each other, joints beyond their
@@ -149,10 +150,14 @@ def walking_pattern(
 def fitting_pattern(
     model: Model, walk: str | Footsteps, *, soles: tuple[str, str] = ("l_sole", "r_sole")
 ) -> tuple[WalkingPattern, Pace]:
-    """Return the pattern of the first pace that the legs can follow, and this pace.
+    """Return the walking pattern at the fastest pace that the legs can follow.
 
-    The paces are PACES, then NARROW_PACES. A walk that climbs is made slower, not smaller. If the
-    legs can follow no pace, the error of `walking_pattern` at the slowest pace is raised.
+    The paces are tried in the order of PACES, then NARROW_PACES. A walk that climbs is made slower,
+    not smaller. If the legs can follow no pace, the error of `walking_pattern` at the slowest pace
+    is raised.
+
+    Returns:
+        (pattern, pace).
     """
     climbs = (named_walk(walk) if isinstance(walk, str) else walk).climbs
     paces = [Pace(1.0, pace.time) for pace in PACES] if climbs else [*PACES, *NARROW_PACES]
@@ -262,8 +267,8 @@ def _pose(step: Footstep) -> np.ndarray:
 def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
     """Raise WalkError for a walk in which a shank or an ankle link meets the floor.
 
-    The checked postures are those at which an ankle joint turns farthest while its foot stands.
-    soles, legs: left and right. motion: configurations (n, nq). on_floor: which soles stand (n, 2).
+    The checked postures have the largest rotation of an ankle joint while its foot stands. soles,
+    legs: left and right. motion: configurations (n, nq). on_floor: which soles stand (n, 2).
     """
     for sole, leg, stands in zip(soles, legs, on_floor.T):
         standing = motion[stands]

@@ -25,10 +25,10 @@ _LEVEL = 1e-6  # [m] and relative
 class WalkingBody:
     """A robot in half-sitting, with the waist above the world's origin and the soles on z = 0.
 
-    Half-sitting is the keyframe `half_sitting` of the description. Without this keyframe, the leg
-    angles are HRP-2's and all other joints are at zero. soles: links of the left and the right
-    sole. Raises ModelError if the model has no free base, no legs of six joints or no flat soles,
-    and if the soles are not level in half-sitting.
+    Half-sitting is the keyframe `half_sitting` of the description. Without this keyframe, the legs
+    have the angles of HRP-2, and all other joints are at zero. soles: links of the left and the
+    right sole. Raises ModelError if the model has no free base, no legs of six joints or no flat
+    soles, and if the soles are not level in half-sitting.
 
     rest: the configuration (nq,), with the base at the origin. stance: footholds of the soles
     (left, right). com: centre of mass (3,) [m]. waist_height, leg_length [m]. outlines: corners of
@@ -68,10 +68,11 @@ class WalkingBody:
         return q
 
     def motion(self, waist, soles) -> np.ndarray:
-        """Return configurations (n, nq). All joints except the legs stay as in half-sitting.
+        """Return configurations (n, nq) for given motions of waist and soles.
 
         waist: x, y, z, yaw (n, 4) [m, rad]. soles: x, y, z, yaw of the left and the right sole (n,
-        2, 4) [m, rad]. Raises UnreachableError if a leg is too short.
+        2, 4) [m, rad]. All joints except the legs stay as in half-sitting. Raises UnreachableError
+        if a leg is too short.
         """
         motion = np.tile(self.rest, (len(waist), 1))
         motion[:, :3] = waist[:, :3]
@@ -90,10 +91,13 @@ class WalkingBody:
 
 
 def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return velocities and accelerations (n, nv) of configurations (n, nq), `period` [s] apart.
+    """Compute velocities and accelerations of configurations (n, nq) by central differences.
 
-    The method is central differences. The robot rests before the first and after the last
-    configuration. The base must stay level: it may travel and turn about the vertical.
+    The configurations are `period` [s] apart. The robot rests before the first and after the last
+    configuration. The base must stay level, but may travel and turn about the vertical.
+
+    Returns:
+        (velocities (n, nv), accelerations (n, nv)).
     """
     motion = np.asarray(motion, dtype=np.float64)
     if np.abs(motion[:, 3:5]).max() > 1e-9:
@@ -116,7 +120,7 @@ def rates(model: Model, motion, period: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def floor_wrenches(model: Model, motion, period: float) -> np.ndarray:
-    """Return the wrench of the floor (n, 6) [N, Nm], about the world's origin, along its axes.
+    """Return the wrench of the floor (n, 6) [N, Nm] that a motion needs, in the world's frame.
 
     motion: configurations (n, nq), `period` [s] apart, on a level base that may turn about the
     vertical. Raises ModelError if the base leans.
@@ -126,7 +130,7 @@ def floor_wrenches(model: Model, motion, period: float) -> np.ndarray:
 
 
 def in_world(motion, in_base) -> np.ndarray:
-    """Return wrenches on level bases (n, 6), about the world's origin, along its axes."""
+    """Transform wrenches on level bases (n, 6) to the world's frame."""
     wrenches = in_base.copy()
     yaw = 2.0 * np.arctan2(motion[:, 5], motion[:, 6])
     wrenches[:, :2], wrenches[:, 3:5] = turned(in_base[:, :2], yaw), turned(in_base[:, 3:5], yaw)
@@ -144,8 +148,8 @@ def zero_moment_points(wrenches, heights=0.0) -> np.ndarray:
 def sole_wrenches(wrenches, soles, shares) -> np.ndarray:
     """Return the wrenches on the left and the right sole, each in its frame (n, 2, 6) [N, Nm].
 
-    Each sole bears its share (n, 2) of the floor's force, at the sole's origin. The remaining
-    moment is divided in the same shares. soles: x, y, z, yaw of both soles (n, 2, 4) [m, rad].
+    shares (n, 2): fraction of the floor's force that acts at each sole's origin. The remaining
+    moment is divided by the same fractions. soles: x, y, z, yaw of both soles (n, 2, 4) [m, rad].
     """
     force, moment = wrenches[:, None, :3] * shares[:, :, None], wrenches[:, 3:]
     left = moment - np.cross(soles[:, :, :3], force).sum(axis=1)

@@ -3,5 +3,5 @@
 
 """Actuators with a model: command delay, motor limits, gear, friction, encoders, heat.
 
-Imports model, kinematics, dynamics and jit.
+Imports model, kinematics, dynamics and compile.
 """

@@ -72,13 +72,18 @@ def command_in_effect(
 
 @inlined_kernel
 def present_share(actuator: Actuator) -> float:
-    """Return the derivative of the command in effect by the present command, from 0 to 1 [1]."""
+    """Return the weight of the present command in the command in effect, from 0 to 1.
+
+    The command in effect is a weighted mean of the present command and of stored commands.
+    """
     return 0.0 if actuator.delay_steps > 0 else 1.0 - actuator.delay_part
 
 
 @inlined_kernel
 def command_rate(actuator, stored, slot, time_step: Seconds):
-    """Return the derivative of the command's constant part by the delay [Nm/s or N/s].
+    """Return the change of the command in effect per second of additional delay [Nm/s or N/s].
+
+    Only the command's constant part, `constant`, counts.
 
     Args:
         actuator: record with a delay.
@@ -92,11 +97,14 @@ def command_rate(actuator, stored, slot, time_step: Seconds):
 
 @inlined_kernel
 def delayed_slots(slot: Index, actuator: Actuator | Sensor) -> tuple[int, int]:
-    """Return the two slots of a buffer with the values around a delay, the newer slot first.
+    """Return the slots of the two stored values that are nearest in time to a delay.
 
     Args:
         slot: slot of the present step.
         actuator: record with the buffer's `slots` and with `delay_steps`.
+
+    Returns:
+        (slot of the newer value, slot of the older value).
     """
     newer = slot - actuator.delay_steps
     newer = newer if newer >= 0 else newer + actuator.slots

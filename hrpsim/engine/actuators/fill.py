@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Convert the properties of actuators (hrpsim.Actuator) to the kernels' ACTUATOR records."""
+"""Convert actuator properties (hrpsim.Actuator) to ACTUATOR records, which the kernels read."""
 
 import math
 from collections.abc import Sequence
@@ -46,9 +46,10 @@ def actuator_records(
 def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
     """Clear the joint limits that actuator models replace.
 
-    An actuator model has its own limits of effort and velocity, so the joint's become infinite.
-    With a rigid gear, the friction of joint and actuator acts at the joint. Its value here only
-    marks that there is friction. Each step writes the value that acts.
+    An actuator model limits effort and velocity itself, so these limits of the joint become
+    infinite. With a rigid gear, dry friction of actuator and joint acts at the joint. The joint's
+    friction is set to a non-zero value here, which only marks that friction exists. Each step
+    writes the true value.
 
     Args:
         units: ACTUATOR records.
@@ -60,7 +61,7 @@ def leave_to_actuators(units: np.ndarray, dofs: np.ndarray) -> None:
 
 
 def slots_of(delay: float, time_step: float) -> int:
-    """Return the number of past values that a delay of one signal needs.
+    """Return the number of past values that must be stored to delay one signal.
 
     Args:
         delay: [s].
@@ -79,7 +80,7 @@ def slots_of(delay: float, time_step: float) -> int:
 
 
 def fill_delay(record: np.void, delay: float, time_step: float) -> None:
-    """Write the delay of values to a record: `slots`, `delay_steps` and the remainder `delay_part`.
+    """Write a delay to a record: whole steps (`delay_steps`), fraction (`delay_part`) and `slots`.
 
     Args:
         record: record of the actuator or sensor, written.

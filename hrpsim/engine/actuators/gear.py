@@ -4,10 +4,10 @@
 """Motor and gear of an actuator in one step: the torque on the joint as a function of its motion.
 
 With a rigid gear the motor moves with the joint. Without losses the joint has the rotor's inertia
-and friction. For losses see engine.actuators.lossy_gear. With two masses the motor's inertia J lies
-behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New models for backlash
-and gear play"). Within the backlash the spring relaxes and transmits nothing. At a flank the spring
-transmits
+and friction. The file lossy_gear.py describes gears with losses. With two masses the motor's
+inertia J lies behind a spring and damper with a dead zone (Nordin, Galic and Gutman 1997, "New
+models for backlash and gear play"). Within the backlash the spring relaxes and transmits nothing.
+At a flank the spring transmits
 
     T = k (twist + twist') / 2 + c (twist' - twist) / dt,   no pull.
 
@@ -20,10 +20,10 @@ Within one state of limits, flank and friction, the joint therefore sees one tor
 The solved motion shows whether the assumed state is right (hrpsim.engine.step.motion.actuators).
 
 Dry friction of motor and gear has Stribeck's curve, and losses in proportion to the load. A gear
-has the efficiencies e (motor drives) and b (driven back). For the torque T on the joint, the gear
-needs T / e or b T of its motor. Both are Coulomb friction about a mean: a torque (1 / e + b) / 2 T,
-and a friction (1 / e - b) / 2 |T| on the motor. Sticking and the direction of motion therefore need
-no special case.
+has the efficiencies e (motor drives) and b (driven back). To transmit the torque T to the joint,
+the gear takes T / e or b T from its motor. The mean of both is the torque (1 / e + b) / 2 T. The
+difference from the mean is Coulomb friction of (1 / e - b) / 2 |T| on the motor. Sticking and the
+direction of motion therefore need no special case.
 """
 
 import math
@@ -42,7 +42,7 @@ _AT_REST = 2.0  # direction of a motor that may stick
 
 @inlined_kernel
 def dry_friction(actuator: Actuator, speed: float) -> float:
-    """Return the level of dry friction by Stribeck's curve [Nm or N].
+    """Return the dry friction of a moving motor by Stribeck's curve [Nm or N].
 
     Args:
         actuator: constants of the actuator.
@@ -58,9 +58,10 @@ def dry_friction(actuator: Actuator, speed: float) -> float:
 
 @inner_kernel
 def linearise(actuator: Actuator, step_state: ActuatorStep, joint_end: float) -> None:
-    """Write the torque on the joint, linear about a velocity of the joint at the end of the step.
+    """Linearise the torque on the joint about a final velocity of the joint.
 
-    The kernel writes `torque`, `slope`, `reach`, `joint_end`, and the motor's velocity and torque.
+    The kernel writes `torque`, `slope` and `joint_end`, the velocity range `reach` in which the
+    linear torque is exact, and the motor's velocity and torque.
 
     Args:
         actuator: constants of the actuator.
@@ -91,7 +92,7 @@ def settle(
     """Linearise the torque about the joint's predicted final velocity.
 
     The prediction solves I joint_end - dt torque(joint_end) = momentum, by Newton's method with a
-    bracket. All forces but the actuator's torque are kept.
+    bracket. All other forces are held constant.
 
     Args:
         actuator: record of the actuator's constants.
@@ -184,10 +185,11 @@ def _linearise_two_masses(actuator: Actuator, step_state: ActuatorStep, joint_en
 def begin_gear(
     actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, time_step: Seconds
 ) -> None:
-    """Write the gear's torque in a step without backlash, as a function of the final velocities.
+    """Write the torque of a gear without backlash as a linear function of the final velocities.
 
-    The damper acts by the trapezoidal rule if motor and link do not swing about each other from
-    step to step. A stronger damper brings motor and link to rest relative to each other.
+    The damper acts by the trapezoidal rule if its damping is small enough to avoid oscillation of
+    motor and link from step to step. A stronger damper acts implicitly, and brings motor and link
+    to rest relative to each other.
 
     Args:
         actuator: constants of the actuator.
@@ -210,9 +212,16 @@ def begin_gear(
 def gear_torque(
     actuator: Actuator, step_state: ActuatorStep, rate: float
 ) -> tuple[float, float, float]:
-    """Return (gear torque, derivative by the motor's speed, reach).
+    """Return the torque that the gear transmits at a relative velocity of motor and joint.
 
-    The derivative holds if the motor's speed changes by at most the reach.
+    Args:
+        actuator: constants of the actuator.
+        step_state: record of the actuator in this step, after `begin_gear`.
+        rate: final velocity of the motor relative to the joint [rad/s or m/s].
+
+    Returns:
+        (torque [Nm or N], derivative with respect to the motor's velocity [Nms/rad or Ns/m], reach
+        [rad/s or m/s]). The derivative holds if the velocity changes by at most the reach.
     """
     torque = step_state.gear_torque + step_state.of_rate * rate
     beyond = abs(torque) - actuator.dead_torque
@@ -224,7 +233,11 @@ def gear_torque(
 
 @inlined_kernel
 def relax_twist(actuator: Actuator, state: ActuatorState) -> float:
-    """Return the twist of the gear's spring that transmitted state.torque [rad or m]."""
+    """Return the twist of the gear's spring at the end of a step, for the next step [rad or m].
+
+    While a tooth flank transmits torque, the twist is the deflection less half the backlash. Within
+    the backlash the twist relaxes.
+    """
     if state.torque > 0.0:
         return state.deflection - actuator.half_backlash
     if state.torque < 0.0:

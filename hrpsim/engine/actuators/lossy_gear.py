@@ -93,8 +93,8 @@ def settle_losses(
 ) -> None:
     """Linearise the torque about the joint's predicted final velocity v'.
 
-    v' solves inertia v' = momentum + dt (T(v') - joint friction), by Newton's method on one side. A
-    moving joint without a row `slides`. Otherwise the joint gets the row of a joint at rest.
+    Newton's method solves inertia v' = momentum + dt (T(v') - joint friction) on one side of v' =
+    0. If `slides` is set, a moving joint gets no friction row.
 
     Args:
         actuator: record of the actuator's constants.

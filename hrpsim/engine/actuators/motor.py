@@ -6,8 +6,9 @@
 A motor at the voltage V with the back EMF K w draws the current (V - K w) / R. Its torque lies
 between K (-V - K w) / R and K (V - K w) / R, and within the current limit. K includes the gear
 ratio. While the motor is driven against its torque (regeneration), the back EMF adds to the
-voltage. Then only the current limit I counts, unless the back EMF exceeds V + R I: the motor then
-brakes with the larger torque that the back EMF causes. Temperatures of winding and housing:
+voltage. The torque is then limited by the current limit I alone. If the back EMF exceeds V + R I,
+the motor brakes with the larger torque that the back EMF causes. Temperatures of winding and
+housing:
 
 C_w dT_w/dt = R i^2 - (T_w - T_h) / r_wh,   C_h dT_h/dt = (T_w - T_h) / r_wh - (T_h - T_a) / r_ha
 """
@@ -24,13 +25,22 @@ _LIMITER = 1e-6
 
 @inlined_kernel
 def warmed(value: float, rise: float, temperature: float, actuator: Actuator) -> float:
-    """Return a motor constant at a temperature: value (1 + rise (temperature - reference))."""
+    """Return a motor constant (resistance or torque constant) at a temperature.
+
+    The result is value (1 + rise (temperature - reference)), in the unit of `value`.
+
+    Args:
+        value: constant at the reference temperature.
+        rise: relative change [1/K].
+        temperature: [degree Celsius].
+        actuator: constants of the actuator, with the reference temperature.
+    """
     return value * (1.0 + rise * (temperature - actuator.reference))
 
 
 @inlined_kernel
 def current_share(actuator: Actuator, state: ActuatorState) -> float:
-    """Return the share of the current limit that the winding's temperature allows."""
+    """Return the fraction of the current limit that the winding's temperature allows [0..1]."""
     if actuator.has_heat == 0 or state.winding_temperature <= actuator.derating_temperature:
         return 1.0
     span = actuator.limit_temperature - actuator.derating_temperature
@@ -155,9 +165,9 @@ def motor_torque(
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
 
     Returns:
-        (torque [Nm or N], derivative by the motor's velocity, derivative by the joint's velocity
-        [Nms/rad or Ns/m], reach [rad/s or m/s]). The derivatives hold if both velocities change by
-        at most the reach.
+        (torque [Nm or N], derivatives with respect to the velocities of motor and joint [Nms/rad or
+        Ns/m], reach [rad/s or m/s]). The derivatives hold if both velocities change by at most the
+        reach.
     """
     demand = step_state.demand - step_state.of_motor * motor_end - step_state.of_joint * joint_end
     speed = step_state.motor_start + step_state.weight * (motor_end - step_state.motor_start)

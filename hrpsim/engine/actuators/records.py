@@ -150,7 +150,7 @@ ACTUATOR_STEP = np.dtype(
 
 
 class Actuators(NamedTuple):
-    """The actuators with a model of a scene."""
+    """The actuators of a scene that have an actuator model, as records for the kernels."""
 
     units: np.ndarray = constant(
         "properties of actuators with a model", ACTUATOR, Axis.ACTUATOR, refers={"dof": Axis.DOF}

@@ -3,10 +3,10 @@
 
 """Bounds of shapes and bodies: balls, boxes, and a bound on the motion of a body's shapes.
 
-Suppose that a body has moved by d [m] and turned from R' to R since the candidate list was made.
-Let `arm` be the largest distance of a shape's centre from the body's origin. No centre has then
-moved by more than d + |R - R'| arm, in the Frobenius norm. If this bound is within the margin of
-the list, the list is complete, and shapes without a listed pair need no further check.
+d [m] is the displacement of a body since the candidate list was made. The body's rotation changed
+from R' to R. Let `arm` be the largest distance of a shape's centre from the body's origin. Then no
+centre has moved by more than d + |R - R'| arm, in the Frobenius norm. If this bound is within the
+margin of the list, the list is complete, and shapes without a listed pair need no further check.
 """
 
 import math
@@ -141,12 +141,14 @@ def all_quiet(
 ) -> bool:
     """Return whether the candidate list is certainly complete and no shape is fast.
 
+    A shape is fast if it moves by more than `fast` times its thickness in a step.
+
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
         margin: margin of the candidate list [m].
         time_step: [s].
-        fast: fraction of its thickness beyond which a shape's motion in a step is fast.
+        fast: limit of the motion in a step, as a fraction of the thickness.
         body_bounds: bounds of the bodies.
     """
     for k in range(body_bounds.shape[0]):
@@ -197,7 +199,12 @@ def _moves_little(
 
 @inlined_kernel
 def farthest_speed(link: Kinematics, carrying: BodyBounds) -> float:
-    """Return a bound on the speed of a body's shapes [m/s]."""
+    """Return an upper bound on the speed of all points of a body's shapes [m/s].
+
+    Args:
+        link: KINEMATICS record of the body.
+        carrying: BODY_BOUNDS record of the body.
+    """
     return fastest_within(link.v, link.p[0], link.p[1], link.p[2], carrying.extent)
 
 
@@ -216,7 +223,7 @@ def fastest_within(v: Vec6, x: float, y: float, z: float, radius: float) -> floa
 
 @inner_kernel
 def forget_listing(body_bounds: Records[BodyBounds]) -> None:
-    """Invalidate the stored poses of the candidate list."""
+    """Mark the candidate list as outdated in all BODY_BOUNDS records."""
     for k in range(body_bounds.shape[0]):
         body_bounds[k].slack = -1.0
 

@@ -70,7 +70,7 @@ def keep_candidates(
 ) -> bool:
     """Update the listed shapes if the candidate list is still complete and no shape is fast.
 
-    Shapes without a listed pair stay unchanged.
+    Shapes in no listed pair are not updated.
 
     Returns:
         Whether the list is still valid. If not, nothing was changed.
@@ -89,7 +89,11 @@ def keep_candidates(
 def place_centers(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], collision: Collision
 ) -> bool:
-    """Update all shapes' centres and reach. Return whether the candidate list may be incomplete."""
+    """Update the centres of all moving shapes and the distances that they can move in a step.
+
+    Returns:
+        Whether a shape has moved so far that the candidate list may be incomplete.
+    """
     margin, dt, continuous = settings.contact_margin, settings.time_step, settings.continuous
     stale = False
     for k in range(collision.moving.shape[0]):

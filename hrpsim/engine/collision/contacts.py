@@ -63,7 +63,16 @@ def place_shape(
     R_out: Mat3,
     p_out: Vec3,
 ) -> None:
-    """Write the pose of a shape: rotation, and position relative to the point `reference`."""
+    """Write the pose of a shape from the pose of its body.
+
+    Args:
+        forest: constants of the bodies and joints.
+        kinematics: KINEMATICS records of the bodies (n,).
+        shape: SHAPE record.
+        reference: origin of the written position, in the world (3,) [m].
+        R_out: rotation from the shape's frame to the world (3, 3), written.
+        p_out: position relative to `reference`, along world axes (3,) [m], written.
+    """
     L, t = shape.placement_R, shape.placement_p
     if shape.body < 0:
         for r in range(3):
@@ -83,7 +92,7 @@ def place_shape(
 
 @inlined_kernel
 def far_apart(a: Shape, b: Shape, margin: Metres) -> bool:
-    """Return whether two shapes are certainly further apart than `margin`."""
+    """Return whether the bounding balls of two shapes are further apart than `margin` [m]."""
     dx = b.center[0] - a.center[0]
     dy = b.center[1] - a.center[1]
     dz = b.center[2] - a.center[2]
@@ -448,8 +457,8 @@ def recall_impulses(counts: Counts, collision: Collision) -> int:
     """Match contacts with the contacts of the last step, and copy their impulses (warm start).
 
     New contacts start from zero. Both lists of contacts are sorted by pair, so one pass matches
-    all. The friction axes of a new contact are turned by a pseudo-random angle, which depends on
-    the number of contacts that were new before (counts.born_count).
+    all. The friction axes of a new contact are turned by a pseudo-random angle. The angle depends
+    on the number of earlier new contacts (counts.born_count).
 
     Returns:
         The number of new contacts.
@@ -495,14 +504,19 @@ def recall_impulses(counts: Counts, collision: Collision) -> int:
 
 @inlined_kernel
 def copy_memory(memory: SolverMemory | StoredMemory, memory_out: StoredMemory) -> None:
-    """Copy the memory of which solver to try first."""
+    """Copy the record that remembers which solver to try first in the next step."""
     memory_out.state, memory_out.interval = memory.state, memory.interval
     memory_out.remaining = memory.remaining
 
 
 @inlined_kernel
 def copy_penalty(kept: Penalty, penalty_out: Penalty) -> None:
-    """Copy the friction state of a penalty contact: phase, anchors, slip."""
+    """Copy the friction state of a penalty contact from the last step: phase, anchors, slip.
+
+    Args:
+        kept: CONTACT record of the last step.
+        penalty_out: record to write.
+    """
     penalty_out.phase, penalty_out.softening = kept.phase, kept.softening
     for r in range(3):
         penalty_out.anchor_a[r], penalty_out.anchor_b[r] = kept.anchor_a[r], kept.anchor_b[r]
@@ -511,7 +525,12 @@ def copy_penalty(kept: Penalty, penalty_out: Penalty) -> None:
 
 @inlined_kernel
 def find_changes(before: Contact, contact_out: Contact) -> None:
-    """Write the changes of a contact's point and normal since the last step."""
+    """Write the displacement of a contact point and the change of its normal since the last step.
+
+    Args:
+        before: CONTACT record of the last step.
+        contact_out: CONTACT record of this step, changed.
+    """
     for r in range(3):
         contact_out.moved_a[r] = contact_out.point_a[r] - before.point_a[r]
         contact_out.moved_b[r] = contact_out.point_b[r] - before.point_b[r]
@@ -521,7 +540,15 @@ def find_changes(before: Contact, contact_out: Contact) -> None:
 
 @inlined_kernel
 def copy_drift(kept: Drift, gap: float, drift_out: Drift) -> None:
-    """Copy the drift of a contact in the last rk4 step: gap error, and slip while sticking."""
+    """Copy the errors of a contact that the last step of the rk4 integrator left for correction.
+
+    The errors are the gap error, and the displacement while the contact should have stuck.
+
+    Args:
+        kept: CONTACT record of the last step.
+        gap: present gap [m].
+        drift_out: record of the errors, written.
+    """
     drift_out.missed_gap = kept.held_gap - gap
     drift_out.has_slipped = kept.has_slipped
     if kept.has_slipped:

@@ -231,7 +231,20 @@ def lowest_along(
     best: float,
     stack: Indices,
 ) -> float:
-    """Return the minimum of `start` + (x, y, z) p over the vertices p of a solid, up to `best`."""
+    """Return the minimum of start + d . p over the vertices p of a solid.
+
+    Values above `best` are returned as `best`.
+
+    Args:
+        polyhedra: pool of solids.
+        number: number of the solid.
+        x: component of the direction d along x of the solid's frame.
+        y: component along y.
+        z: component along z.
+        start: constant that is added [m if d is a unit vector].
+        best: upper limit of the result.
+        stack: work (STACK_DEPTH,).
+    """
     stack[0] = polyhedra.solids[number].root
     waiting = 1
     while waiting > 0:
@@ -274,15 +287,16 @@ def shape_distance(
 ) -> float:  # fmt: skip
     """Return the distance of two shapes [m].
 
-    The distance is 0 if the shapes overlap, and never larger than `at_most`. If no shape is a mesh,
-    the result is the distance that hrpsim.engine.collision.manifold.collide finds.
+    The distance is 0 if the shapes overlap. Distances above `at_most` are returned as `at_most`. If
+    no shape is a mesh, the result is the distance that hrpsim.engine.collision.manifold.collide
+    finds.
 
     Args:
         polyhedra: pool of solids.
         kind_a: kind of shape a.
         size_a: size of shape a (3,) [m].
-        solid_a: number of the solid of shape a, -1 for half-spaces. Without a mesh among the two
-            shapes, -1 for all.
+        solid_a: number of the solid of shape a, -1 for half-spaces. -1 too if neither shape is a
+            mesh.
         R_a: rotation from the frame of shape a to the world (3, 3).
         p_a: position of shape a in the world (3,) [m].
         kind_b: kind of shape b.
@@ -324,7 +338,10 @@ def distance(
     kind_b: int, size_b: Vec3, solid_b: Index, R_b: Mat3, p_b: Vec3, at_most: float,
     manifold: Records[Manifold], solid_pair: Records[SolidPair],
 ) -> float:  # fmt: skip
-    """Return `shape_distance` with records (1,) for work: for calls from Python."""
+    """Return the distance of two shapes, as `shape_distance`, in calls from Python.
+
+    `manifold` and `solid_pair` are arrays (1,) of work records. The other arguments are the same.
+    """
     return shape_distance(
         polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,
         manifold[0], solid_pair[0],

@@ -73,7 +73,7 @@ def collide_box_and_plane(
 ) -> int:  # fmt: skip
     """Write the contacts of a box and a plane, in either order, and return the number of contacts.
 
-    Arguments are the same as of `collide`.
+    `collide` has the same arguments. kind_a decides which shape is the plane.
     """
     # many parameters: two shapes, each by size, rotation and position
     if kind_a == BOX:
@@ -88,9 +88,9 @@ def collide_simple(
     kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
     p_b: Vec3, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the contacts of two shapes, one a plane or a sphere, and return the number of contacts.
+    """Write the contacts of two shapes if one shape is a plane or a sphere.
 
-    Arguments are the same as of `collide`.
+    `collide` has the same arguments and the same result.
     """
     # many parameters: two shapes, each by kind, size, rotation and position
     swapped = kind_a < kind_b
@@ -164,7 +164,7 @@ def collide_convex(
 ) -> int:  # fmt: skip
     """Write the contacts of two boxes, capsules or cylinders, and return the number of contacts.
 
-    Arguments are the same as of `collide`.
+    The arguments are those of `collide`.
     """
     if kind_a >= kind_b:
         return convex_on_convex(

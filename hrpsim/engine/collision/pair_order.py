@@ -22,9 +22,10 @@ _ALIKE = 1e-9
 
 @inlined_kernel
 def is_turned(a: Shape, b: Shape, work: Manifold) -> bool:
-    """Return whether shape b comes before shape a, both placed in the MANIFOLD record `work`.
+    """Return whether contacts must be computed with shape b before shape a.
 
-    Different primitives, planes and spheres have a fixed order.
+    Both shapes are placed in the MANIFOLD record `work`. If neither shape is a mesh, different
+    kinds, planes and spheres have a fixed order.
     """
     if a.kind != b.kind:
         return b.kind == MESH
@@ -67,7 +68,10 @@ def turn_pair(work: Manifold) -> None:
 
 @inner_kernel
 def turn_contacts(with_mesh: bool, count: int, work: Manifold) -> None:
-    """Convert `count` contacts that were found with b first to the order a, b, in place."""
+    """Convert contacts that were computed with b first to the order a, b, in place.
+
+    count: number of contacts. with_mesh: whether one shape is a mesh.
+    """
     codes = SOLID_CODES if with_mesh else FEATURES
     for k in range(count):
         work.feature[k] = turned_feature(work.feature[k], codes)

@@ -170,7 +170,7 @@ def _cache(text: str, dtype, *shape: Axis | int) -> Any:
 
 
 class Collision(NamedTuple):
-    """The shapes of a world and the contacts between shapes."""
+    """The shapes of a world and their contacts, as arrays of records for the kernels."""
 
     shapes: np.ndarray = constant(
         "each shape: geometry, placement, material, where it is now",

@@ -34,7 +34,7 @@ FAST = 0.25
 def relative_speed(
     v_a: Vec6, origin_a: Vec3, v_b: Vec6, origin_b: Vec3, a: Shape, b: Shape
 ) -> float:
-    """Return a bound on the relative speed of two moving shapes where the shapes meet [m/s].
+    """Return a bound on the relative speed of two moving shapes in the ball where they meet [m/s].
 
     v_a, v_b (6,) are the bodies' twists about origin_a, origin_b (3,) [m].
     """
@@ -63,7 +63,7 @@ def _speed_at(place: Vec3, v_a: Vec6, origin_a: Vec3, v_b: Vec6, origin_b: Vec3)
 def relative_way(
     forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape, time_step: Seconds
 ) -> float:
-    """Return a bound on the relative motion of two shapes of moving bodies in a step [m]."""
+    """Return a bound on the distance that two moving shapes approach each other in a step [m]."""
     origin_a = kinematics[forest.bodies[a.body].root].origin
     origin_b = kinematics[forest.bodies[b.body].root].origin
     v_a, v_b = kinematics[a.body].v, kinematics[b.body].v
@@ -74,9 +74,10 @@ def relative_way(
 def mark_swift(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
 ) -> float:
-    """Mark two shapes with fast relative motion as `swift`, and return this motion [m].
+    """Mark two shapes with fast relative motion as `swift`.
 
-    The motion includes the effect of impacts within the step.
+    Returns:
+        A bound on the relative motion in the step [m], including the effect of impacts.
     """
     way = relative_way(forest, kinematics, a, b, settings.time_step) + a.driven + b.driven
     if settings.continuous and way > FAST * min(a.thickness, b.thickness):
@@ -88,9 +89,10 @@ def mark_swift(
 def usual_reach(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
 ) -> float:
-    """Return by how much the largest gap of contacts exceeds the margin [m].
+    """Return the distance that two shapes are expected to close in the step [m].
 
-    For fast shapes this is limited to a fraction of the thinner shape's thickness.
+    Contacts count up to the margin plus this distance. For fast shapes the distance is limited to a
+    fraction of the thinner shape's thickness.
     """
     if a.body < 0 or b.body < 0:
         return a.reach + b.reach
@@ -106,8 +108,8 @@ def look_ahead(
 ) -> float:
     """Return the largest gap up to which the contacts of two shapes count [m].
 
-    For planes and for ballistic shapes, whose impacts have exact times, all motion in the step
-    counts. For other fast shapes the gap is limited (`usual_reach`).
+    For planes and for ballistic shapes, whose impacts have exact times, the gap includes the whole
+    motion in the step. For other fast shapes the motion is limited (`usual_reach`).
     """
     margin = settings.contact_margin
     if not (a.kind == PLANE or b.kind == PLANE or (a.ballistic > 0 and b.ballistic > 0)):

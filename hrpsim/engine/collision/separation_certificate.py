@@ -26,7 +26,7 @@ from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, MESH, SPHERE
 def separated_until(
     pair: Indices, fraction: float, gap: float, touch: float, least: float, collision: Collision
 ) -> float:
-    """Return a fraction of the motion until which two shapes stay apart, or 0 if there is none.
+    """Return a fraction of the motion up to which two shapes certainly stay apart, or 0 if unknown.
 
     Call this function after `separation` (time_of_impact), whose work records are read.
 
@@ -36,7 +36,7 @@ def separated_until(
         gap: gap at `fraction` [m].
         touch: tolerance of the gap [m]. The gap of the nearest contact may exceed `gap` by half of
             `touch`.
-        least: distance by which the shapes stay apart [m].
+        least: smallest permitted distance of the shapes [m].
         collision: shapes and contacts of the world.
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]

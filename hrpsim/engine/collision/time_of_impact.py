@@ -3,14 +3,14 @@
 
 """Time of the first impact of two moving shapes in a step: conservative advancement.
 
-Divide the distance by a bound on the speed at which the distance can shrink. The shapes cannot meet
-within this time (Mirtich 1996). Repeated advances lead to the first impact, or to the end of the
+The distance of two shapes, divided by a bound on their approach speed, is a time within which the
+shapes cannot meet (Mirtich 1996). Repeated advances lead to the first impact, or to the end of the
 step.
 
-Grazing shapes would need ever shorter advances. Advances therefore have a minimum, within which the
-thinner shape cannot be passed. If many advances would follow, the bound is taken along the normal
-between the shapes (engine.collision.separation_certificate). A shape that slides along a plate does
-not approach the plate along this normal. Two balls have a closed form.
+Grazing shapes would need ever shorter advances. Advances therefore have a minimum, which is too
+short to pass through the thinner shape. If many advances would follow, the bound is taken along the
+normal between the shapes (engine.collision.separation_certificate). A shape that slides along a
+plate does not approach the plate along this normal. Two balls have a closed form.
 
 The number of distance queries is bounded. If the queries do not suffice, the shapes stop where the
 last query found a gap.
@@ -87,12 +87,15 @@ _QUERIES = 256  # at one pair in a search
 
 @kernel
 def find_turn(R_start: Mat3, R_end: Mat3, axis_out: Vec3) -> float:
-    """Write the axis of the shortest turn between two rotations, and return its angle [rad].
+    """Find the axis and the angle of the shortest rotation between two orientations.
 
     Args:
         R_start: rotation at the start (3, 3).
         R_end: rotation at the end (3, 3).
         axis_out: unit vector (3,), written.
+
+    Returns:
+        The angle [rad].
     """
     # The turn is T = R_end R_start'; its antisymmetric part is sin(angle) times the axis.
     x = y = z = trace = 0.0
@@ -222,15 +225,18 @@ def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
 
 @inner_kernel
 def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
-    """Write the points at which two shapes meet after a fraction of the step. Return how many.
+    """Write the points at which two shapes meet after a fraction of the step.
 
-    Points are written to collision.manifold, up to a gap one advance larger than the smallest gap.
-    Contacts with hidden sides are removed, unless no other contacts remain.
+    Points are written to collision.manifold. Points count up to a gap one advance larger than the
+    smallest gap. Contacts with hidden sides are removed, unless no other contacts remain.
 
     Args:
         pair: numbers of the shapes (2,).
         fraction: fraction of the step.
         collision: shapes and contacts of the world.
+
+    Returns:
+        The number of points.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
@@ -270,7 +276,10 @@ def _least(count: int, gap: Vector) -> float:
 
 @inner_kernel
 def way_bound(a: Shape, b: Shape, motion_a: ShapeMotion, motion_b: ShapeMotion) -> float:
-    """Return a bound on the relative motion of two shapes in the step [m]."""
+    """Return a bound on the distance that two shapes approach each other during the step [m].
+
+    motion_a, motion_b: poses of the shapes at both ends of the step.
+    """
     square = 0.0
     for r in range(3):
         u = motion_a.p_end[r] - motion_a.p_start[r]
@@ -285,10 +294,11 @@ def first_closing(
 ) -> tuple[float, int, bool]:
     """Find the fraction of the motion after which two shapes meet.
 
-    Shapes meet when the surfaces meet, if one shape later penetrates the other by more than
-    `depth`. Otherwise the fraction is 1. Shapes that touch at the start meet at a penetration of
-    `held_depth`, or `depth` deeper than at the start, until they part. After 256 or `allowed`
-    queries, the search ends at the fraction up to which the motion is free.
+    Shapes that are apart at the start meet when the surfaces touch. A touch counts only if the
+    penetration later exceeds `depth`. Shapes that overlap at the start meet at a penetration of
+    `held_depth`, or `depth` deeper than at the start, until they part. If the shapes never meet,
+    the fraction is 1. After 256 or `allowed` queries, the search ends at the fraction up to which
+    the motion is free.
 
     Args:
         pair: numbers of the shapes (2,).
@@ -298,7 +308,7 @@ def first_closing(
         collision: shapes and contacts of the world.
 
     Returns:
-        (fraction, queries, whether the search was cut off).
+        (fraction, number of distance queries, whether the search was cut off).
     """
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]

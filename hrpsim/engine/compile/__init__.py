@@ -3,5 +3,5 @@
 
 """Kernels: compilation, storage on disk, scenes by reference, lazily compiled kernels.
 
-Of the rest of the package, this folder imports only errors and limits.
+This folder imports only errors and limits from the rest of the package.
 """

@@ -24,13 +24,13 @@ _is_begun = False  # the child process
 
 
 def begin_beside(dispatcher, share: tuple[str, ...]) -> None:
-    """Start to compile kernels in a child process, if the first step is not in the cache.
+    """Compile kernels in a child process if the kernel of the first step is not in the cache.
 
     Call this function early in a program that does other work before its first step.
 
     Args:
-        dispatcher: kernel of the step, whose presence in the cache decides.
-        share: names of the kernels for the child process.
+        dispatcher: kernel of the step. If this kernel is in the cache, nothing is compiled.
+        share: names of the kernels that the child process compiles.
     """
     global _is_begun
     if _looked or _is_begun or compiles_elsewhere() or is_cached(dispatcher):
@@ -49,8 +49,9 @@ def announce_compilation(
         dispatcher: kernel of the step.
         needed: names of lazily compiled kernels that the step calls. The callback of `let_compile`,
             if set, is asked to compile them.
-        share: names of kernels for a child process, in this order, if there is a second processor
-            and no callback. All other kernels are compiled in this process.
+        share: names of kernels that a child process compiles, in this order. The child process is
+            started only if there is a second processor and no callback. This process compiles all
+            other kernels.
 
     Returns:
         Start of the compilation (time.perf_counter) [s], or None if nothing was printed.

@@ -17,7 +17,7 @@ _present: list[CompileProgress] = []  # of the kernels that are being compiled, 
 
 
 class CompileProgress:
-    """Shows, as "compiling the step [##---] 120 of 340 functions", how far a kernel is."""
+    """A progress line, such as "compiling the step [##---] 120 of 340 functions"."""
 
     def __init__(self, kernel: KernelFunction) -> None:
         name = kernel.__name__.strip("_").replace("_", " ")
@@ -27,7 +27,7 @@ class CompileProgress:
         self._progress = Progress(f"compiling {what}", "functions")
 
     def note(self, function: FunctionType) -> None:
-        """Count a function that numba begins to compile. A function counts once."""
+        """Count a function when numba begins to compile it. Repeated compilations count once."""
         self._left.discard(f"{function.__module__}.{function.__qualname__}")
         note = "" if self._left else "then machine code"
         self._progress.show(self._whole - len(self._left), self._whole, note)

@@ -50,7 +50,7 @@ class Kernel(KernelFunction):
         return self.code(arguments).call(*arguments)
 
     def code(self, arguments: tuple) -> Any:
-        """Return the machine code for these argument types: `address`, and `call` for Python."""
+        """Return the machine code for argument types: `address`, and `call`, a Python callable."""
         kinds = tuple(map(kind_of, arguments))
         found = self.codes.get(kinds)
         return self._make(kinds, arguments) if found is None else found
@@ -121,7 +121,7 @@ def _shipped_target() -> str:
 
 
 def file_name(function) -> str:
-    """Return the prefix of the names of a function's files."""
+    """Return the prefix of all file names that belong to a function in the cache."""
     return f"{function.__module__}.{function.__qualname__}-{function.__code__.co_firstlineno}"
 
 
@@ -136,9 +136,9 @@ def is_cached(kernel: Kernel) -> bool:
 
 
 def entry_point(kernel: Kernel, *arguments):
-    """Return a kernel's machine code for the types of `arguments`, compiled if necessary.
+    """Return a kernel's machine code for the types of the arguments, compiled if necessary.
 
-    The result does not check the types of its arguments. Other types corrupt memory.
+    The machine code does not check the types of its arguments. Other types corrupt memory.
     """
     return kernel.code(arguments).call
 
@@ -170,7 +170,7 @@ def kernel(function) -> Kernel:
     Additions and multiplications may be fused. Nothing else may be reordered, so that the same
     input gives the same bits. Array arguments are not reference counted, because an atomic count
     costs as much as a small contact. A kernel may read and write array arguments, but must not
-    create, return or keep any. A kernel takes arrays, records, tuples of arrays or records, int,
+    create, return or store arrays. Arguments are arrays, records, tuples of arrays or records, int,
     float and bool. A kernel returns numbers, a tuple of numbers, or None.
     """
     return Kernel(function)

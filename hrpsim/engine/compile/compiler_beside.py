@@ -24,7 +24,7 @@ _LOOK_PERIOD = 0.05  # between checks for awaited kernels [s, wall]
 
 
 class CompilerBeside:
-    """Compiles kernels in a child process: ahead of need, or at once when a step waits.
+    """A child process that compiles kernels, in advance or when a step waits for a kernel.
 
     Args:
         say: receives messages on the progress.
@@ -57,7 +57,7 @@ class CompilerBeside:
         return names
 
     def request(self, names: tuple[str, ...]) -> bool:
-        """Begin to compile these kernels. Return False if the caller must compile in place."""
+        """Begin to compile these kernels. Return False if the caller must compile them itself."""
         self._note_end()
         if self._possible(names) != names:
             return False
@@ -70,9 +70,11 @@ class CompilerBeside:
         return True
 
     def wait_for(self, names: tuple[str, ...]) -> bool:
-        """Wait until the child process has compiled these kernels, or fails. Return False.
+        """Wait until the child process has compiled these kernels, or has failed.
 
-        The result tells the caller of `let_compile`'s callback to load or compile in place.
+        Returns:
+            Always False. The result tells the caller of `let_compile`'s callback to load the
+            kernels from the cache, or to compile them itself.
         """
         with Progress("compiling in another process", "kernels") as progress:
             while left := set(names) & set(self.names) & set(absent_kernels()):
@@ -87,7 +89,7 @@ class CompilerBeside:
         return bool(self.names)
 
     def wait(self, longest: float) -> None:
-        """Wait for the end of the process, at most `longest` [s, wall]."""
+        """Wait until the child process ends, at most `longest` seconds of wall time."""
         if self._process is not None:
             try:
                 self._process.wait(longest)

@@ -4,9 +4,9 @@
 """Declarations of the arrays that kernels work on: meaning, type, axes and lifetime of each array.
 
 The fields of a named tuple of arrays are declared with `array`, `state`, `constant` and `part`.
-Code that treats all arrays in the same way reads these declarations: allocation, growth, snapshots,
-removal, sleep, documentation (hrpsim.world.arrays). A new array is therefore added in one place.
-Working memory outside of a scene is declared with `work`.
+Code that treats all arrays in the same way reads these declarations. Examples are allocation,
+growth, snapshots, removal, sleep and documentation (hrpsim.world.arrays). A new array is therefore
+added in one place. Working memory outside of a scene is declared with `work`.
 """
 
 import math
@@ -20,7 +20,7 @@ _CACHE_LINE = 64  # [bytes]
 
 
 class Life(Enum):
-    """How long an array lasts."""
+    """The lifetime of an array."""
 
     CONSTANT = "constant"  # contents of the world; made with the scene
     STATE = "state"  # input of the next step: part of snapshots
@@ -31,7 +31,7 @@ class Life(Enum):
 
 
 class Axis(Enum):
-    """The objects that an array has entries for."""
+    """Kinds of objects that an array can have entries for."""
 
     __hash__ = object.__hash__  # members are compared by identity; that of Enum is slow
 
@@ -64,7 +64,7 @@ class Axis(Enum):
 
 
 class Field(NamedTuple):
-    """An array of a scene."""
+    """The declaration of an array in a scene."""
 
     meaning: str
     dtype: Any
@@ -82,7 +82,7 @@ class Field(NamedTuple):
 
 
 class FieldGroup(NamedTuple):
-    """A named tuple of arrays within another one."""
+    """The declaration of a named tuple of arrays inside another named tuple."""
 
     kind: type
     meaning: str = ""  # given where its arrays are declared in no table
@@ -124,20 +124,23 @@ def state(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
 
 
 def work(shape: str, meaning: str = "", dtype="f8", fill: int = 0) -> Any:
-    """Declare working memory outside of scenes, with a `shape` of named sizes: "3, 2 nv + p"."""
+    """Declare working memory outside of scenes.
+
+    shape: sizes by name, such as "3, 2 nv + p". The other arguments are explained at `array`.
+    """
     return array(meaning, dtype, *shape.split(","), fill=fill)
 
 
 def part(kind: type, meaning: str = "") -> Any:
-    """Declare a named tuple of arrays within another.
+    """Declare a named tuple of arrays inside another named tuple.
 
-    With a `meaning`, `declared_fields` leaves its arrays out.
+    If a `meaning` is given, `declared_fields` does not list the arrays of the inner tuple.
     """
     return FieldGroup(kind, meaning)
 
 
 def declared_fields(kind: type, prefix: str = "") -> Iterator[tuple[str, Field]]:
-    """Yield (path, field) of each array that a named tuple and its parts declare."""
+    """Yield (path, field) of each array that a named tuple and its inner tuples declare."""
     for name, declared in kind._field_defaults.items():
         if isinstance(declared, Field):
             yield prefix + name, declared
@@ -146,7 +149,7 @@ def declared_fields(kind: type, prefix: str = "") -> Iterator[tuple[str, Field]]
 
 
 def allocate(kind: type, sizes: Mapping[Axis, int] | Mapping[str, int], **given):
-    """Allocate a named tuple of arrays as declared. Arrays in `given` are used as they are.
+    """Allocate a named tuple of arrays as declared. Arrays passed in `given` are used unchanged.
 
     Raises KeyError for an axis without a size.
     """

@@ -86,7 +86,7 @@ def request_line(typing_context, address):
 
 @intrinsic
 def keep_branch(typing_context):
-    """Keep the present branch as a branch, in place of LLVM's conditional selection.
+    """Prevent LLVM from replacing the present branch by a conditional selection.
 
     A selection computes both alternatives. A square root or division that is rarely needed would
     then delay each execution.

@@ -3,17 +3,18 @@
 
 """Folders of the kernels' machine code: in the user's cache, or in the package.
 
-A caller contains the code of its callees, so that a change of any file may affect it. Folders
-are therefore named by a hash of every source that the kernels of a step are made of. The cache lies
-where the user may write. A read-only folder, filled by `hrpsim warm-up` as another user, serves as
-well.
+The machine code of a kernel contains the code of its callees, so a change of any file may affect
+the kernel. Folders are therefore named by a hash of all source files of the step's kernels. The
+cache is in a folder that the user may write. A read-only folder works as well if another user has
+filled it with `hrpsim warm-up`.
 
-Rooms above the step (world, analysis, control, ...) have a folder each within that folder, named by
-a hash of the room's sources. An edit of a room leaves the kernels of the step and of other rooms as
-they are.
+Each package above the step (world, analysis, control, ...) has a folder within that folder, named
+by a hash of the package's sources. An edit of such a package does not affect the kernels of the
+step and of other packages.
 
 A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels/TARGET/SOURCES.
-Shipped kernels serve with any numba, and are ignored if the processor or the sources differ.
+Shipped kernels do not depend on the version of numba. They are ignored if the processor or the
+sources differ.
 """
 
 import contextlib
@@ -139,9 +140,10 @@ def _name_for(room: str, *more: str) -> str:
 
 
 def cache_for(room: str, *more: str) -> Path:
-    """Return the cache folder for a part of the package (`room`) and further source files.
+    """Return the cache folder for the kernels of a subpackage (`room`).
 
-    An edit of these sources, or of the sources of a step's kernels, leads to another folder.
+    An edit of the subpackage's sources, or of the sources of the step's kernels, leads to another
+    folder.
     """
     return trusted(cache_directory / _name_for(room, *more))
 
@@ -157,7 +159,7 @@ def shipped_with(function, target: str) -> Path:
 
 
 def shipped_directory(home: Path, target: str) -> Path:
-    """Return the folder, of those in `home`, for kernels of these sources and a target."""
+    """Return the folder in `home` with machine code for the present sources and a target."""
     return home / target / _of_sources
 
 
@@ -169,7 +171,7 @@ def _folder_in(folder: Path, function) -> Path:
 
 
 def shipped_targets() -> tuple[str, ...]:
-    """Return the targets that this package has kernels for, with these sources."""
+    """Return the target processors for which the package ships kernels of the present sources."""
     home = _PACKAGE / _SHIPPED
     return tuple(
         path.name for path in home.glob("*") if shipped_directory(home, path.name).is_dir()
@@ -180,7 +182,7 @@ def shipped_targets() -> tuple[str, ...]:
 def made_by_one(path: Path) -> Iterator[None]:
     """Hold a lock while a file is made, so that parallel processes compile a kernel once.
 
-    Where the system has no file locks, nothing is locked.
+    Nothing is locked on systems without file locks.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
@@ -199,7 +201,7 @@ def load_cached(path: Path) -> tuple | None:
 
 
 def keep(path: Path, kept: tuple) -> None:
-    """Store a tuple of bytes and texts, if the folder can be written."""
+    """Store a tuple of bytes and texts in a file, if the folder can be written."""
     global _is_writable
     if not _is_writable or path.is_relative_to(NOWHERE):
         return

@@ -3,8 +3,8 @@
 
 """Types of the parameters and results of kernels, for readers, editors and type checkers.
 
-Numba ignores annotations. Numba finds the types of a kernel from the arguments of a call.
-test/test_kernel_types.py compares both.
+Numba ignores these annotations, and infers the types of a kernel from the arguments of a call.
+test/test_kernel_types.py compares annotations and inferred types.
 
 A record is an element of an array whose dtype is a table of fields. The comment behind its type
 names that dtype, which states each field with its unit. Record types of rooms above the engine are

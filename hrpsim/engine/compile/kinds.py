@@ -25,7 +25,7 @@ _SCALARS = {
 
 
 def kind_of(value) -> Any:
-    """Return the kind of an argument. Raises TypeError for arguments that kernels do not take."""
+    """Return the kind of an argument. Raise TypeError for arguments that kernels do not take."""
     cls = type(value)
     if cls is np.ndarray:
         flags = value.flags.num & _TYPED
@@ -43,7 +43,7 @@ def kind_of(value) -> Any:
 
 
 def text_of(kind) -> str:
-    """Return the text of a kind."""
+    """Return the text form of a kind, which is the same in every process."""
     if isinstance(kind, tuple):
         return f"({' '.join(map(text_of, kind))})"
     if isinstance(kind, np.dtype):

@@ -46,7 +46,7 @@ class OnDemand(NamedTuple):
 
 
 class KernelsAbsent(Exception):
-    """A step waits for kernels that another process compiles. The state is unchanged."""
+    """Raised when a step needs kernels that another process compiles. The state is unchanged."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         super().__init__(f"being compiled: {', '.join(names)}")
@@ -59,7 +59,7 @@ _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
 
 
 def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
-    """Decorate a lazily compiled kernel `function(s, ...)` that returns an integer >= 0.
+    """Decorate a lazily compiled kernel `function(s, ...)` of a scene, with a result >= 0.
 
     Args:
         more: numpy's scalar types of the arguments after `s`.
@@ -91,7 +91,7 @@ def lazy_kernel_of_parts(parts: Callable[[Any], tuple]):
 
     Calls pass the scene's `lazy_kernels` before the arguments. The kernel returns an integer >= 0.
 
-    parts: returns example arguments from a scene, which define the types.
+    parts: function that takes a scene and returns example arguments, which define the types.
     """
 
     def _decorate(function):
@@ -128,7 +128,10 @@ def absent_kernels() -> tuple[str, ...]:
 
 
 def let_compile(ask: Callable[[tuple[str, ...]], bool] | None) -> None:
-    """Set the callback `ask(names)` for absent kernels. If it returns False, compile in place."""
+    """Set the callback `ask(names)` for kernels that are absent.
+
+    If the callback returns False, the kernels are compiled in this process.
+    """
     global _ask_elsewhere
     _ask_elsewhere = ask
 
@@ -162,8 +165,9 @@ def provide_requested(scene) -> None:
 def provide_used(scene) -> None:
     """Load the kernels of the features that a scene uses.
 
-    Kernels that depend on the motion (pairs of shapes in contact, speeds) or on commands (locks)
-    are requested by the step itself. The next step waits for kernels that another process compiles.
+    The step itself requests kernels whose need depends on the motion (pairs of shapes in contact,
+    speeds) or on commands (locks). If another process compiles a kernel, the next step waits for
+    it.
     """
     addresses, requests = scene.lazy_kernels
     requests["awaited"] = 0
@@ -186,7 +190,7 @@ def compile_ahead(scene, name: str) -> None:
 
 
 def asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return which kernels another process compiles, of the named ones and those that they call."""
+    """Return the kernels that another process compiles, of the named kernels and their callees."""
     if _ask_elsewhere is None:
         return ()
     absent = _absent(_with_brought(names))

@@ -73,22 +73,22 @@ def load(code: MachineCode, name: str) -> Loaded:
 
 
 def assemble(module: str) -> bytes:
-    """Return an object file of a module in LLVM's language."""
+    """Return the object file of a module that is given as text of LLVM's language."""
     parsed = llvm.parse_assembly(module)
     parsed.verify()
     return object_file(parsed)
 
 
 def object_file(module: llvm.ModuleRef) -> bytes:
-    """Return an object file of a module."""
+    """Return the object file of a module of LLVM."""
     return _new_target_machine().emit_object(module)
 
 
 @functools.cache
 def target(common: str = "") -> str:
-    """Return the target of machine code: the processor, and the user's settings of numba.
+    """Return the name of the target of machine code: processor, and the user's settings of numba.
 
-    common: of COMMON_TARGETS, instead of the processor that numba compiles for.
+    common: one of COMMON_TARGETS. If given, it replaces the processor that numba compiles for.
     """
     asked = (os.environ.get(f"NUMBA_{name}", "") for name in _VARIABLES)
     processor = (common, "") if common else _processor()
@@ -96,9 +96,9 @@ def target(common: str = "") -> str:
 
 
 def common_target(names: Iterable[str]) -> str:
-    """Return the best of some common targets whose code this processor runs, "" for none.
+    """Return the best common target of `names` whose code this processor can run, "" for none.
 
-    Also "" if the user sets numba's processor.
+    The result is also "" if the user sets numba's processor.
     """
     if "NUMBA_CPU_NAME" in os.environ:
         return ""

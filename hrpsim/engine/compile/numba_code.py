@@ -8,7 +8,7 @@ from typing import Any
 
 
 class NumbaCode:
-    """Placeholder, in kernel modules, for an intrinsic whose module imports numba."""
+    """Placeholder for an intrinsic in kernel modules. The intrinsic's own module imports numba."""
 
     def __init__(self, module: str, name: str) -> None:
         self._module, self._name = module, name

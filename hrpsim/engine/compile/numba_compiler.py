@@ -3,10 +3,11 @@
 
 """Compilation of kernels by numba. Only compilation imports this module.
 
-Numba lowers a kernel to LLVM's language (compiler.py). LLVM makes machine code of the kernel, and
-of a function of Python's C interface that calls the kernel (hrpsim.engine.compile.python_wrapper).
-With HRPSIM_PLAIN_COMPILER=1, or if the installed numba does not fit, numba's own compiler, wrapper
-and cache do the work, by documented interfaces alone. The bits are the same.
+Numba lowers a kernel to LLVM's language (compiler.py). LLVM makes machine code of the kernel and of
+its wrapper, through which Python calls the kernel (hrpsim.engine.compile.python_wrapper). With
+HRPSIM_PLAIN_COMPILER=1, or if compiler.py does not fit the installed numba, numba's own compiler,
+wrapper and cache are used. These need only documented interfaces. The results are the same to the
+last bit.
 """
 
 import contextlib
@@ -31,7 +32,11 @@ _dispatchers: dict[KernelFunction, object] = {}
 
 
 def compile_kernel(kernel: KernelFunction, arguments: tuple) -> MachineCode | Loaded:
-    """Compile a kernel for such arguments: machine code to store, or code that numba stores."""
+    """Compile a kernel for the types of `arguments`.
+
+    Returns:
+        Machine code that the caller stores, or loaded code that numba has stored.
+    """
     if PLAIN_COMPILER or not fits_numba():
         return _compile_plainly(kernel, arguments)
     return _compile(kernel, arguments)
@@ -101,7 +106,10 @@ def _no_cyclic_collection() -> Iterator[None]:
 
 
 def dispatcher_of(kernel: KernelFunction, plain: bool = False):
-    """Return numba's dispatcher of a kernel. plain: with numba's own compiler and cache."""
+    """Return numba's dispatcher of a kernel.
+
+    plain: use numba's own compiler and cache.
+    """
     if kernel in _dispatchers:
         return _dispatchers[kernel]
     names: dict = {}

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A kernel as Python calls it: a function of Python's C interface that calls the kernel.
+"""Make the function of Python's C interface through which Python calls a kernel.
 
-Numba's own wrapper needs numba in each process: a later start takes 0.76 s of processor time with
-numba's wrapper, 0.30 s with this one. This wrapper reads numbers and addresses out of Python
-objects, releases Python's lock while the kernel runs, and makes a Python object of the result. The
-wrapper checks no types: the kinds of arguments are compared where the kernel is looked up.
+Numba's own wrapper needs numba in each process. A later start takes 0.76 s of processor time with
+numba's wrapper, and 0.30 s with this wrapper. The wrapper reads numbers and addresses out of Python
+objects, releases Python's global lock while the kernel runs, and makes a Python object of the
+result. The wrapper does not check types. The kinds of arguments are compared when the kernel is
+looked up.
 """
 
 from llvmlite import ir
@@ -28,10 +29,10 @@ _SIZE, _ITEM_SIZE, _ADDRESS, _SIDES, _STEPS = range(2, 7)
 
 
 def python_wrapper(context, description) -> tuple[str, str]:
-    """Return LLVM's text of the function that Python calls for a kernel, and its symbol.
+    """Return the LLVM text of a kernel's wrapper, and the symbol of the wrapper function.
 
-    context: numba's for the processor; description: numba's of the compiled kernel. TypeError for
-    arguments and results that cannot be passed.
+    context: numba's context for the processor. description: numba's description of the compiled
+    kernel. Arguments and results that cannot be passed raise TypeError.
     """
     module = context.create_module(_SYMBOL)
     kind = ir.FunctionType(_POINTER, [_POINTER, _POINTER.as_pointer(), _LONG])  # METH_FASTCALL

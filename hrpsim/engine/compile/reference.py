@@ -3,10 +3,10 @@
 
 """Passing a scene to kernels by reference.
 
-By value, a named tuple of a hundred arrays is 5 kB of addresses and sizes. Every call copies all of
-these, and the compiler handles each in every function. A `Reference` is the address of the same
-words in memory. A kernel reads the fields that it uses, with the syntax of the tuple
-(hrpsim.engine.compile.reference_type).
+A named tuple of a hundred arrays consists of 5 kB of addresses and sizes. A call by value copies
+all of these, and the compiler handles each of these numbers in every function. A `Reference` is the
+address of the same words in memory. A kernel reads the fields that it uses, with the syntax of the
+tuple (hrpsim.engine.compile.reference_type).
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class ReferenceType(types.Type):
 
     @property
     def key(self):
-        """The key by which two of these types are equal."""
+        """The key by which two types of references are compared."""
         return self.whole
 
     def __hash__(self):

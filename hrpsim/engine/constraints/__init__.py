@@ -3,5 +3,6 @@
 
 """Rows of constraints: contacts, connections, joints, springs, impacts.
 
-Each file writes one kind of row, its target and its bounds. Imports dynamics and below.
+A row is one scalar constraint. Each file writes one kind of row, with target and bounds. Imports
+dynamics and below.
 """

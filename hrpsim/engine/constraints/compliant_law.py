@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Target and compliance of a row with spring and damper, and derivatives (SPOOK, AGX eq. 15).
+"""Target velocity and compliance of a constraint row with spring and damper (SPOOK, AGX eq. 15).
 
-docs/explanation/derivations.md, section 10, has the equations. The functions of the law take real
-or complex numbers. A complex step through the same functions gives the derivatives.
+docs/explanation/derivations.md, section 10, has the equations. The functions take real or complex
+numbers. A complex step through the same functions gives the derivatives.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
@@ -18,10 +18,10 @@ _STEP = 1e-30  # of the complex step
 
 @inlined_kernel
 def damper_weight(inverse_mass, compliance: float, damping):
-    """Return the fraction of a row's damper that acts at the velocity at the end of the step.
+    """Return the weight of the final velocity in the force of a row's damper, from 1/2 to 1.
 
-    A damper that is slow compared with the step has the weight 1/2, which is of second order. A
-    fast damper has the weight 1, with which motion decays.
+    A damper that is slow compared with the step has the weight 1/2, which gives second order. A
+    fast damper has the weight 1, which lets the motion decay without oscillation.
 
     Args:
         inverse_mass: inverse mass of the row [1/kg or 1/(kg m^2)].
@@ -38,7 +38,7 @@ def damper_weight(inverse_mass, compliance: float, damping):
 def held_law(
     error, rate, inverse_mass, compliance: float, damping_time: Seconds, time_step: Seconds
 ):
-    """Return target and compliance of a row that holds an error at zero.
+    """Return target and compliance of a row that drives an error to zero by spring and damper.
 
     Args:
         error: error in the middle of the step, extrapolated by `rate` [m or rad].
@@ -70,8 +70,8 @@ def stop_law(
 ):
     """Return target and compliance of a one-sided row, and the time for which the row acts.
 
-    A gap that closes within the step meets spring and damper for the rest of the step. A gap that
-    should stay open, but is closed by other constraints, meets the spring alone.
+    If the gap closes within the step, spring and damper act for the rest of the step. If only other
+    constraints can close the gap, the spring acts alone.
 
     Args:
         gap: gap in the middle of the step, extrapolated by `rate` [m or rad].
@@ -111,13 +111,13 @@ def held_slopes(
     time_step: Seconds,
     slopes_out: Matrix,
 ) -> None:
-    """Write the derivatives of both results of `held_law` by error, rate and inverse mass.
+    """Write the derivatives of `held_law` with respect to error, rate and inverse mass.
 
     Args:
         error: as for `held_law` [m or rad].
         rate: as for `held_law` [m/s or rad/s].
         inverse_mass: as for `held_law` [1/kg or 1/(kg m^2)].
-        own: parameters with the compliance and the damping time.
+        own: record with the compliance and the damping time of the row.
         time_step: [s].
         slopes_out: a row for each variable, with the derivatives of target and compliance (3, 2).
     """
@@ -143,16 +143,17 @@ def stop_slopes(
     time_step: Seconds,
     slopes_out: Matrix,
 ) -> tuple[float, float]:
-    """Write the derivatives of target and compliance by `stop_law`, and return both values.
+    """Evaluate `stop_law`, and write the derivatives of target and compliance.
 
     Args:
         gap: as for `stop_law` [m or rad].
         rate: as for `stop_law` [m/s or rad/s].
         acceleration: as for `stop_law` [m/s^2 or rad/s^2].
         inverse_mass: as for `stop_law` [1/kg or 1/(kg m^2)].
-        own: parameters with the compliance and the damping time.
+        own: record with the compliance and the damping time of the row.
         time_step: [s].
-        slopes_out: derivatives of target and compliance by gap, rate and inverse mass (3, 2).
+        slopes_out: derivatives of target and compliance with respect to gap, rate and inverse mass
+            (3, 2).
 
     Returns:
         (target [m/s or rad/s], compliance of the row [1/kg or 1/(kg m^2)]).
@@ -177,7 +178,7 @@ def stop_slopes(
 def held_factors(
     inverse_mass, compliance: float, damping_time: Seconds, time_step: Seconds, factors_out
 ) -> None:
-    """Write c and d of rows that hold an error, and the derivatives of c and d by the inverse mass.
+    """Write the factors c and d of rows by `held_law`, and their derivatives.
 
     `held_law` is linear in rate and error: the target is c (d rate - 4 error / time_step).
 
@@ -186,7 +187,8 @@ def held_factors(
         compliance: (k,) [m/N or rad/Nm].
         damping_time: time constants of the dampers (k,) [s].
         time_step: [s].
-        factors_out: c, d [1], then the derivatives of c and d [kg or kg m^2] (4, k), written.
+        factors_out: c, d [1], then the derivatives of c and d with respect to the inverse mass [kg
+            or kg m^2] (4, k), written.
     """
     for k in range(inverse_mass.shape[0]):
         moved = inverse_mass[k] + 1j * _STEP

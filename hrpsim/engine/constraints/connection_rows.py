@@ -4,10 +4,10 @@
 """The constraint rows of connections, which lock or drive relative motions of two frames.
 
 Frame a is fixed in body a (or the world), frame b in body b. x_a and x_b are the origins of both
-frames. The error g of a linear row is their distance along an axis e of a: g = e . (x_a - x_b).
-Both bodies are pushed at the point x_b, so the pair gains no angular momentum. An angular row keeps
-an axis u of a perpendicular to an axis w of b: g = u . w. The rate of g is (omega_a - omega_b) . (u
-x w).
+frames. The error g of a linear row is the distance of the origins along an axis e of a: g = e .
+(x_a - x_b). Both bodies are pushed at the point x_b, so the total angular momentum does not change.
+An angular row constrains an axis u of a to be perpendicular to an axis w of b: g = u . w. The rate
+of g is (omega_a - omega_b) . (u x w).
 """
 
 import math
@@ -89,7 +89,7 @@ CONNECTION_RECORD = np.dtype(
 def number_connection_rows(
     connections: Records[Connection], first: Index, constrained_out: ConstraintBodies
 ) -> int:
-    """Number the connections' rows from `first` on, and return the next number.
+    """Number the connections' rows from `first` on, and return the next free number.
 
     The kernel writes `row` of every connection, and marks the bodies that connections push.
     """
@@ -130,7 +130,7 @@ def connection_response_space(
 
 @inner_kernel
 def write_connection_rows(s: Scene, used: int) -> int:
-    """Write the connections' rows, and return the size of the response in use.
+    """Write the connections' rows, and return the number of entries of `response` used so far.
 
     constrained.velocity must be the velocity at the start of the step. The kernel also writes
     `error` of locked axes [m or rad].
@@ -226,14 +226,14 @@ def write_stage_rows(
     """Set the targets of rigid direct rows to accelerations at a stage of rk4.
 
     constrained.velocity must be the velocity of the stage. The numbers of the rows and their
-    entries in `response` are kept.
+    entries in `response` do not change.
 
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
         decay: k [1/s]. At the first stage, k > 0 makes errors decay as (1 + k t) exp(-k t). At the
-            other stages, 0 reuses the feedback of the first stage, because errors within the step
-            belong to the method and not to the state.
+            other stages, 0 reuses the feedback of the first stage, because errors of a stage are
+            errors of the integration method.
         connections: CONNECTION_RECORD records.
         placed: work.
         constrained: constraint bodies of the step.
@@ -275,10 +275,10 @@ def _arm_of(connection: Connection) -> Metres:
 
 @inner_kernel
 def blur_of(connections: Records[Connection]) -> float:
-    """Return the fraction of a pivot below which a row counts as dependent on other rows.
+    """Return the relative pivot below which a row counts as linearly dependent on other rows.
 
-    Some rows of a closed loop are linearly dependent in the exact position of the loop. If the loop
-    is open by an angle e, a fraction of about e^2 of their responses seems independent.
+    In the exact position of a closed loop, some of its rows are linearly dependent. If the loop is
+    open by an angle e, a fraction of about e^2 of their responses seems independent.
     """
     error = 0.0
     for c in range(connections.shape[0]):
@@ -403,9 +403,9 @@ def _within_reach(
 
 @inlined_kernel
 def bending_of(connection: Connection, axis: int, placed: PlacedConnection) -> float:
-    """Return d2g/dt2 of a row for constant velocities [m/s^2 or rad/s^2].
+    """Return d2g/dt2 of a row's error g at constant velocities [m/s^2 or rad/s^2].
 
-    `find_direction` of the same axis must have been called.
+    Call `find_direction` for the same axis before.
     """
     omega_a, alpha_a = placed.omega_a, placed.alpha_a
     if axis < 3:
@@ -432,7 +432,7 @@ def _turned_twice(omega: Vec3, alpha: Vec3, e: Vec3, x: Vec3) -> float:
 
 @inner_kernel
 def remember_connection_impulses(rows: Records[Row], connections_out: Records[Connection]) -> None:
-    """Store the impulses of the connections' rows, for the next step's warm start and for users.
+    """Store the impulses of the connections' rows for the next step's warm start and for users.
 
     The kernel writes `impulse` [Ns or Nms] and `along`, the direction in the world.
     """
@@ -450,7 +450,7 @@ def remember_connection_impulses(rows: Records[Row], connections_out: Records[Co
 
 @inlined_kernel
 def axis_of_row(connection: Connection, number: Index) -> int:
-    """Return the axis of a connection, 0 to 5, to which a row of this step belongs."""
+    """Return the axis of a connection, 0 to 5, that a row of this step constrains."""
     for axis in range(6):
         if connection.row[axis] == number:
             return axis

@@ -38,7 +38,7 @@ def measure_errors(
     placed: Records[PlacedConnection],
     errors_out: Vec6,
 ) -> None:
-    """Write the errors g of a connection's held axes at the present poses.
+    """Write the errors g of a connection's constrained axes at the present poses.
 
     Args:
         forest: constants of the bodies and joints.
@@ -46,7 +46,7 @@ def measure_errors(
         connections: CONNECTION_RECORD records.
         c: index of the connection.
         placed: work (1,).
-        errors_out: errors (6,) [m, rad], linear first, written. Axes that are not held have 0.
+        errors_out: errors (6,) [m, rad], linear first, written. Free axes have 0.
     """
     connection, work = connections[c], placed[0]
     place_frames(forest, kinematics, connection, work)
@@ -58,7 +58,7 @@ def measure_errors(
 
 @kernel
 def read_wrench(s: ConnectionSources, c: int, wrench_out: Vector) -> int:
-    """Write the wrench of a connection on body b, impacts included. Return 0.
+    """Write the wrench of a connection on body b, including impacts. Return 0.
 
     Args:
         s: arrays of the connections.

@@ -16,13 +16,13 @@ the rest of the step. The row then holds its velocity at the end of the step. Th
 stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert et al. 1977).
 
 dr/dt and dn/dt are differences from the same contact in the last step, so that any shapes may
-touch, including rolling shapes. If the change was very different in the last step, the contact
-point has jumped, and the rows are not changed. When a contact begins, or its bodies begin to turn,
-the point is assumed to move with the body's material. Under a round shape, rotation of the shape
-about its own axis is left out. The rows are not changed if a contact begins with an impact, because
-the impact changes the motion.
+touch, including rolling shapes. If the change in the last step was very different, the contact
+point has jumped. The rows are then not changed. When a contact begins, or its bodies begin to turn,
+the point is assumed to be fixed to the body. Rotation of a round shape about its own axis does not
+move the point. The rows are not changed if a contact begins with an impact, because the impact
+changes the motion.
 
-Sliding friction takes only its direction from this velocity, and otherwise stays as in the rows.
+In sliding friction, this change only affects the direction of the force.
 
 Only contacts of turning free bodies need this correction. The velocities of robots' bodies are
 joint coordinates, which turn with the bodies.
@@ -74,9 +74,9 @@ CLOSES = 0.2
 
 @inner_kernel
 def bend_contact_rows(s: Scene) -> None:
-    """Lower the targets of contact rows by the change of velocity to the end of the step.
+    """Lower the targets of contact rows by the change of contact velocity to the end of the step.
 
-    The rows are linear where the forces of the step act.
+    The rows are linearised in mid-step, where the forces act.
     """
     rows, contacts, change = s.rows.rows, s.collision.contacts, s.work.directions[0]
     bend_time = s.settings[0].time_step - s.settings[0].drift
@@ -173,7 +173,7 @@ def _sticks(
 
 @inlined_kernel
 def bend_along(contact: Contact, row: Row) -> float:
-    """Return the change of a contact's velocity along a row, until the step ends [m/s]."""
+    """Return the change of a contact's velocity along a row until the end of the step [m/s]."""
     J, sign = row.J_a, 1.0 if contact.body_a >= 0 else -1.0
     return sign * (J[3] * contact.bend[0] + J[4] * contact.bend[1] + J[5] * contact.bend[2])
 

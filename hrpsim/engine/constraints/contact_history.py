@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the last steps show about the velocity of a contact, for the next rk4 step.
+"""Correct the predicted change of a contact's velocity by the errors of the last steps (rk4).
 
-`contact_bending` finds the change of a contact's velocity over a step from rates at the start of
-the step. The change then misses a part of second order in the time step. A row that held its
-velocity leaves exactly this part at the end of the step. The part varies slowly. The next step
-therefore adds the part, extrapolated from the last two steps. The velocity that rows leave is then
-of fourth order.
+`contact_bending` predicts the change of a contact's velocity over a step from rates at the start of
+the step. The prediction has an error of second order in the time step. The velocity that remains
+along a row at the end of the step equals this error. The error varies slowly. The next step
+therefore adds the error, extrapolated from the last two steps. The remaining velocity is then of
+fourth order.
 
-The part is known if the contact pressed, its row took the change into account or the change was
-rounding, and no impact changed the velocity. The part along the surface is known if the contact
+The error is known if the contact pressed, its row included the prediction or the prediction was
+rounding, and no impact changed the velocity. The error along the surface is known if the contact
 also stuck.
 """
 
@@ -40,23 +40,25 @@ def _is_rounding(bend: Vec3) -> bool:
 
 @inlined_kernel
 def goes_on(contact: Contact) -> bool:
-    """Return whether the point and the velocity of a contact change as in the last step."""
+    """Return whether a contact's point and velocity continue to change as in the last step."""
     return contact.bends != NONE and not begins(contact)
 
 
 @inlined_kernel
 def last_contact(s: Scene, c: int) -> Contact:
-    """Return contact c as the last step left the contact. A new contact gets any contact."""
+    """Return the record of contact c at the end of the last step.
+
+    For a new contact, the result is the record of some other contact.
+    """
     contact = s.collision.contacts[c]
     return s.collision.previous[0 if contact.is_new else contact.partner]
 
 
 @inlined_kernel
 def add_missed(s: Scene, c: int) -> None:
-    """Add to the change of contact c what the changes of the last steps missed.
+    """Add the error of the last steps' predictions to the predicted velocity change of contact c.
 
-    Reads: collision, constrained, impacts, rows.
-    Writes: collision.
+    Reads: collision, constrained, impacts, rows. Writes: collision.
     """
     contact, before, rows = s.collision.contacts[c], last_contact(s, c), s.rows.rows
     sign, used = 1.0 if contact.body_a >= 0 else -1.0, 1.0 if before.bends != NONE else 0.0

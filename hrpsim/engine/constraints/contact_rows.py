@@ -107,7 +107,7 @@ def contact_directions(contact: Contact, directions_out: Mat3) -> None:
 
     Args:
         contact: CONTACT record. `normal` is read.
-        directions_out: unit vectors by row (3, 3): the normal and the two `tangents`.
+        directions_out: unit vectors (3, 3), one for each row: the normal and the two `tangents`.
     """
     for r in range(3):
         directions_out[0, r] = contact.normal[r]
@@ -228,7 +228,7 @@ def move_contact_rows(
     y: Row,
     response: Vector,
 ) -> None:
-    """Write the rows of a contact again after the point or the normal moved within the step.
+    """Rewrite the rows of a contact whose point or normal has moved within the step.
 
     The rows keep their entries in `response`. Impulses become 0, and targets are not written.
 
@@ -287,7 +287,17 @@ def _turn_axes(
 
 @inlined_kernel
 def friction_impulses(contact: Contact, normal: Row, x: Row, y: Row) -> tuple[float, float]:
-    """Return the friction impulses of a contact along its two `tangents` [Ns]."""
+    """Return the friction impulses of a contact along its two `tangents`.
+
+    Args:
+        contact: CONTACT record.
+        normal: ROW record of the contact's normal.
+        x: ROW record of the first tangent.
+        y: ROW record of the second tangent.
+
+    Returns:
+        (impulse along the first tangent, impulse along the second tangent) [Ns].
+    """
     if is_isotropic(normal.friction_model):
         return x.impulse, y.impulse
     cosine, sine = contact.turn[0], contact.turn[1]
@@ -344,7 +354,7 @@ def closed_gap(solver: int, slop: float) -> float:
 
 @inlined_kernel
 def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> tuple[float, float]:
-    """Return the target and the intended correction of the normal of a rigid contact [m/s].
+    """Return target velocity and position correction for the normal row of a rigid contact.
 
     The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
     whole gap at twice `origin`. If the speed jumped, a sole that is tilted by rounding errors would
@@ -355,6 +365,9 @@ def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> t
         closed: gap up to which the contact counts as closed [m].
         origin: gap from which on the closing speed grows [m].
         settings: settings of the step.
+
+    Returns:
+        (target [m/s], displacement rate of the correction [m/s]).
     """
     if gap > closed:
         closing = -min(gap, 2.0 * (gap - origin)) / settings.time_step
@@ -369,7 +382,7 @@ def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> t
 def rigid_slopes(
     gap: float, closed: float, origin: float, settings: Settings
 ) -> tuple[float, float]:
-    """Return the derivatives of both results of `rigid_law` by the gap [1/s].
+    """Return the derivatives of both results of `rigid_law` with respect to the gap [1/s].
 
     Args:
         gap: gap of the contact [m].

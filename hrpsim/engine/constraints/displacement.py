@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Position correction: the constraint rows, solved for a displacement instead of a velocity.
+"""Position correction: solve the constraint rows for a displacement instead of a velocity.
 
 The correction reduces penetration, limit violation and errors of connections. The target of a row
-is a displacement rate, which is never added to the state's velocity. The correction therefore gives
-no kinetic energy. Friction, springs, velocity limits, and rows that slipped at a force limit take
-no part. Velocity servos hold their joints.
+is a displacement rate, which is never added to the state's velocity. The correction therefore adds
+no kinetic energy. Friction, springs, velocity limits, and rows that slipped at a force limit are
+ignored. Velocity servos lock their joints.
 """
 
 import math

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction laws: bounds of the impulses along a contact's two tangents, by the normal impulse.
+"""Friction laws: sets of permitted friction impulses along a contact's two tangents.
 
-Solvers use four properties of a law, all defined in this file: the axes, the bound, the projection
-onto the permitted set, and the derivative of the projection, if any. No other file compares the
-codes of laws.
+The set depends on the normal impulse. Solvers use four properties of a law, all defined in this
+file. These are the axes, the bound, the projection onto the set, and the derivative of the
+projection, if any. No other file compares the codes of laws.
 """
 
 import math
@@ -49,13 +49,16 @@ def is_isotropic(law: int) -> bool:
 
 @inlined_kernel
 def friction_axes(law: int, angle: float, slip_x: float, slip_y: float) -> tuple[float, float]:
-    """Return cosine and sine of the angle from the tangents to the axes of a law.
+    """Return the rotation from the tangents of a contact to the axes of its friction law.
 
     Args:
         law: friction law in this step.
         angle: angle drawn when the contact began [rad].
         slip_x: slip along the first tangent [m/s].
         slip_y: slip along the second tangent [m/s].
+
+    Returns:
+        (cosine, sine) of the angle.
     """
     if law == SLIP_DIRECTION:
         slip = math.sqrt(slip_x * slip_x + slip_y * slip_y)
@@ -65,13 +68,16 @@ def friction_axes(law: int, angle: float, slip_x: float, slip_y: float) -> tuple
 
 @inlined_kernel
 def tangent_count(law: int) -> int:
-    """Return the number of tangents with friction. A point slips freely along the others."""
+    """Return the number of axes along which the law has friction, 1 or 2.
+
+    Along any other axis the contact slips freely.
+    """
     return 1 if law == SLIP_DIRECTION else 2
 
 
 @inlined_kernel
 def bounds_each_axis(law: int) -> bool:
-    """Return whether each tangent has a bound of its own. The rows are then solved one by one."""
+    """Return whether each tangent has its own bound. The rows are then solved one by one."""
     return law == PYRAMID
 
 
@@ -83,7 +89,7 @@ def friction_bound(normal: Row) -> float:
 
 @inlined_kernel
 def project_friction(law: int, bound: float, x: float, y: float) -> tuple[float, float]:
-    """Return the friction impulses projected onto the set that the law permits [Ns].
+    """Project friction impulses onto the set that the law permits. Return (x, y) [Ns].
 
     - CONE: scaled to the bound (Nakaoka eqs. 19-21).
     - PYRAMID: each impulse limited to +-bound.
@@ -104,7 +110,10 @@ def project_friction(law: int, bound: float, x: float, y: float) -> tuple[float,
 
 @inlined_kernel
 def project_onto_disk(bound: float, x: float, y: float) -> tuple[float, float]:
-    """Return the point (x, y), scaled to the disk of radius `bound` from outside."""
+    """Return (x, y) scaled to the edge of the disk of radius `bound`, or unchanged inside the disk.
+
+    The unit [Ns] of the impulses and of the bound is the same.
+    """
     square = x * x + y * y
     if square > bound * bound:
         keep_branch()
@@ -115,7 +124,7 @@ def project_onto_disk(bound: float, x: float, y: float) -> tuple[float, float]:
 
 @inlined_kernel
 def disk_scale(bound: float, x: float, y: float) -> float:
-    """Return the factor that scales (x, y) onto a disk. The factor is 1 inside the disk.
+    """Return the factor, at most 1, that scales (x, y) onto a disk.
 
     Args:
         bound: radius of the disk [Ns].
@@ -130,10 +139,10 @@ def disk_scale(bound: float, x: float, y: float) -> float:
 def project_onto_cone(
     mu: float, upper: float, normal: float, x: float, y: float
 ) -> tuple[float, float, float]:
-    """Return the point of the cone |(x, y)| <= mu normal that is nearest to an impulse [Ns].
+    """Return the impulse in the friction cone |(x, y)| <= mu normal that is nearest to an impulse.
 
-    The normal impulse of this point is then limited to `upper`, and friction to the disk that the
-    limited normal impulse permits.
+    The nearest normal impulse is then limited to `upper`, and friction to the disk that the limited
+    normal impulse permits.
 
     Args:
         mu: friction coefficient [1].
@@ -141,6 +150,9 @@ def project_onto_cone(
         normal: normal impulse [Ns].
         x: first friction impulse [Ns].
         y: second friction impulse [Ns].
+
+    Returns:
+        (normal, x, y) [Ns].
     """
     size = math.sqrt(x * x + y * y)
     if size > mu * normal:
@@ -162,19 +174,20 @@ def has_derivative(law: int) -> bool:
 def disk_derivative(
     bound: float, x: float, y: float, rate: float
 ) -> tuple[bool, float, float, float, float, float]:
-    """Return the derivative of `project_onto_disk`.
+    """Return the derivative of `project_onto_disk`, all entries with the unit [1].
 
-    If (x, y) is outside, the projected impulse is the bound times the derivatives by the bound.
+    The derivatives of x, y with respect to the bound, times the bound, are the projected impulse of
+    a point outside.
 
     Args:
         bound: radius of the disk [Ns].
         x: first impulse [Ns].
         y: second impulse [Ns].
-        rate: factor of the derivatives by x and y [1].
+        rate: factor of the derivatives with respect to x and y [1].
 
     Returns:
-        (whether (x, y) is outside, derivatives of both impulses by the bound, then the derivatives
-        by x and y times `rate`: xx, xy = yx, yy). All derivatives have the unit [1].
+        (whether (x, y) is outside, dx/dbound, dy/dbound, then `rate` times the derivatives with
+        respect to x and y: xx, xy = yx, yy).
     """
     size = math.sqrt(x * x + y * y)
     if size <= bound:
@@ -185,10 +198,10 @@ def disk_derivative(
 
 @inlined_kernel
 def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[float, float, float]:
-    """Return the derivative by the slip of the friction of a sliding contact on the cone.
+    """Return how the friction of a sliding contact on the cone turns with the slip.
 
-    The friction is `project_onto_disk` of an impulse far against the slip. A change of the slip
-    turns the friction: by change / give, against the part of the change perpendicular to the slip.
+    The friction is `project_onto_disk` of an impulse far against the slip. If the slip changes,
+    friction changes by -(u . change) u / give, with the unit vector u perpendicular to the slip.
 
     Args:
         bound: radius of the disk [Ns].
@@ -196,7 +209,7 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
         slip_y: slip along the second tangent [m/s].
 
     Returns:
-        (x and y of the unit vector perpendicular to the slip, give [m/s per Ns]).
+        (x and y of u, give [m/s per Ns]).
     """
     speed = math.hypot(slip_x, slip_y)
     return -slip_y / speed, slip_x / speed, speed / bound
@@ -204,7 +217,7 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
 
 @inlined_kernel
 def friction_holds(normal: Row, x: Row, y: Row, share: float) -> bool:
-    """Return whether friction is below a part of the bound, so that a contact point sticks.
+    """Return whether friction is so far below its bound that a contact point sticks.
 
     The squared friction must be below `share` times the squared bound.
 
@@ -212,7 +225,7 @@ def friction_holds(normal: Row, x: Row, y: Row, share: float) -> bool:
         normal: ROW record of the contact's normal.
         x: ROW record of the first tangent.
         y: ROW record of the second tangent.
-        share: part of the squared bound, a fraction.
+        share: fraction of the squared bound, 0 to 1.
     """
     bound = friction_bound(normal)
     xx, yy = x.impulse * x.impulse, y.impulse * y.impulse

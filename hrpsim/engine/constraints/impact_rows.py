@@ -5,8 +5,8 @@
 
 A gap with the rate r and the acceleration a moves as g(t) = g + r t + a t^2 / 2 until an impact. If
 a gap closes faster than the restitution threshold, the target of its row is -e times the rate, with
-the coefficient of restitution e. A row that is closed and at rest must not be pressed in. At an
-impact velocities jump, and positions stay.
+the coefficient of restitution e. A row that is closed and at rest must not be pressed in. An impact
+changes velocities, but not positions.
 """
 
 import math
@@ -55,15 +55,15 @@ IMPACT = np.dtype(
 
 @inlined_kernel
 def gap_at(impact: Impact, time: Seconds) -> float:
-    """Return the gap at a time [s] of the step [m]."""
+    """Return the gap [m] at `time` [s] after the start of the step."""
     return impact.gap + time * (impact.rate + 0.5 * impact.acceleration * time)
 
 
 @inlined_kernel
 def impact_rate(impact: Impact, time: Seconds, timed: bool) -> float:
-    """Return the rate at which a gap meets an impact at `time` [s] of the step [m/s].
+    """Return the rate at which a gap closes in an impact, `time` [s] after the start [m/s].
 
-    Impacts that are not `timed` happen at the start of the step, before anything accelerates.
+    Impacts that are not `timed` happen at the start of the step, before any acceleration.
     """
     if impact.state == RESTING:
         return impact.rate - impact.settled
@@ -72,7 +72,7 @@ def impact_rate(impact: Impact, time: Seconds, timed: bool) -> float:
 
 @inner_kernel
 def closing_time(impact: Impact, now: float) -> float:
-    """Return the time in the step at which an open gap closes, from `now` [s] on [s].
+    """Return the first time after `now` at which an open gap closes, in the step [s].
 
     The result is infinity if the gap never closes.
     """
@@ -103,7 +103,7 @@ def is_impact(impact: Impact, time: Seconds, timed: bool, threshold: float) -> b
 
 @inlined_kernel
 def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
-    """Return whether a gap between free bodies opens at `time`, and is not at rest.
+    """Return whether a gap between free bodies opens at `time` faster than the threshold of rest.
 
     Args:
         impact: IMPACT record.
@@ -141,16 +141,20 @@ def is_at_rest(rate: float, threshold: float) -> bool:
 
 @inlined_kernel
 def is_closed(impact: Impact, now: float) -> bool:
-    """Return whether a row can push at the time `now` [s] of the step."""
+    """Return whether the gap of a row is closed at the time `now` [s] of the step.
+
+    Only a closed row can push.
+    """
     return impact.state == RESTING or (impact.state == OPEN and gap_at(impact, now) <= CLOSED)
 
 
 @inlined_kernel
 def takes_part(impact: Impact, now: float, timed: bool, threshold: float, fastest: float) -> bool:
-    """Return whether a row takes part in a round of impacts.
+    """Return whether a row receives an impulse in the present round of impacts.
 
-    Rows with simultaneous restitution take part unless the shapes separate. Of rows with sequential
-    restitution, only the fastest take part.
+    Simultaneous impacts are solved in rounds. With simultaneous restitution, a closed row takes
+    part unless its shapes separate. With sequential restitution, only the rows with the fastest
+    approach take part.
 
     Args:
         impact: IMPACT record.
@@ -171,7 +175,8 @@ def takes_part(impact: Impact, now: float, timed: bool, threshold: float, fastes
 def wanted_rate(impact: Impact, now: float, timed: bool, threshold: float) -> float:
     """Return the target rate of a row after an impact at `now`, without acceleration [m/s].
 
-    The rate of a closed gap that opens below the threshold may be reversed, which costs no energy.
+    A closed gap that opens more slowly than the threshold may get the reversed rate, which costs no
+    energy.
 
     Args:
         impact: IMPACT record.

@@ -91,7 +91,7 @@ JOINT_ROWS = np.dtype(
 
 @inner_kernel
 def find_joint_rows(s: Scene) -> int:
-    """Find the rows that each joint has in this step, and return the number of rows.
+    """Find the constraint rows that each joint needs in this step, and return the number of rows.
 
     The kernel writes s.joint_rows, and marks the degrees of freedom that these rows push.
     """
@@ -261,10 +261,10 @@ def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inner_kernel
 def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
-    """Write the rows of velocity limits from row `first` on. Return the response size in use.
+    """Write the rows of velocity limits from row `first` on.
 
-    The effort by the actuator's law is u [Nm or N]. The velocity at the end of the step is v. The
-    impulse l of a row [Nms or Ns] obeys
+    u is the effort by the actuator's control law [Nm or N], and v is the velocity at the end of the
+    step. The impulse l of a row [Nms or Ns] obeys
 
         0 <= l <= dt (u + effort limit),   (limit - v) l = 0.
 
@@ -275,6 +275,9 @@ def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
         s: the scene.
         first: first row.
         used: number of entries of `response` used before.
+
+    Returns:
+        The number of entries of `response` used so far.
     """
     forest, velocity, settings, number = s.forest, s.velocity, s.settings[0], first
     time_step, horizon = settings.time_step, settings.horizon
@@ -303,10 +306,9 @@ def write_velocity_limit_rows(s: Scene, first: Index, used: int) -> int:
 def mark_full_brakes(
     rows: Records[Row], first: Index, row_count: int, control: Records[Control]
 ) -> bool:
-    """Mark actuators that brake with the whole effort limit, and return whether any mark is new.
+    """Mark actuators that brake with their whole effort limit. Return whether any mark is new.
 
-    A marked actuator then delivers its effort limit. The effort that its law requires at the
-    velocity found does not count.
+    A marked actuator delivers its effort limit. Its control law is ignored.
 
     Args:
         rows: ROW records (row capacity,).
@@ -374,11 +376,14 @@ def _limit(
 
 @inlined_kernel
 def rigid_limit_law(room: float, settings: Settings) -> tuple[float, float]:
-    """Return the target and the intended correction of a rigid limit [rad/s or m/s].
+    """Return target velocity and position correction for the row of a rigid joint limit.
 
     Args:
         room: distance to the limit [rad or m].
         settings: settings of the step.
+
+    Returns:
+        (target, displacement rate of the correction) [rad/s or m/s].
     """
     closing = -room / settings.time_step
     if room > 0.0:
@@ -388,7 +393,7 @@ def rigid_limit_law(room: float, settings: Settings) -> tuple[float, float]:
 
 @inlined_kernel
 def rigid_limit_slopes(room: float, settings: Settings) -> tuple[float, float]:
-    """Return the derivatives of both results of `rigid_limit_law` by the distance `room` [1/s].
+    """Return the derivatives of both results of `rigid_limit_law` with respect to `room` [1/s].
 
     Args:
         room: distance of the joint from its limit [rad or m].
@@ -448,7 +453,7 @@ def remember_joint_impulses(
     frictions: Records[Friction],
     impulses_out: Matrix,
 ) -> None:
-    """Store the impulses of joint constraints, from which the next step starts.
+    """Store the impulses of joint constraints for the warm start of the next step.
 
     Args:
         forest: constants of the bodies and joints.
@@ -456,7 +461,7 @@ def remember_joint_impulses(
         first: first row of the joints.
         row_count: number of rows.
         frictions: FRICTION records (nv,), for friction without a row.
-        impulses_out: impulses by degree of freedom and kind of row (nv, kinds) [Nms or Ns],
+        impulses_out: impulses for each degree of freedom and kind of row (nv, kinds) [Nms or Ns],
             written.
     """
     for index in range(forest.joints.shape[0]):

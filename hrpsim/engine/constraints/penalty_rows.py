@@ -88,13 +88,13 @@ def write_penalty_rows(s: Scene) -> tuple[float, int]:
     """Write the impulses of penalty contacts' rows, and advance the friction state.
 
     `write_contact_rows` must have written the rows. constrained.velocity must be the velocity at
-    the start of the step.
+    the start of the step. A mode of a pair of shapes has the ratio (k dt^2 + 2 c dt) / m. The
+    largest ratio shows how near the explicit springs are to instability.
 
     Returns:
-        (stability number, first contact of the stiffest pair). The stability number of a pair of
-        shapes is the largest ratio (k dt^2 + 2 c dt) / m of the modes of the pair. The function
-        returns the largest number of the pairs in which a point began to press in this step. Pairs
-        whose stiffness the user did not choose are left out. Without any pair the number is 0.
+        (largest ratio of all pairs, first contact of that pair). Only pairs in which a point began
+        to press in this step count. Pairs whose stiffness the user did not choose are left out.
+        Without any pair the ratio is 0.
     """
     rows, response, settings = s.rows.rows, s.rows.response, s.settings[0]
     contacts, contact_count = s.collision.contacts, s.counts[0].contact_count

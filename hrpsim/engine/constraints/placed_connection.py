@@ -48,9 +48,9 @@ def place_frames(
     connection: Connection,
     joined_out: PlacedConnection,
 ) -> None:
-    """Write the axes (`axes_a`, `axes_b`) and the positions [m] of both frames.
+    """Write the axes and positions of both frames of a connection to PLACED_CONNECTION.
 
-    The positions are `arm_a`, `point_a`, `point_b` and `apart`.
+    The axes are `axes_a`, `axes_b`. The positions are `arm_a`, `point_a`, `point_b`, `apart` [m].
     """
     out = joined_out
     a, b = connection.body_a, connection.body_b
@@ -91,7 +91,7 @@ def place_moving_frames(
 ) -> None:
     """Write poses, velocities and velocity-product accelerations of both frames of a connection.
 
-    The kernel writes all fields of PLACED_CONNECTION except the work of a row.
+    The kernel writes all fields of PLACED_CONNECTION except the work space of a row.
     """
     out = joined_out
     place_frames(forest, kinematics, connection, out)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The three rows of a contact point, treated together: forces, responses, 3x3 inverse mass."""
+"""Forces, responses and 3x3 inverse mass of the three rows of a contact point."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -99,7 +99,7 @@ def find_point_responses(
         normal: ROW record of the contact's normal.
         x: ROW record of the first tangent.
         y: ROW record of the second tangent.
-        response: responses of all rows (entries,), velocities by a unit impulse, changed.
+        response: responses of all rows (entries,), velocities per unit impulse, changed.
     """
     at = (normal.response_at, x.response_at, y.response_at)
     point = contact.point_a if contact.body_a >= 0 else contact.point_b
@@ -215,13 +215,16 @@ def _products(
 
 @inlined_kernel
 def point_velocity(normal: Row, x: Row, y: Row, velocity: Vector) -> tuple[float, float, float]:
-    """Return the velocities of a contact along its three rows [m/s].
+    """Return the relative velocity of a contact along its three rows.
 
     Args:
         normal: ROW record of the contact's normal.
         x: ROW record of the first tangent.
         y: ROW record of the second tangent.
         velocity: velocity of the constraint bodies (columns,) [rad/s, m/s].
+
+    Returns:
+        (normal velocity, velocities along both tangents) [m/s].
     """
     n, first, second = _three_products(normal.J_a, x.J_a, y.J_a, normal.at_a, velocity)
     if normal.at_b >= 0:

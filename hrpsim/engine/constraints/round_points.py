@@ -7,9 +7,9 @@ The normal n points from the surface into the body. The shape turns with the ang
 its axis a changes by da/dt = w x a. The arm p points from the shape's centre to the contact point.
 
 - Sphere and capsule: the radius to the point stays along n, so dp/dt = w x (p + rho n).
-- Cylinder: the point is the lowest one of a rim, p = s a - rho m / |m|, where m = n - (n . a) a is
-  the part of n across the axis. Then dp/dt = s da/dt - rho (dm/dt - u (u . dm/dt)) / |m| with
-  u = m / |m| and dm/dt = -(n . da/dt) a - (n . a) da/dt.
+- Cylinder: the point is the lowest point of a rim, p = s a - rho m / |m|, where m = n - (n . a) a
+  is the part of n across the axis. Then dp/dt = s da/dt - rho (dm/dt - u (u . dm/dt)) / |m| with u
+  = m / |m| and dm/dt = -(n . da/dt) a - (n . a) da/dt.
 """
 
 import math
@@ -28,9 +28,9 @@ _UPRIGHT = 0.05
 def arm_rate(
     shape: Shape, link: Kinematics, arm: Vec3, normal: Vec3, sign: float
 ) -> tuple[float, float, float]:
-    """Return what the roundness of a shape adds to the rate of a contact point's arm [m/s].
+    """Return the velocity of a contact point relative to the material of a round shape [m/s].
 
-    The sum of the result and of the velocity w x arm of the material is the rate of the arm.
+    The rate of the point's arm is the sum of this velocity and of w x arm.
 
     Args:
         shape: SHAPE record.
@@ -38,6 +38,9 @@ def arm_rate(
         arm: the contact point, from the origin of the tree (3,) [m].
         normal: normal of the contact (3,) [1].
         sign: 1 if the normal points into the body, -1 if the normal points out of the body.
+
+    Returns:
+        (x, y, z) along world axes.
     """
     nx, ny, nz = sign * normal[0], sign * normal[1], sign * normal[2]
     w, kind = link.v, shape.kind

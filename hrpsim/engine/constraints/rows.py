@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Constraint rows: the direction of an impulse on one or two bodies, its target and bounds."""
+"""Constraint rows: direction of an impulse on one or two bodies, target and bounds."""
 
 from typing import NamedTuple
 
@@ -119,19 +119,19 @@ class Rows(NamedTuple):
 
 @inlined_kernel
 def is_one_sided(row: Row) -> bool:
-    """Return whether a row keeps a gap from closing. At a contact this is the normal row."""
+    """Return whether a row prevents a gap from closing. At a contact this is the normal row."""
     return row.kind == CONTACT_ROW or row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
 
 
 @inlined_kernel
 def takes_time(row: Row) -> bool:
-    """Return whether a joint row is a bounded force, which has no effect in an impact."""
+    """Return whether a joint row is a force of limited size, which has no effect in an impact."""
     return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT or row.kind == TENDON
 
 
 @inlined_kernel
 def row_velocity(row: Row, velocity: Vector) -> float:
-    """Return the velocity J v along a row [m/s or rad/s], in three independent sums.
+    """Return the velocity J v along a row [m/s or rad/s].
 
     Args:
         row: ROW record.
@@ -152,7 +152,7 @@ def row_velocity(row: Row, velocity: Vector) -> float:
 
 @inlined_kernel
 def start_row(row: Row, used: int) -> None:
-    """Clear a row whose response will start at the entry `used` of `response`."""
+    """Clear a row, and let its response start at the entry `used` of `response`."""
     row.constrained_b = row.at_b = -1
     row.width_a = row.width_b = 0
     row.response_at = used
@@ -170,7 +170,7 @@ def attach_constraint_body(
     response: Vector,
     used: int,
 ) -> int:
-    """Attach J_a of a row to a constraint body, and write the row's response.
+    """Let a row act on a constraint body by its Jacobian J_a, and write the row's response.
 
     Args:
         forest: constants of the bodies and joints.
@@ -199,7 +199,7 @@ def attach_second_constraint_body(
     response: Vector,
     used: int,
 ) -> int:
-    """Attach J_b of a row to a second constraint body, and complete the row's response.
+    """Let a row act on a second body by its Jacobian J_b, and complete the row's response.
 
     Args:
         forest: constants of the bodies and joints.
@@ -342,7 +342,7 @@ def _add_response(
 
 @inlined_kernel
 def coupling(row: Row, other: Row, response: Vector) -> float:
-    """Return the velocity of the row `other` by a unit impulse of `row` [1/kg or 1/(kg m^2)].
+    """Return the velocity along `other` per unit impulse of `row` [1/kg or 1/(kg m^2)].
 
     Both rows act on the same constraint bodies.
 
@@ -371,7 +371,7 @@ def coupling(row: Row, other: Row, response: Vector) -> float:
 
 @inlined_kernel
 def least_inverse_mass(row: Row, constrained: ConstraintBodies) -> float:
-    """Return the inverse mass below which motion along a row is rounding [1/kg or 1/(kg m^2)]."""
+    """Return the smallest inverse mass of a row above rounding errors [1/kg or 1/(kg m^2)]."""
     J = row.J_a
     square = 0.0
     for k in range(6):
@@ -388,7 +388,7 @@ def least_inverse_mass(row: Row, constrained: ConstraintBodies) -> float:
 
 @inlined_kernel
 def wanted_correction(error: float, time_step: Seconds, settings: Settings) -> float:
-    """Return the displacement rate that corrects a part of an error [m/s or rad/s].
+    """Return the displacement rate that corrects a fraction of an error per step [m/s or rad/s].
 
     The rate is limited to +-settings.correction_speed.
 
@@ -403,7 +403,7 @@ def wanted_correction(error: float, time_step: Seconds, settings: Settings) -> f
 
 @inlined_kernel
 def correction_slope(error, time_step: Seconds, settings: Settings):
-    """Return the derivative of `wanted_correction` by the error [1/s].
+    """Return the derivative of `wanted_correction` with respect to the error [1/s].
 
     Args:
         error: [m or rad].
@@ -424,7 +424,7 @@ def soften(
     damping_time: Seconds,
     time_step: Seconds,
 ) -> None:
-    """Set up a row that holds an error at zero by a spring and damper (`held_law`).
+    """Set up a row that drives an error to zero by a spring and damper (`held_law`).
 
     The kernel writes `target` and `compliance`, and adds the compliance to `inverse_mass`.
 
@@ -432,8 +432,8 @@ def soften(
         row: ROW record.
         error: error in the middle of the step, extrapolated by `rate` [m or rad].
         rate: rate of the error at the start of the step [m/s or rad/s].
-        bend: velocity that the row's curvature adds from the place where the row is linear to the
-            end of the step [m/s or rad/s]. Without this part, rotating connections are stretched.
+        bend: change of velocity along the row from mid-step, where the row is linearised, to the
+            end of the step [m/s or rad/s]. Without this change, rotating connections are stretched.
         compliance: [m/N or rad/Nm]. 0 makes the row rigid.
         damping_time: time constant of the damper [s].
         time_step: [s].
@@ -447,7 +447,7 @@ def soften(
 
 @inlined_kernel
 def slip_by(row: Row, compliance: float, damping_time: Seconds, time_step: Seconds) -> None:
-    """Set up a row that yields by a spring and damper, without correction of an error.
+    """Set up a row that yields by a spring and damper, and does not correct an error.
 
     Args:
         row: ROW record.

@@ -3,8 +3,8 @@
 
 """The table of solvers: the constraint rows that each solver accepts, and how they are treated.
 
-Rules, errors, world files, the kernels and the documents read this table.
-`engine.step.rows.hand_over` chooses and calls the first solver of an island and the successors.
+Error messages, world files, kernels and documentation read this table. `engine.step.rows.hand_over`
+calls the first solver of an island, and further solvers if it fails.
 """
 
 from typing import NamedTuple
@@ -68,11 +68,14 @@ def solvers_of(kind: str) -> tuple[str, ...]:
 
 @inlined_kernel
 def choose_solver(row: Row, choice: int) -> None:
-    """Write the solver that was chosen for a row."""
+    """Write the chosen solver to a row.
+
+    choice: code of the solver.
+    """
     row.solver, row.choice = _ROWS[choice], choice
 
 
 @inlined_kernel
 def takes_help(row: Row) -> int:
-    """Return whether a solver other than the chosen one may take over the island of a row."""
+    """Return whether another solver may take over the island if the row's chosen solver fails."""
     return _TAKES_HELP[row.choice]

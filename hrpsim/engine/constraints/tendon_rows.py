@@ -3,9 +3,8 @@
 
 """The rows of driven fixed tendons: actuators on a linear combination of two joints.
 
-A fixed tendon has the length l = c_a q_a + c_b q_b. The force of the tendon's actuator is effort +
-kp (target - l) + kd (target rate - l'), within its limit. Gains act implicitly, like the gains of
-joints.
+A fixed tendon has the length l = c_a q_a + c_b q_b. The tendon's actuator has the force effort + kp
+(target - l) + kd (target rate - l'), within its limit. The gains act implicitly, as at joints.
 """
 
 from typing import NamedTuple
@@ -79,11 +78,11 @@ def number_tendon_rows(tendons: Tendons, first: Index, of_dof: Indices) -> int:
 
 @inner_kernel
 def write_driven_tendons(s: Scene, used: int) -> int:
-    """Write the row of each driven tendon, and return the size of the response in use.
+    """Write the row of each driven tendon, and return the number of entries of `response` in use.
 
     `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
-    dt f - m (l' - l0') [Ns or Nms]. f is the actuator's force at the middle with the rate l0' at
-    the start. m is the inertia of the actuator's gains.
+    dt f - m (l' - l0') [Ns or Nms]. f is the actuator's force at the middle of the step, with the
+    rate l0' of the start. m is the inertia that the implicit gains add.
 
     Args:
         s: the scene.
@@ -128,7 +127,7 @@ def write_driven_tendons(s: Scene, used: int) -> int:
 
 @inner_kernel
 def remember_tendon_impulses(rows: Records[Row], tendons: Tendons) -> None:
-    """Store the impulses that tendons' actuators delivered [Ns or Nms], for the next warm start."""
+    """Store the impulses of the tendons' actuators [Ns or Nms] for the next warm start."""
     for k in range(tendons.drives.shape[0]):
         drive = tendons.drives[k]
         drive.impulse = rows[drive.row].impulse if drive.row >= 0 else 0.0

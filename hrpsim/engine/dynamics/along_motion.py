@@ -41,7 +41,7 @@ def inverse_dynamics_along(
     links: Sequence[str] = (),
     wrenches: ArrayLike | None = None,
 ) -> np.ndarray:
-    """Return the generalised forces (n, nv) of a motion by `inverse_dynamics` at each sample.
+    """Return the generalised forces (n, nv) for each of n samples of a motion (`inverse_dynamics`).
 
     Args:
         model: model of the robot.
@@ -126,7 +126,7 @@ def efforts_along(
     wrenches: Tensor,
     tau_out: Matrix,
 ) -> None:
-    """Write the public generalised forces (n, nv) of samples q, v, dv (n, .)."""
+    """Write the generalised forces, public layout (n, nv), of the samples q, v, dv (n, .)."""
     for t in range(q.shape[0]):
         update_poses(w.forest, q[t], w.kinematics)
         velocity_to_kernel(w.forest, q[t], v[t], w.velocity)

@@ -3,10 +3,10 @@
 
 """The articulated-body algorithm (RBDA Table 7.1) in world-parallel frames, pass by pass.
 
-The passes are separate kernels because a step uses each pass at its own time. The factorisation
-(I_A, U, D) happens once. `wrench_response`, two cheap sweeps, happens for every further set of
-forces. Accelerations here are *proper*: gravity is the acceleration -g of the world, so that I_A a
-+ p_A is the wrench through a joint.
+The passes are separate kernels because a step calls each pass at another time. The factorisation
+(I_A, U, D) is computed once. For every further set of forces, `wrench_response` needs only two
+cheap sweeps. Accelerations here are *proper*: gravity is the acceleration -g of the world, so that
+I_A a + p_A is the wrench through a joint.
 """
 
 import math
@@ -96,7 +96,7 @@ def place_inertias(
 def apply_base_wrench(
     forest: Forest, kinematics: Records[Kinematics], tau: Vector, articulated: Records[Articulated]
 ) -> None:
-    """Add the generalised force on FREE bodies to `external` of these bodies.
+    """Add the generalised force on free-floating bodies to `external` of their records.
 
     Args:
         forest: constants of the bodies and joints.
@@ -120,8 +120,8 @@ def start_bodies(
     """Write the contribution of each body alone: `inertia`, `I_A`, `a_vp` and `p_A` (pass 1).
 
     The bias force is p_A = I a_vp + v x* I v - external [Nm, N]. The velocity-product acceleration
-    a_vp is kept apart (RBDA 7.4). The equations of the other accelerations are then those of a
-    system at rest, and need no product of I_A and c.
+    a_vp is stored separately (RBDA 7.4). The equations of the other accelerations are then those of
+    a system at rest, and need no product of I_A and c.
     """
     for number in range(forest.bodies.shape[0]):
         i = forest.order[number]
@@ -338,9 +338,9 @@ def wrench_response(
     effort: Vector,
     dv_out: Vector,
 ) -> None:
-    """Write the response to `constraint_wrench` on bodies and `effort` on joints alone.
+    """Write the motion that `constraint_wrench` on bodies and `effort` on joints alone cause.
 
-    Forces give accelerations, and impulses give velocities. Gravity and bias forces take no part.
+    Forces cause accelerations, and impulses cause velocities. Gravity and bias forces are left out.
     The kernel writes `delta_acceleration`. Afterwards `constraint_wrench` is the negated change of
     p_A of each body.
 

@@ -3,8 +3,8 @@
 
 """The constraint bodies of a step: the bodies and joints on which constraints act.
 
-Constraints act on constraint bodies. A *constraint body* is a body (six columns: a spatial force at
-the tree's origin) or a degree of freedom (one column: an effort).
+A *constraint body* is a body (six columns: a spatial force at the tree's origin) or a degree of
+freedom (one column: an effort).
 """
 
 from typing import NamedTuple
@@ -95,7 +95,7 @@ class ConstraintBodies(NamedTuple):
 
 
 def constrained_sizes(body_count: int, dof_count: int, block_capacity: int) -> dict[Axis, int]:
-    """Return the capacities of the arrays of constraint bodies, by axis."""
+    """Return the capacities of the arrays of constraint bodies, as a dictionary by axis."""
     return {
         Axis.BODY: body_count,
         Axis.DOF: dof_count,
@@ -116,7 +116,7 @@ def velocity_entries(body_count: int, dof_count: int) -> int:
 
 
 def forget_numbers(constrained: ConstraintBodies) -> None:
-    """Force a new numbering of constraint bodies after a change of bodies or indices."""
+    """Force a new numbering of constraint bodies, after bodies or indices have changed."""
     constrained.supports["known_count"] = 0
 
 
@@ -125,7 +125,8 @@ def number_constraint_bodies(forest: Forest, constrained_out: ConstraintBodies) 
     """Number the constraint bodies of the step, and list the bodies on the paths to the roots.
 
     The kernel numbers the bodies `marked` 1 and the degrees of freedom with a mark in `of_dof` (>=
-    0). The numbers stay if the last numbering was of the same bodies and of no degree of freedom.
+    0). The numbers stay the same if the last step numbered the same bodies and no degree of
+    freedom.
 
     Returns:
         (number of constraint bodies, number of entries that the blocks need in `inverse_inertia`).

@@ -3,8 +3,8 @@
 
 """Forces along joints by MuJoCo's rules of first order, for trajectories equal to MuJoCo's.
 
-Efforts are those of the given state. Dampers add inertia, so that dampers act with the velocity at
-the end of the step: (M + dt D) (v' - v) = dt f.
+Efforts are computed at the given state. Dampers also add inertia. Their force then depends on the
+velocity at the end of the step: (M + dt D) (v' - v) = dt f.
 """
 
 from hrpsim.engine.compile.compiled import inner_kernel
@@ -26,7 +26,7 @@ def first_order_forces(
     rule: int,
     work: Work,
 ) -> None:
-    """Write the effort along every joint, and the inertia that the joint sees besides the links'.
+    """Write the effort along every joint, and the inertia that dampers and gains add to the joint.
 
     The kernel writes the same arrays of `work` as `joint_forces`, and `saturated` of the actuators.
 

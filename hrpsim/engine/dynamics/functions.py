@@ -102,7 +102,10 @@ def checked_configuration(model: Model, q) -> np.ndarray:
 
 
 def apply_wrenches(model: Model, space: Workspace, link_wrenches) -> None:
-    """Write the wrenches on links to `external` of the bodies' records. Poses must be current."""
+    """Write the wrenches on links to `external` of the bodies' records.
+
+    The poses in `space` must be current.
+    """
     space.articulated["external"] = 0.0
     if link_wrenches is None:
         return
@@ -352,13 +355,18 @@ def link_jacobian(model: Model, q: ArrayLike, link: str) -> np.ndarray:
 def energy(
     model: Model, q: ArrayLike, v: ArrayLike, *, gravity: ArrayLike = DOWNWARD_GRAVITY
 ) -> tuple[float, float]:
-    """Return (kinetic, potential) energy [J]: rotors, joint springs and gravity included.
+    """Return the kinetic and the potential energy of a state.
+
+    The kinetic energy includes the rotors. The potential energy includes gravity and joint springs.
 
     Args:
         model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
         gravity: (3,) [m/s^2].
+
+    Returns:
+        (kinetic, potential) [J].
     """
     q = checked_configuration(model, q)
     v = checked_vector("v", v, model.nv)

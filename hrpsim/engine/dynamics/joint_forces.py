@@ -70,9 +70,10 @@ def advance_targets(
     applied: Vector,
     control: Records[Control],
 ) -> None:
-    """Store the efforts that actuators delivered, and advance the target positions by their rates.
+    """Store the efforts that actuators delivered, and advance target positions that ramp.
 
-    A velocity limit stays marked as active if the limit acted, or if `velocity` is beyond it.
+    The mark of an active velocity limit stays if the limit had an impulse, or if `velocity` is
+    beyond the limit.
 
     Args:
         forest: constants of the bodies and joints.
@@ -80,7 +81,7 @@ def advance_targets(
         limit_impulses: impulses of the velocity limits (nv,) [Nms or Ns]. These impulses lower the
             demanded efforts to the delivered efforts.
         time_step: [s].
-        applied: mean efforts by the actuators' laws over the step (nv,) [Nm or N].
+        applied: mean efforts by the actuators' control laws over the step (nv,) [Nm or N].
         control: CONTROL records (nv,), changed.
     """
     for index in range(forest.joints.shape[0]):
@@ -112,9 +113,8 @@ def joint_forces(
     """Write the effort along every joint, and the inertia that springs, dampers and gains add.
 
     The kernel writes `effort` [Nm or N], `joint_inertia` and `actuator_inertia` [kg m^2 or kg]
-    (nv,) of `work`. `actuator_inertia` is the actuator's part of the inertia while the actuator
-    follows its law. That array is written with a horizon only. Entries of free bodies stay
-    unchanged.
+    (nv,) of `work`. `actuator_inertia` is the inertia by the actuator's gains while no limit acts.
+    This array is only written if `horizon` is not 0. Entries of free bodies stay unchanged.
 
     An actuator marked `saturated` gives its effort limit instead.
 
@@ -179,8 +179,8 @@ def spring_inertia(stiffness: float, time_step: Seconds) -> float:
     """Return the inertia that a spring adds to a joint in an implicit step [kg m^2 or kg].
 
     The force of the spring is -k (q + dt (v' - v) / 4). q is the position at the middle of the
-    step. v and v' are the velocities at both ends of the step. The rule is symmetric in time:
-    second order, no loss of energy, stable at any stiffness, like the trapezoidal rule.
+    step. v and v' are the velocities at both ends of the step. Like the trapezoidal rule, this rule
+    is symmetric in time, accurate to second order, stable at any stiffness, and loses no energy.
 
     Args:
         stiffness: k [Nm/rad or N/m].
@@ -195,7 +195,7 @@ def damping_inertia(damping: float, inertia: float, time_step: Seconds) -> float
 
     The force of the damper is -c (v + s (v' - v)), so the inertia is s dt c. With z = c dt /
     `inertia`, s = (1 + z) / (2 + z). A damped inertia then slows by 1 / (1 + z + z^2/2), the (0, 2)
-    Pade approximant of exp(-z). The rule is of second order and monotone for any z.
+    Pade approximant of exp(-z). The rule is accurate to second order and monotone for any z.
 
     Args:
         damping: c [Nms/rad or Ns/m].
@@ -212,12 +212,16 @@ def damping_inertia(damping: float, inertia: float, time_step: Seconds) -> float
 def damping_slopes(
     damping: np.ndarray, inertia: np.ndarray, time_step: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives of `damping_inertia` by the damping and by the inertia.
+    """Return the derivatives of `damping_inertia`.
 
     Args:
         damping: (n,), not negative [Nms/rad or Ns/m].
-        inertia: (n,) [kg m^2 or kg]. Of joints without inertia the results mean nothing.
+        inertia: (n,) [kg m^2 or kg]. Results for joints without inertia are meaningless.
         time_step: [s].
+
+    Returns:
+        (derivative with respect to the damping (n,) [s], derivative with respect to the inertia
+        (n,) [1]).
     """
     added, least = time_step * damping, np.where(inertia > 0.0, inertia, 1.0)
     square = (2.0 * least + added) ** 2
@@ -238,9 +242,9 @@ def revise_limited(
 ) -> bool:
     """Mark actuators at velocity or effort limits, and return whether a mark has changed.
 
-    The acceleration work.dv + work.change (nv,), solved with the present marks, decides. It
-    includes constraint forces, so that an actuator does not count the load that a limit or the
-    ground bears.
+    The marks follow from the acceleration work.dv + work.change (nv,), which was solved with the
+    present marks. This acceleration includes constraint forces. The load that a limit or the ground
+    bears therefore does not count as load of the actuator.
 
     Args:
         forest: constants of the bodies and joints.
@@ -250,7 +254,7 @@ def revise_limited(
         work: work arrays. `dv`, `change` and `actuator_inertia` are read.
         time_step: [s].
         implicit: whether effort limits are checked as well, as in an implicit step.
-        may_release: False keeps the marks of effort limits that are set.
+        may_release: False prevents marks of effort limits from being cleared.
     """
     changed = False
     for index in range(forest.joints.shape[0]):
@@ -316,7 +320,7 @@ def add_delivered_effort(
     weight: float,
     work: Work,
 ) -> None:
-    """Add the efforts by the actuators' laws, times `weight`, to work.applied.
+    """Add the efforts of the actuators' control laws, times `weight`, to work.applied.
 
     The acceleration is work.dv + work.change. Entries of free bodies stay unchanged.
 
@@ -350,7 +354,7 @@ def law_effort(
     inertia: float,
     horizon: Seconds,
 ) -> float:
-    """Return the effort of an actuator by its law over one step [Nm or N].
+    """Return the effort of an actuator's control law over one step [Nm or N].
 
     Args:
         dof: record of the joint's degree of freedom.
@@ -386,7 +390,7 @@ def demand(actuator: Control, position: float, rate: float) -> float:
 
 @inlined_kernel
 def demand_slope(actuator: Control, kind: int) -> float:
-    """Return the derivative of `demand` by one quantity of the command.
+    """Return the derivative of `demand` with respect to one quantity of the command.
 
     Units: 1 for the effort, [Nm/rad or N/m] for a position, [Nms/rad or Ns/m] for a velocity.
 

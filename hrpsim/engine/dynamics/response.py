@@ -3,15 +3,16 @@
 
 """Link-space inverse inertia: the response of constraint bodies to forces on constraint bodies.
 
-The response to unit forces is J M^-1 J^T, with the Jacobian J of all constraint bodies. Sweeps
-along the paths from these bodies to the roots compute the response.
+The link-space inverse inertia J M^-1 J^T is the motion of all constraint bodies per unit force on
+each of them. J is the Jacobian of the constraint bodies. It is computed by sweeps along the paths
+from these bodies to the roots.
 
 Limbs of a floating tree are the branches at the tree's base. Limbs couple through the base alone.
 P_i are the unit forces on constraint body i propagated to the base, and L is the inverse of the
 base's articulated inertia. The block of constraint bodies i and j on different limbs is P_i^T L
-P_j, so no sweep goes down one limb for forces on another. The diagonal block of a body alone on its
-limb is P^T L P + sum u u^T / D, over the joints on the path to the base. u is the effort of the
-unit forces.
+P_j, so no sweep goes down one limb for forces on another. If a limb has only one constraint body,
+its diagonal block is P^T L P + sum u u^T / D. The sum runs over the joints on the path to the base.
+u is the effort that the unit forces cause at the joint.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -60,9 +61,10 @@ def constrained_responses(
 
     The blocks are written to constrained_out.inverse_inertia.
 
-    Column j of a block is the motion by a unit force j [1/kg, 1/(kg m), 1/(kg m^2)]. Blocks are
-    symmetric. The kernel computes three kinds of responses for each constraint body: the body
-    itself, later constraint bodies on the same limb, and earlier constraint bodies on other limbs.
+    Column j of a block is the motion that the unit force j causes [1/kg, 1/(kg m), 1/(kg m^2)].
+    Blocks are symmetric. The kernel computes three kinds of responses for each constraint body: the
+    body itself, later constraint bodies on the same limb, and earlier constraint bodies on other
+    limbs.
 
     Args:
         forest: constants of the bodies and joints.

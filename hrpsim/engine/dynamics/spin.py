@@ -4,14 +4,14 @@
 """Free rotation of a rigid body over a step, without gain or loss of energy.
 
 I is the inertia, w and w' are the angular velocities at both ends of the step dt. An explicit
-gyroscopic torque adds energy in every step. The gain is large if a body turns by more than a
-fraction of a radian. The implicit midpoint rule
+gyroscopic torque adds energy in every step, and much energy if a body turns by more than a fraction
+of a radian per step. The implicit midpoint rule
 
     I (w' - w) + dt m x I m = 0,  m = (w + w') / 2,
 
-in the body's frame keeps both quadratic invariants of Euler's equations, w I w and |I w|, at any
-step size. With a moment n the rule is I (w' - w) + dt m x I m = dt n. The gyroscopic torque is then
-the torque in the middle of the step, for any moment.
+in the body's frame conserves both quadratic invariants of Euler's equations, w I w and |I w|, at
+any step size. With a moment n the rule is I (w' - w) + dt m x I m = dt n. The gyroscopic torque is
+then the torque in the middle of the step, for any moment.
 
 Without moments the Taylor series of the motion is exact up to rounding, and takes less time.
 """
@@ -46,14 +46,15 @@ def solve_rows_of_three(
     y: float,
     z: float,
 ) -> tuple[float, float, float]:
-    """Return the solution u of the linear system A u = (x, y, z).
+    """Solve the linear system A u = (x, y, z) of three equations.
 
     The three numbers are not finite if A is singular.
 
-    a: first row of A (3,).
-    b: second row of A (3,).
-    c: third row of A (3,).
-    x, y, z: right-hand side (3,).
+    a: first row of A (3,). b: second row of A (3,). c: third row of A (3,). x, y, z: right-hand
+    side (3,).
+
+    Returns:
+        The three components of u.
     """
     p0, p1, p2 = b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]
     q0, q1, q2 = c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2], c[0] * a[1] - c[1] * a[0]
@@ -72,8 +73,10 @@ def free_acceleration(I: Mat3, wx: float, wy: float, wz: float) -> tuple[float, 
 
     All quantities are in body axes.
 
-    I: inertia about the centre of mass (3, 3) [kg m^2].
-    wx, wy, wz: angular velocity [rad/s].
+    I: inertia about the centre of mass (3, 3) [kg m^2]. wx, wy, wz: angular velocity w [rad/s].
+
+    Returns:
+        (x, y, z) [rad/s^2].
     """
     lx, ly, lz = matrix_times(I, wx, wy, wz)
     return solve_rows_of_three(
@@ -85,14 +88,13 @@ def free_acceleration(I: Mat3, wx: float, wy: float, wz: float) -> tuple[float, 
 def spin_acceleration(
     I: Mat3, wx: float, wy: float, wz: float, ax: float, ay: float, az: float, time_step: Seconds
 ) -> tuple[float, float, float]:
-    """Return the angular acceleration by the gyroscopic torque over a step [rad/s^2].
+    """Return the mean angular acceleration that the gyroscopic torque causes in a step [rad/s^2].
 
     The result is zero if the body turns so far in a step that the implicit rule has no solution
     nearby. All quantities are in body axes.
 
-    I: inertia about the centre of mass (3, 3) [kg m^2].
-    wx, wy, wz: angular velocity at the start of the step [rad/s].
-    ax, ay, az: angular acceleration by moments [rad/s^2].
+    I: inertia about the centre of mass (3, 3) [kg m^2]. wx, wy, wz: angular velocity at the start
+    of the step [rad/s]. ax, ay, az: angular acceleration that other moments cause [rad/s^2].
     time_step: [s].
     """
     ux, uy, uz = time_step * ax, time_step * ay, time_step * az  # w' - w
@@ -136,24 +138,23 @@ def spin_acceleration(
 def turn_freely_for(
     I: Mat3, q: Vector, wx: float, wy: float, wz: float, duration: Seconds, turning: Matrix
 ) -> tuple[float, float, float]:
-    """Rotate a body's quaternion without moments, and return the final angular velocity [rad/s].
+    """Rotate a free body for a time, and return the final angular velocity (x, y, z) [rad/s].
 
-    Both angular velocities are in body axes. The Taylor series of
+    No moments act. Both angular velocities are in body axes. The Taylor series of the equations
 
         I w' = I w x w,   q' = q (w, 0) / 2
 
-    are summed until the terms are rounding. With the coefficients w_k, l_k = I w_k and q_k,
+    are summed until the terms are below rounding errors. With the coefficients w_k, l_k = I w_k and
+    q_k,
 
         (n + 1) l_(n+1) = sum of l_k x w_(n-k),   2 (n + 1) q_(n+1) = sum of q_k (w_(n-k), 0).
 
     If the body turns so far that too many series would be needed, steps of the implicit rule are
-    taken. These steps keep the energy and the amount of the angular momentum.
+    taken. These steps conserve the energy and the magnitude of the angular momentum.
 
-    I: inertia about the centre of mass (3, 3) [kg m^2].
-    q: unit quaternion x, y, z, w (4,), changed in place.
-    wx, wy, wz: angular velocity at the start [rad/s].
-    duration: [s].
-    turning: work, of shape TURNING (terms, 10). The row ORIENTATION is not used.
+    I: inertia about the centre of mass (3, 3) [kg m^2]. q: unit quaternion x, y, z, w (4,), changed
+    in place. wx, wy, wz: angular velocity at the start [rad/s]. duration: [s]. turning: work, of
+    shape TURNING (terms, 10). The row ORIENTATION is not used.
     """
     turn = math.sqrt(wx * wx + wy * wy + wz * wz) * duration
     if not turn < _FINE_TURN * _MOST_PARTS:

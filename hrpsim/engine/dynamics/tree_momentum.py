@@ -4,13 +4,14 @@
 """The linear momentum of a tree of bodies, found from the leaves to the root.
 
 In the frame of each body, the body's subtree has a mass m, a first moment h = sum m x about the
-body's origin, and the momentum p by joints beyond the body. A joint has the rotation R, the origin
-t and the rate of its axis, w or s. Through the joint these quantities pass to the parent as
+body's origin, and the momentum p of the motion of joints beyond the body. A joint has the rotation
+R, the origin t and the rate of its axis, w or s. Through the joint these quantities pass to the
+parent as
 
     m,   R h + m t,   R (p + w x h + m s),
 
-and at a free root, P = R (p + w x h) + m v. This costs a fraction of placing all bodies in the
-world, and limbs are independent of each other.
+and at a free root, P = R (p + w x h) + m v. This takes a fraction of the time for the poses of all
+bodies in the world, and limbs are independent of each other.
 """
 
 import numpy as np
@@ -115,7 +116,7 @@ def _add_to_parent(
 
 @inlined_kernel
 def add_momentum(body: Body, link: Kinematics, v: Vec6, momentum: Vec3) -> None:
-    """Add the linear momentum of one body.
+    """Add the linear momentum of one body to `momentum`.
 
     Args:
         body: BODY record of the body.

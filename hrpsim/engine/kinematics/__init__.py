@@ -3,5 +3,5 @@
 
 """Poses and velocities along the trees of a forest of bodies.
 
-Imports model, spatial and jit.
+Imports model, spatial and compile.
 """

@@ -3,8 +3,7 @@
 
 """The constants of a forest of bodies for the kernels: a record for each body and joint axis.
 
-Fields that are used together lie next to each other in memory. Array strides are known at compile
-time.
+Fields that are used together are adjacent in memory. Array strides are known at compile time.
 """
 
 from typing import NamedTuple
@@ -53,7 +52,7 @@ DOF = np.dtype(
 
 
 class Forest(NamedTuple):
-    """Fields as in hrpsim.model.system.System, gathered into records."""
+    """The fields of hrpsim.model.system.System, gathered into records for the kernels."""
 
     bodies: np.ndarray = constant(
         "each body: inertia, joint, place in its tree",
@@ -105,10 +104,9 @@ def forest_of(system: System) -> Forest:
 
 
 def joints_first(q_index: np.ndarray) -> np.ndarray:
-    """Return the degrees of freedom of joints (nv,), padded with nv.
+    """Return the degrees of freedom of joints, padded with nv to the length nv.
 
-    Loops over joints stop at the first nv, so that they do not read the six records of each free
-    body.
+    A loop over joints stops at the first nv, and so skips the records of free bodies.
     """
     count = len(q_index)
     joints = np.full(count, count, dtype=np.int64)

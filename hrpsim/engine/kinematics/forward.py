@@ -134,7 +134,10 @@ def place_body(forest: Forest, q: Vector, i: Index, kinematics_out: Records[Kine
 def move_body(
     forest: Forest, velocity: Vector, i: Index, kinematics_out: Records[Kinematics]
 ) -> None:
-    """Write v and c of body `i`. The pose of the body, and v of the parent, must be current."""
+    """Write `v` and `c` of body `i`: spatial velocity and velocity-product acceleration.
+
+    The pose of the body, and `v` of the parent, must be current.
+    """
     body = forest.bodies[i]
     link = kinematics_out[i]
     S, v, c = link.S, link.v, link.c

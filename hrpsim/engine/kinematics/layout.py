@@ -91,8 +91,8 @@ def acceleration_to_kernel(
 ) -> None:
     """Convert an acceleration from the public layout to the kernels' layout.
 
-    The public acceleration of a free base is the rate of components along turning axes. The
-    kernels' acceleration is (d omega/dt, d^2 p/dt^2) in the world.
+    The public acceleration of a free base is the time derivative of components along the rotating
+    base axes. The kernels' acceleration is (d omega/dt, d^2 p/dt^2) in the world.
 
     Args:
         forest: constants of the bodies and joints.

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The least inertia that each joint moves, which weights the joint's damper in implicit steps.
+"""The least inertia that each joint moves. Implicit steps need it for the joint's damper.
 
 The least inertia is the inertia of the joint's link and rotor, unless the link is light. A light
-link models a part of a joint: the plates of a rubber bush, the axes of a universal joint. The joint
-then moves the bodies that the link carries. With the joint-space inertia M, the joint sees 1 /
-(M^-1)_kk if all other joints are free. The joint sees more if any other joint is held.
+link models a detail of a joint, such as the plates of a rubber bush or the axes of a universal
+joint. The joint then moves the bodies that the link carries. With the joint-space inertia M, the
+joint moves the inertia 1 / (M^-1)_kk if all other joints are free. This inertia is larger if any
+other joint is locked.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,7 @@ _LEAST = 1e-9
 
 
 class OwnInertia(NamedTuple):
-    """Inertias of degrees of freedom [kg m^2 or kg] and derivatives, 0 at free bodies."""
+    """Least inertias of the degrees of freedom [kg m^2 or kg] and derivatives, 0 at free bodies."""
 
     inertia: np.ndarray  # (nv,)
     by_body: np.ndarray  # (nv, n) for a relative change of a body's mass and inertia

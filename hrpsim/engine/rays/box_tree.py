@@ -197,9 +197,9 @@ def _area(x: float, y: float, z: float) -> float:
 def refit_tree(
     lower: Matrix, upper: Matrix, order: Indices, count: int, nodes: Records[BoxNode]
 ) -> float:
-    """Write the boxes of nodes after items have moved, and return a measure of the size [m^2].
+    """Write the boxes of nodes after items have moved, and return a measure of the tree's size.
 
-    The measure is the sum of half the surfaces of the boxes.
+    The measure is half the surface area of the boxes, summed [m^2].
 
     Args:
         lower: lower corners of the items' boxes (n, 3) [m].
@@ -230,10 +230,10 @@ def refit_tree(
 
 @inlined_kernel
 def inverse_of(rate: float) -> float:
-    """Return 1 / rate [1] for `enter_box`, finite even if the rate is 0.
+    """Return 1 / rate for `enter_box`, a large finite number if the rate is 0.
 
-    `rate` [1] is one component of a ray's unit vector. Boxes are a little larger than the items, so
-    that a ray along a face is within the box.
+    `rate` [1] is one component of a ray's unit vector. Boxes are slightly larger than the items, so
+    a ray along a face of an item is inside the box.
     """
     return 1.0 / rate if abs(rate) > 1e-200 else math.copysign(1e200, rate)
 
@@ -243,12 +243,13 @@ def enter_box(
     node: BoxNode, side: int, x: float, y: float, z: float, ix: float, iy: float, iz: float,
     limit: float,
 ) -> float:  # fmt: skip
-    """Return the distance at which a ray enters a child's box, or infinity if not before `limit`.
+    """Return the distance at which a ray enters the box of a node's child [m].
 
-    Rounding errors never cause a miss.
+    The result is infinity if the ray does not enter before `limit` [m]. Rounding errors never cause
+    a miss.
 
-    x, y, z: start of the ray.
-    ix, iy, iz: inverses of the direction's components.
+    side: child, 0 or 1. x, y, z: start of the ray [m]. ix, iy, iz: inverses of the direction's
+    components.
     """
     a, b = (node.lower[side, 0] - x) * ix, (node.upper[side, 0] - x) * ix
     enter, leave = max(min(a, b), 0.0), min(max(a, b), limit)
@@ -284,12 +285,12 @@ def next_pending(stack: Records[Pending], waiting: int, limit: float) -> tuple[i
     """Pop nodes from the stack until a node is found that the ray enters before `limit`.
 
     Args:
-        stack: PENDING records, of which the first `waiting` wait.
-        waiting: number of waiting records.
+        stack: stack of PENDING records.
+        waiting: number of records on the stack.
         limit: largest distance [m].
 
     Returns:
-        (index of the node or -1, number of records that still wait).
+        (index of the node or -1, number of records left on the stack).
     """
     while waiting > 0:
         waiting -= 1

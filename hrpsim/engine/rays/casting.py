@@ -129,16 +129,16 @@ def first_hit(
     s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     limit: float,
 ) -> tuple[float, int, int]:  # fmt: skip
-    """Return the first hit of a ray: (distance [m], target, triangle).
+    """Find the first target that a ray hits.
 
-    The result is (infinity, -1, -1) for no hit.
+    If a ray hits several targets at the same distance, the first target counts.
 
-    If a ray meets several targets at the same distance, the first target counts.
+    skipped: whether the ray passes through each target (n,). x, y, z: start of the ray in the world
+    [m]. dx, dy, dz: unit vector along the ray, in the world. limit: largest distance [m].
 
-    skipped: whether the ray passes through each target (n,).
-    x, y, z: start of the ray in the world [m].
-    dx, dy, dz: unit vector along the ray, in the world.
-    limit: largest distance [m].
+    Returns:
+        (distance [m], index of the target, index of the triangle or -1), or (infinity, -1, -1) for
+        no hit.
     """
     best, found = _first_endless(s, skipped, x, y, z, dx, dy, dz, min(limit, FARTHEST))
     part = np.int64(-1)

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays and height fields: traversal of blocks of cells, then of the cells of blocks in reach.
+"""Rays and height fields: traversal of blocks of cells, then of cells in blocks near the ray.
 
-The surface is continuous, so a ray meets the surface where its height above the surface changes
-sign. The traversal keeps this sign from cell to cell, so that no ray slips through between two
-cells. Grid traversal: Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987.
+The surface is continuous, so a ray hits the surface where the ray's height above it changes sign.
+The sign is passed from cell to cell, so no ray slips through between two cells. Grid traversal:
+Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987.
 """
 
 import math
@@ -35,7 +35,7 @@ FIELD = np.dtype(
 
 
 def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
-    """Return the FIELD record of a height field. Add the heights and block heights to the pools."""
+    """Append the heights and block heights of a field to the pools, and return its FIELD record."""
     nx, ny = field.heights.shape
     record = np.zeros((), dtype=FIELD)
     record["cells"] = nx - 1, ny - 1

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays in which rays are cast: placed targets, the tree of targets, the geometry."""
+"""The arrays for ray casting: targets at their present poses, the tree of targets, geometry."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

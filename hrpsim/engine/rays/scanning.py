@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cast the rays of a sensor from the sensor's frame, tilted with it or levelled.
+"""Cast the rays of a sensor from the sensor's frame, which may be tilted or levelled.
 
 Rays of a height scan begin above the sensor, but below a roof over the sensor.
 """
@@ -132,7 +132,7 @@ def scan(
     end: Index,
     ranges: Vector,
 ) -> int:
-    """Cast a part of a sensor's rays at the present poses, and write the ranges.
+    """Cast the rays `first` to `end` - 1 of a sensor at the present poses, and write the ranges.
 
     Args:
         s: the scene.
@@ -142,8 +142,8 @@ def scan(
         directions: unit vectors in the frame of the rays (n, 3).
         first: first ray.
         end: ray after the last one.
-        ranges: distances from the origins (n,) [m], written. A range is infinite if nothing is in
-            reach, and negative before the origin.
+        ranges: distances from the origins (n,) [m], written. A range is infinite if nothing is
+            within reach, and negative if the hit is behind the origin.
     """
     place_targets(s)
     scanner = scanners[0]

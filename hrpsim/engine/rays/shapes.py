@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rays and shapes, in the shape's frame: where a line is inside, normals, triangle meshes."""
+"""Intersections of rays with shapes, in the shape's frame: primitives, planes and meshes."""
 
 import math
 import weakref
@@ -31,9 +31,12 @@ _AROUND = 1e-9
 
 @inlined_kernel
 def first_of(enter: float, leave: float) -> float:
-    """Return the distance of a ray's first hit on a convex solid: entry, or exit from inside.
+    """Return the distance of a ray's first hit on a convex solid: the entry, or the exit [m].
 
-    The result is infinity if the line misses the solid, or has left the solid before the start.
+    The exit counts if the ray starts inside. The result is infinity if the line misses the solid,
+    or has left the solid before the start.
+
+    enter, leave: distances at which the line enters and leaves the solid [m].
     """
     if not enter <= leave or leave < -AT_THE_START:
         return math.inf
@@ -161,7 +164,7 @@ SURFACE = np.dtype([("first_node", "i8"), ("first_triangle", "i8")])
 
 
 class MeshTree(NamedTuple):
-    """The tree of one mesh."""
+    """The bounding tree over the triangles of one mesh."""
 
     nodes: np.ndarray  # NODE
     triangles: np.ndarray  # (m,) TRIANGLE, in the order of the leaves
@@ -229,13 +232,13 @@ def meet_mesh(
     s: RayScene, surface: Surface, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     limit: float,
 ) -> tuple[float, int]:  # fmt: skip
-    """Return the first hit of a ray on a mesh: (distance [m], triangle).
+    """Find the first triangle of a mesh that a ray hits.
 
-    The result is (infinity, -1) for no hit.
+    x, y, z: start of the ray in the mesh's frame [m]. dx, dy, dz: unit vector along the ray, in the
+    mesh's frame. limit: hits beyond this distance do not count [m].
 
-    x, y, z: start of the ray in the mesh's frame [m].
-    dx, dy, dz: unit vector along the ray, in the mesh's frame.
-    limit: hits beyond this distance do not count [m].
+    Returns:
+        (distance [m], index of the triangle), or (infinity, -1) for no hit.
     """
     ix, iy, iz = inverse_of(dx), inverse_of(dy), inverse_of(dz)
     best, found = min(limit, FARTHEST), np.int64(-1)
@@ -267,7 +270,7 @@ def meet_mesh(
 
 @inner_kernel
 def triangle_normal(triangle: MeshTriangle) -> tuple[float, float, float]:
-    """Return the outward unit normal of a triangle, in the mesh's frame."""
+    """Return the outward unit normal (x, y, z) of a triangle, in the mesh's frame."""
     u, v = triangle.first, triangle.second
     x, y, z = u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]
     scale = max(abs(x), abs(y), abs(z))

@@ -3,10 +3,9 @@
 
 """Noise of sensors: white, with a constant bias, reproducible by a seed.
 
-All sensors draw from generators with the key (seed, world, robot, sensor, sample). The world is a
-number in a batch, robot and sensor are names, and the sample is a number. Sensors with different
-keys have independent noise. A sensor has the same noise in a world of its own, as world 0 of a
-batch, and over ROS.
+All sensors draw from generators with the key (seed, world, robot, sensor, sample). World and sample
+are numbers, robot and sensor are names. Sensors with different keys have independent noise. A
+sensor has the same noise in a single world, in world 0 of a batch, and over ROS.
 """
 
 import hashlib
@@ -28,7 +27,7 @@ def noise_generator(
 
     Args:
         seed: seed of the sensor's noise.
-        world: number of the world in its batch; 0 for a world of its own.
+        world: number of the world in its batch, 0 for a single world.
         robot: name of the robot.
         sensor: name of the sensor.
         sample: number of the sample.
@@ -40,7 +39,7 @@ def noise_generator(
 
 @dataclass
 class NoiseLevels:
-    """Standard deviations of a sensor's noise. A bias is drawn once for each axis."""
+    """Standard deviations of a sensor's noise. The biases are drawn once for each axis."""
 
     seed: int = 0
     gyro: NotNegative = 0.0  # [rad/s]
@@ -63,17 +62,18 @@ class NoiseLevels:
 class SensorNoise:
     """The noise of a sensor's six values at a step. For an IMU, angular velocity comes first.
 
-    The noise depends on the key of `noise_generator` alone. A run is therefore repeated exactly, in
-    any order of the steps.
+    The noise depends only on the key of `noise_generator`. A repeated run therefore has the same
+    noise, in any order of the steps.
 
     Args:
         name: name of the sensor.
         kind: "imu" or "force_torque".
         levels: standard deviations.
         own: standard deviations of the six values, then standard deviations and means of the
-            biases. Each is (6,) or empty. This noise is independent of the noise by `levels`.
+            biases. Each is (6,) or empty. This noise is independent of the noise that `levels`
+            define.
         robot: name of the robot.
-        world: number of the world in its batch; 0 for a world of its own.
+        world: number of the world in its batch, 0 for a single world.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class SensorNoise:
 
     @property
     def variances(self) -> np.ndarray:
-        """Mean square of each value (6,), of the noise and of the bias, in units squared."""
+        """Mean squares of noise and bias of each value (6,), in units squared."""
         self._refresh()
         return self._sigma**2 + self._bias_sigma**2 + self._own[2] ** 2
 

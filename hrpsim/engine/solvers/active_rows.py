@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Solve the direct solver's active rows, including redundant and slightly contradictory rows.
+"""Solve for the impulses of the direct solver's active rows, which may be redundant.
 
-The factor of the active rows gives the impulses. Iterative refinement removes the error of the
-factor. Linearly dependent rows share the load. If the targets of dependent rows contradict each
-other slightly, all targets move to the nearest consistent targets
+Active rows must reach their target velocities. The impulses follow from the factor of the active
+rows, with iterative refinement. Linearly dependent rows share the load. If the targets of dependent
+rows contradict each other slightly, the nearest consistent targets replace them
 (docs/explanation/derivations/direct_rows.md, section 11). A "released" row is a dependent row that
 the factor leaves out. The "leeway" is the largest contradiction that may be resolved in this way.
 """
@@ -37,7 +37,7 @@ def set_side(number: Index, side: int, system: DirectSystem) -> None:
 
 @inner_kernel
 def save_start(rows: Records[Row], row_count: int, velocity: Vector, system: DirectSystem) -> None:
-    """Save the impulses, the targets and the velocity that a solution starts from."""
+    """Save the initial impulses, targets and velocity of a solution."""
     system.adjusted[0] = 0
     for number in range(row_count):
         system.start[number] = rows[number].impulse
@@ -48,7 +48,7 @@ def save_start(rows: Records[Row], row_count: int, velocity: Vector, system: Dir
 
 @inlined_kernel
 def restore_targets(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Restore the original targets, because another active set may be consistent without change."""
+    """Restore the original targets. With another active set, these targets may be consistent."""
     if system.adjusted[0]:
         for number in range(row_count):
             rows[number].target = system.asked[number]
@@ -59,7 +59,7 @@ def restore_targets(rows: Records[Row], row_count: int, system: DirectSystem) ->
 def find_velocity(
     rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
 ) -> None:
-    """Write the velocity with the present impulses, computed from the velocity at the start."""
+    """Write the velocity that the initial velocity and the present impulses give."""
     for k in range(velocity.shape[0]):
         velocity[k] = system.start_velocity[k]
     for number in range(row_count):
@@ -72,7 +72,7 @@ def find_velocity(
 def find_errors(
     rows: Records[Row], row_count: int, velocity: Vector, system: DirectSystem
 ) -> float:
-    """Write each active row's error of velocity into system.change, and return the largest."""
+    """Write each active row's velocity error into system.change, and return the largest [m/s]."""
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:
@@ -104,7 +104,7 @@ def solve_active_rows(
     velocity: Vector,
     system: DirectSystem,
 ) -> tuple[bool, bool]:
-    """Solve for the impulses of the active rows that reach the targets, by the present factor.
+    """Solve for the impulses with which all active rows reach their targets (present factor).
 
     Args:
         rows: ROW records (row capacity,).
@@ -116,9 +116,9 @@ def solve_active_rows(
         system: system of the direct solver.
 
     Returns:
-        (whether redundant rows contradict each other, whether released rows do so by more than the
-        leeway). The remaining errors are in `system.change`. They are more than rounding, and no
-        impulses change them. In the second case nothing is changed.
+        (whether redundant rows contradict each other, whether released rows contradict others by
+        more than the leeway). The errors that no impulses can remove are in `system.change`. If the
+        second result is True, nothing is changed.
     """
     before = find_errors(rows, row_count, velocity, system)
     for k in range(_REFINEMENTS):
@@ -203,10 +203,11 @@ def _rounding(rows: Records[Row], row_count: int, system: DirectSystem) -> float
 
 @inlined_kernel
 def may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> bool:
-    """Return whether the errors of redundant rows, `system.change`, are within the leeway.
+    """Return whether the contradictions of redundant rows, `system.change`, may be resolved.
 
-    The leeway is the velocity at which nothing moves farther than the slop in a step. If contacts
-    alone disagree, the friction has a bound, and the contacts slide.
+    A contradiction must be within the leeway, a velocity with which nothing moves farther than the
+    slop in a step. If only contacts contradict each other, and their friction is bounded, the
+    contacts slide instead.
     """
     largest = of_others = 0.0
     for number in range(row_count):
@@ -227,11 +228,12 @@ def leave_disagreements(
     velocity: Vector,
     system: DirectSystem,
 ) -> None:
-    """Subtract errors that no impulses change from the targets of redundant rows, and solve again.
+    """Change the targets of redundant rows to consistent targets, and solve again.
 
-    `system.change` has these errors. Without this change, each solution would add to the impulses
-    of redundant rows without end. Rows that correct no position keep their targets, and their
-    errors remain. Equations: docs/explanation/derivations/direct_rows.md, section 11.
+    The errors in `system.change`, which no impulses can remove, are subtracted from the targets.
+    Otherwise each solution would add to the impulses of redundant rows without end. Rows without
+    position correction keep their targets and their errors. Equations:
+    docs/explanation/derivations/direct_rows.md, section 11.
     """
     released = system.factor.released
     for number in range(row_count):

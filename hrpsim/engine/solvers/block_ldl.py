@@ -4,14 +4,14 @@
 """Block-sparse L D L^T without pivoting: the direct solver of the constraint rows.
 
 A = J M^-1 J^T + Sigma is symmetric and positive semi-definite. A small multiple of A's diagonal
-makes the matrix definite when contacts are redundant. Each block column is eliminated in turn and
-subtracted from all later columns that the column couples (right-looking). The factor holds U = D
-L^T. The block of column k and later column i has the same place as in A, but is stored as U_ki
-(size of k, size of i). The inner loops then run over consecutive memory.
+makes the matrix definite when contacts are redundant. Each block column is eliminated in turn, and
+subtracted from all later columns that are coupled to it (right-looking). The factor holds U = D
+L^T. The block of column k and later column i replaces the block of A, and is stored as U_ki (size
+of k, size of i). The inner loops then run over consecutive memory.
 
-A row whose pivot is less than `blur`, or less than rounding, is linearly dependent on the rows
-before it. Its diagonal is added to the pivot. The row is then *released*: the solution leaves an
-error in this row.
+A row is linearly dependent on earlier rows if its pivot is below `blur` or below rounding errors.
+Its diagonal is then added to the pivot. Such a row is *released*: the solution leaves an error in
+this row.
 """
 
 import math
@@ -32,7 +32,7 @@ _SHARE = 1e-13  # of the size, added to pivots if no row may be released
 
 
 class Factor(NamedTuple):
-    """Factor of a symmetric matrix A = L D L^T: U = D L^T, and the inverse of D."""
+    """Factor of a symmetric matrix A = L D L^T. Stored are U = D L^T and the inverse of D."""
 
     blocks: np.ndarray = work("blocks", "U where the matrix has A")
     inverse_pivots: np.ndarray = work("rows", "1 / D by row number")
@@ -53,8 +53,7 @@ def factorise(elimination: Elimination, active: Indices, matrix: Vector, factor_
     Args:
         elimination: structure of the factor.
         active: whether each row is active (row capacity,) i8, by row number.
-        matrix: A (block space,): diagonal blocks in full, then the blocks of the entries, fill
-            being zero. The matrix stays unchanged.
+        matrix: A (block space,): full diagonal blocks, then off-diagonal blocks. Fill-in is zero.
         factor_out: the factor, written.
 
     Returns:
@@ -81,7 +80,7 @@ def factorise(elimination: Elimination, active: Indices, matrix: Vector, factor_
 def factor_work(elimination: Elimination, active: Indices, factor_out: Factor) -> int:
     """Return an estimate of the multiplications that `factorise` takes for these active rows.
 
-    A column of n rows over m later rows takes n (n + m)^2 / 2. Only active rows count.
+    A column of n active rows with m later active rows takes n (n + m)^2 / 2 multiplications.
 
     Args:
         elimination: structure of the factor.
@@ -272,13 +271,13 @@ def _update_block(
 
 @inner_kernel
 def solve(elimination: Elimination, active: Indices, factor: Factor, x: Vector) -> None:
-    """Replace the right side `x`, by row number, by the solution. Inactive rows get zero.
+    """Solve A x = b with the factor of A. Inactive rows get zero.
 
     Args:
         elimination: structure of the factor.
         active: whether each row is active (row capacity,) i8, by row number.
         factor: result of `factorise`.
-        x: right side, then solution (row capacity,).
+        x: right side b, overwritten by the solution (row capacity,), by row number.
     """
     count = elimination.counts[0].node_count
     for k in range(count):

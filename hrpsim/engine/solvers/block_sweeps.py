@@ -3,11 +3,12 @@
 
 """Sweeps over the contacts of a problem u = W r + b whose matrix has blocks of 3 x 3.
 
-A contact has a normal component and two tangential components. Each contact is updated as in
-engine.solvers.projected_gauss_seidel: the normal impulse first, then both friction impulses by one
-common step, then the projection to the friction cone (Nakaoka eqs. 16-21). Momentum is the same as
-in that file (O'Donoghue and Candes 2015, gradient scheme). The residual is the natural map of the
-problem with the velocity u + mu |u_t| e_n (Acary and Brogliato 2008).
+A contact has a normal component and two tangential components. Each contact is updated in three
+steps, as in engine.solvers.projected_gauss_seidel (Nakaoka eqs. 16-21). The normal impulse changes
+first. Both friction impulses then change with one common step size, and are projected to the
+friction cone. Nesterov's momentum is the same as in that file (O'Donoghue and Candes 2015, gradient
+scheme). The residual is the natural map of the problem with the velocity u + mu |u_t| e_n (Acary
+and Brogliato 2008).
 """
 
 import math
@@ -24,7 +25,7 @@ _PAIRS_BETWEEN_LOOKS = 5
 
 
 class BlockProblem(NamedTuple):
-    """A contact problem of m contacts by rows of blocks, and the step sizes of its sweeps."""
+    """A contact problem of m contacts as rows of 3 x 3 blocks, with step sizes for sweeps."""
 
     starts: np.ndarray  # (m + 1,) first block of each row
     columns: np.ndarray  # (blocks,) contact of each block
@@ -103,8 +104,8 @@ def sweep_blocks(
         problem: a BlockProblem of m contacts.
         accuracy: residual at which the sweeps end [Ns].
         limit: approximate largest number of sweeps.
-        momentum: 0 for sweeps without momentum.
-        work: (2, 3 m).
+        momentum: 1 for sweeps with Nesterov's momentum, 0 for sweeps without.
+        work: work space (2, 3 m).
         r: impulses (3 m,), start and result [Ns].
     """
     count, size, age, pairs = 0, r.shape[0], 1.0, 0
@@ -151,9 +152,12 @@ def _add_momentum(masses: Matrix, age: float, last: Vector, guess: Vector, r: Ve
 
 
 def step_sizes(diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the fields `masses` (m, 2) and `crosses` (m, 2) of a BlockProblem.
+    """Return step sizes for the sweeps of a BlockProblem.
 
     diagonal: diagonal block of W for each contact (m, 3, 3) [1/kg].
+
+    Returns:
+        (`masses` (m, 2), `crosses` (m, 2)), the fields of a BlockProblem.
     """
     tangential = diagonal[:, 1:, 1:]
     largest = np.linalg.eigvalsh(0.5 * (tangential + tangential.transpose(0, 2, 1)))[:, -1]

@@ -50,10 +50,10 @@ _NEARER = 0.8
 
 @inlined_kernel
 def has_free_cone(normal: Row) -> bool:
-    """Return whether a contact's impulses may have any value in a cone, as the sweeps require.
+    """Return whether a contact's impulses may have any value in the friction cone.
 
-    Penalty contacts and contacts of the direct solver are excluded, because springs or that solver
-    determine their impulses.
+    The sweeps of this file require such contacts. Penalty contacts and contacts of the direct
+    solver are excluded, because springs or that solver determine their impulses.
     """
     is_cone = normal.solver == ITERATIVE and is_isotropic(normal.friction_model)
     return is_cone and not normal.lower > 0.0
@@ -65,15 +65,15 @@ def solve_cones(
     response: Vector, tolerance: float, sweep_limit: int, period: int, velocity: Vector,
     work: Matrix,
 ) -> tuple[int, bool]:  # fmt: skip
-    """Sweep forward and backward until a pair of sweeps changes little.
+    """Sweep forward and backward over an island until a pair of sweeps changes little.
 
-    Arguments are the same as of `projected_gauss_seidel.solve`. Contacts without a free cone are
-    solved as in that function, and may make the problem not convex. The sweeps are given up if the
-    changes grow. The sweeps are also given up if a contact slips nearly as fast as a `period` of
-    sweeps before. Such a contact cannot come to rest.
+    `projected_gauss_seidel.solve` explains the arguments. Contacts without a free cone are solved
+    as in that function, and may make the problem non-convex. The sweeps end early if the changes
+    grow, or if a contact slips nearly as fast as `period` sweeps before. Such a contact cannot come
+    to rest.
 
     Returns:
-        (sweeps done, whether all contacts may come to rest).
+        (number of sweeps, whether all contacts may come to rest).
     """
     sweeps, age, limit = 0, 1.0, math.inf
     slip = _largest_slip(contacts, rows, island_rows, island, velocity)

@@ -29,7 +29,7 @@ PATIENT, _ROUNDS, _SWEEPS = "patient", 12, 250_000
 
 
 class ContactProblem(NamedTuple):
-    """A contact problem u = W r + b of m contacts, in the arguments' order of `solve_contacts`.
+    """A contact problem u = W r + b of m contacts. The fields are arguments of `solve_contacts`.
 
     Attributes:
         W: Delassus matrix (3 m, 3 m) [1/kg], an array or a scipy.sparse matrix.

@@ -4,10 +4,10 @@
 """Solve rows of the direct, the iterative and the split solver as one problem.
 
 The method is block Gauss-Seidel. The rows for the direct solver are one block, which is solved
-exactly for given impulses of all other rows. Then every other row takes its turn as in the
-projected Gauss-Seidel method, and so does the friction of direct contacts that slide. Rounds repeat
-until nothing changes. The normals of split contacts are in the block in the first round, without
-friction. The iteration of split contacts starts from that result.
+exactly for given impulses of all other rows. Then all other rows, and the friction of sliding
+direct contacts, are solved one by one (projected Gauss-Seidel). Both steps are one round. Rounds
+repeat until nothing changes. In the first round, the block includes the normals of split contacts,
+without friction. The iteration of split contacts starts from that result.
 """
 
 import math
@@ -56,7 +56,8 @@ def solve_coupled(
         row_count: number of rows.
         island_rows: numbers of the rows, island by island.
         island: record of the island, with a range of `island_rows`.
-        has_cones: whether cones bound the contacts' tangents, or their own bounds.
+        has_cones: whether friction cones bound the tangential impulses of contacts. If not, each
+            tangential row has its own bounds.
         response: responses of all rows.
         tolerance: accepted change of a velocity [m/s].
         round_limit: largest number of rounds.
@@ -145,7 +146,7 @@ def _sweep(
 def return_to_start(
     rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
 ) -> None:
-    """Restore the impulses from which the solution started."""
+    """Restore the impulses and the velocity from which the solution started."""
     for number in range(row_count):
         rows[number].impulse = system.start[number]
     find_velocity(rows, row_count, response, velocity, system)
@@ -228,10 +229,12 @@ def _bring_into_cone(normal: Row, x: Row, y: Row, response: Vector, velocity: Ve
 def largest_error(
     rows: Records[Row], island_rows: Indices, island: Island, velocity: Vector
 ) -> tuple[float, int]:
-    """Return the largest error of an island's rows [m/s], and the number of that row.
+    """Find the row of an island with the largest velocity error.
 
-    The error of a row is the change of its velocity if the row alone were solved again. Without
-    rows the error is 0 and the number -1.
+    The error of a row is the change of its velocity if only this row were solved again.
+
+    Returns:
+        (error [m/s], number of the row), or (0, -1) for an island without rows.
     """
     largest, worst = 0.0, -1
     for k in range(island.first, island.end):

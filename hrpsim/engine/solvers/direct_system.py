@@ -36,7 +36,7 @@ STORED = 24
 
 
 class FreeImpulses(NamedTuple):
-    """Impulses in the null space of A, one column for each released row (solvers.free_impulses)."""
+    """Impulses in the null space of A: one column for each released row (solvers.free_impulses)."""
 
     columns: np.ndarray = work("24 rows", "a column for each released row, by row number")
     gram: np.ndarray = work("24 24", "products of columns by inverse masses; then the factor")
@@ -45,7 +45,7 @@ class FreeImpulses(NamedTuple):
 
 
 class DirectSystem(NamedTuple):
-    """The system of the direct solver, its factor, and the rows that are solved for."""
+    """The matrix of the direct solver, its factor, and the rows that are solved for."""
 
     nodes: np.ndarray = work("nodes", dtype=NODE)
     elimination: Elimination = part(Elimination)
@@ -97,7 +97,11 @@ def assemble_direct_system(
     row_count: int,
     system: DirectSystem,
 ) -> bool:
-    """Write nodes, order and matrix of the present rows. Return whether the arrays suffice."""
+    """Write nodes, order and matrix of the present rows.
+
+    Returns:
+        Whether the arrays have room.
+    """
     count = _find_nodes(forest, constrained, rows_of_step.rows, row_count, system.nodes)
     elimination = system.elimination
     if count > len(system.nodes) or row_count > len(system.active):
@@ -117,9 +121,9 @@ def assemble_direct_system(
 def write_direct_matrix(
     constrained: ConstraintBodies, rows_of_step: Rows, system: DirectSystem
 ) -> None:
-    """Write the matrix for the present rows, in the order of the last assembly.
+    """Write the matrix of the present rows, in the order of the last assembly.
 
-    Rows that were left to the iteration since the assembly keep their places and are not active.
+    Rows that were moved to the iterative solver since then stay in the matrix as inactive rows.
     """
     rows, response, elimination = rows_of_step.rows, rows_of_step.response, system.elimination
     system.stale[0] = 1

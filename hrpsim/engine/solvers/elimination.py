@@ -47,7 +47,7 @@ COUNTS = np.dtype(
 
 
 class Elimination(NamedTuple):
-    """An order of elimination, the structure of the factor, and the graph of the matrix."""
+    """An order of elimination, the block structure of the factor, and the graph of the matrix."""
 
     counts: np.ndarray = work("1", dtype=COUNTS)
     nodes: np.ndarray = work("nodes", "as they were ordered", NODE)
@@ -61,7 +61,10 @@ class Elimination(NamedTuple):
 
 
 def new_elimination(nodes: int, trees: int, entries: int) -> Elimination:
-    """Return an empty structure for so many nodes, tree ids and off-diagonal blocks."""
+    """Return an empty structure with these capacities.
+
+    nodes: number of nodes. trees: number of trees. entries: number of off-diagonal blocks.
+    """
     made = allocate(Elimination, {"nodes": nodes, "trees": trees, "entries": entries})
     made.counts["node_count"] = -1
     return made
@@ -84,16 +87,19 @@ def same_graph(nodes: Records[GraphNode], node_count: int, elimination: Eliminat
 
 @inlined_kernel
 def has_room(elimination: Elimination) -> bool:
-    """Return whether the last structure fitted. `counts` have the required capacity."""
+    """Return whether the last structure fitted into the arrays.
+
+    Afterwards `counts` have the required capacity.
+    """
     entry_count = elimination.counts[0].entry_count
     return 0 <= entry_count <= len(elimination.entries)
 
 
 @inner_kernel
 def eliminate(nodes: Records[GraphNode], node_count: int, elimination: Elimination) -> bool:
-    """Order the nodes, write the structure of the factor, and return whether the arrays suffice.
+    """Order the nodes and write the structure of the factor. Return whether the arrays have room.
 
-    Otherwise `counts` have the required capacity: `node_count` nodes, `tree_count` trees,
+    If not, `counts` have the required capacity: `node_count` nodes, `tree_count` trees,
     `entry_count` entries, and `block_space` numbers of matrix and factor. `entry_count` is -1 if
     nodes or trees did not fit.
     """

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Null-space impulses of redundant rows, and the distribution of load with them.
+"""Null-space impulses of redundant rows, which distribute the load among these rows.
 
-The columns of N are impulses that move nothing: A N = 0 with A = J M^-1 J^T + Sigma. There is one
-column for each released row: the solution by the factor for the diagonal entry of this row as right
-side. The gram matrix is N^T D N with the inverse masses D. Eight columns are solved for at once,
-one in each SIMD lane. A system with more released rows than STORED does not store N and uses
-conjugate gradients. Each product with N or N^T is then a solution by the factor. Equations:
-docs/explanation/derivations/direct_rows.md, section 11.
+The columns of N are impulses that cause no motion: A N = 0 with A = J M^-1 J^T + Sigma. Each
+released row has one column. The column is the solution, by the factor, for a right side with the
+diagonal entry of this row. The gram matrix is N^T D N with the inverse masses D. Eight columns are
+solved for at once, one in each SIMD lane. A system with more released rows than STORED does not
+store N and uses conjugate gradients. Each product with N or N^T is then a solution by the factor.
+Equations: docs/explanation/derivations/direct_rows.md, section 11.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -181,10 +181,11 @@ def _factorise_gram(count: int, gram: Vector) -> None:
 
 @inner_kernel
 def project(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
-    """Write N^T `system.weighed` to `system.lacking`, at the released row of each column.
+    """Write the product N^T w to `system.lacking`, with w = `system.weighed`.
 
-    `system.weighed` is overwritten. If N is not stored yet and has many columns, one solution by
-    the factor replaces the product. Often it shows that there is nothing to distribute.
+    An entry is stored at the released row of its column. w is overwritten. If N is not stored yet
+    and has many columns, one solution by the factor replaces the product. Often the result is zero,
+    and N is not needed.
 
     Returns:
         The largest entry.
@@ -208,7 +209,7 @@ def project(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
 
 @inner_kernel
 def project_solution(row_count: int, x: Vector, system: DirectSystem) -> float:
-    """Write N^T b to `system.lacking`, for the solution `x` by the factor for a right side b.
+    """Write N^T b to `system.lacking`, given the factor's solution `x` for the right side b.
 
     Returns:
         The largest entry.
@@ -230,7 +231,7 @@ def _project_by_factor(row_count: int, system: DirectSystem) -> float:
 
 @inner_kernel
 def spread(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Write to `system.spread` the impulses N c with N^T D N c = `system.lacking`."""
+    """Write the impulses N c to `system.spread`, with N^T D N c = `system.lacking`."""
     count, free = system.factor.released_count[0], system.free
     if count > STORED:
         _search(rows, row_count, system)

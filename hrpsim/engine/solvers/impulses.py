@@ -37,7 +37,7 @@ def _add_multiple(
 def warm_start(
     rows: Records[Row], contact_count: int, row_count: int, response: Vector, velocity: Vector
 ) -> None:
-    """Apply the impulses from which the rows start, and store them as `saved_impulse`."""
+    """Apply the initial impulses of all rows, and store them as `saved_impulse`."""
     for c in range(contact_count):
         normal, x, y = rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
         for row in (normal, x, y):

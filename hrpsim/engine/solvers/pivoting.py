@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Block principal pivoting: find which rows of the direct solver are active, which are at a bound.
+"""Block principal pivoting: find the direct solver's active rows and the rows at a bound.
 
-An active row reaches its target velocity. Any other row has its impulse at a bound. All rows that
-contradict their state change state at once. If the number of these rows does not fall for a while,
+An active row reaches its target velocity. For any other row, the impulse is at a bound. All rows
+that violate their state change it at once. If the number of these rows does not fall for a while,
 only the last of them changes. This rule terminates for every positive definite system (Judice and
 Pires 1994, Murty). Sticking friction is active with its normal. A contact that closes starts
-without friction, so that only the states of normals are searched for, and the search terminates.
-The contact's cone is checked later.
+without friction. The search then only concerns the states of normals, and terminates. The contact's
+friction cone is checked later.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -38,11 +38,11 @@ _WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
 
 @inner_kernel
 def allowed_work(done: int, row_count: int, system: DirectSystem) -> int:
-    """Return the number of multiplications up to which factorisations may begin in this step.
+    """Return the limit of multiplications, beyond which no factorisation may begin in this step.
 
     Args:
         done: multiplications done in this step before.
-        row_count: number of rows. The active rows at the start count.
+        row_count: number of rows. The initial active rows count.
         system: system of the direct solver.
     """
     first = factor_work(system.elimination, system.active, system.factor) + _OF_ROW * row_count
@@ -101,7 +101,10 @@ def _slid_before(normal: Row, x: Row, y: Row) -> int:
 
 @inlined_kernel
 def wants_off_bound(row: Row, tolerance: float, velocity: Vector) -> bool:
-    """Return whether a row at a bound of its impulse would leave the bound."""
+    """Return whether a row at a bound of its impulse must become active.
+
+    A row becomes active if its velocity error would change the impulse away from the bound.
+    """
     lean = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
     if row.impulse <= row.lower:
         return lean > tolerance
@@ -119,8 +122,8 @@ def settle_active_rows(
     moved to the iterative solver, because nothing can move along the row.
 
     Every change of the active set resets the impulses to the initial impulses. Without the reset,
-    redundant contacts would keep wrong impulses. Rows that contradict each other may reach 1e7 Ns
-    before one of these rows is released.
+    redundant contacts would retain wrong impulses. The impulses of contradictory rows may reach 1e7
+    Ns before one of these rows is released.
 
     Args:
         rows: ROW records (row capacity,).

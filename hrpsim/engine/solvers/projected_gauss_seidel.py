@@ -3,23 +3,23 @@
 
 """The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
 
-A row reads the velocity of the touched constraint bodies, changes its impulse, and writes the
-change back through its response. A sweep costs O(rows). Of the matrix K of the papers only the 3x3
-block of each contact is known. The three rows of a contact therefore read and write the velocities
-once. The two friction rows of a contact move together, by one common step size, and are then
-projected to the disk of radius mu f_n. A common step makes the fixed point of a sliding contact
-point exactly against the slip, and separate steps do not.
+Solving a row means to read the velocity of its constraint bodies, change the row's impulse, and add
+the response to the velocity. A sweep costs O(rows). Only the 3x3 block of each contact is computed
+of the papers' matrix K. The three rows of a contact therefore read and write the velocities once.
+The two friction rows of a contact move together, by one common step size, and are then projected to
+the disk of radius mu f_n. With a common step, the friction of a sliding contact converges to
+exactly the direction against the slip. With separate steps, this is not the case.
 
 Nesterov's momentum acts over pairs of sweeps, one forward and one backward. After a pair the
 impulses are extrapolated by a fraction of the change since the previous pair. The fraction grows
 from pair to pair. The fraction falls back to 0 when the last pair points against that change
 (O'Donoghue and Candes 2015, gradient scheme). The next sweep restores violated bounds.
 
-Forth and back together are a symmetric preconditioner, whose errors shrink without turning. Errors
-of sweeps in one direction turn, and momentum sustains these errors for ever on many yielding
-points. For frictional contact, with another gradient step: Mazhar, Heyn, Negrut, Tasora, ACM Trans.
-Graph. 34 (2015). Products are weighted with the rows' inverse masses, which makes one energy of
-linear and angular impulses.
+A forward and a backward sweep together are a symmetric preconditioner, whose errors decay without
+oscillation. Errors of sweeps in one direction oscillate. On many compliant points, momentum would
+sustain the oscillation. For frictional contact, with another gradient step: Mazhar, Heyn, Negrut,
+Tasora, ACM Trans. Graph. 34 (2015). Products are weighted with the rows' inverse masses, so linear
+and angular impulses contribute to one energy.
 """
 
 import math
@@ -49,7 +49,10 @@ _ENOUGH = 1e-3
 
 @inner_kernel
 def begin_momentum(rows: Records[Row], island_rows: Indices, island: Island, work: Matrix) -> None:
-    """Save the impulses after a sweep, work[1], and before the next pair, work[0]."""
+    """Save the present impulses for the momentum of the next pair of sweeps.
+
+    work[0] gets the impulses before the pair, and work[1] the impulses after a sweep.
+    """
     for k in range(island.first, island.end):
         for number in range(island_rows[k], island_rows[k] + (3 if k < island.contact_end else 1)):
             work[0, number] = work[1, number] = rows[number].impulse
@@ -74,7 +77,7 @@ def add_momentum(
         response: responses of all rows.
         age: Nesterov's t_k of this pair, 1 without momentum.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
-        work: (2, row capacity).
+        work: saved impulses (2, row capacity).
 
     Returns:
         `age` of the next pair.
@@ -141,10 +144,10 @@ def solve(
     tolerance: float, relative_tolerance: float, begin: Index, sweep_limit: int, velocity: Vector,
     work: Matrix,
 ) -> tuple[int, float, bool]:  # fmt: skip
-    """Sweep over a span of rows until a sweep changes little, and write the impulses.
+    """Sweep over the rows of an island until a sweep changes little, and write the impulses.
 
     With relative_tolerance 0, sweeps end when no row's velocity moves by more than `tolerance`.
-    Sweeps that have not converged after a few go alternately forward and backward, with momentum
+    After a few sweeps without convergence, the direction alternates, and momentum is added
     (`add_momentum`). Otherwise sweeps end when `relative_change` of all `row_count` rows falls to
     relative_tolerance.
 
@@ -154,13 +157,13 @@ def solve(
         island_rows: numbers of the rows, island by island.
         island: record of the island, with a range of `island_rows`.
         response: responses of all rows.
-        tolerance: [m/s].
+        tolerance: largest change of a row's velocity in the last sweep [m/s].
         relative_tolerance: 0 to use `tolerance` instead.
         begin: number of sweeps done before.
         sweep_limit: largest number of sweeps, including `begin`.
-        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the call: without
-            constraint forces, after `warm_start`. At the end: with them.
-        work: (2, row capacity).
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the call: after
+            `warm_start`. At the end: with the impulses.
+        work: work space (2, row capacity).
 
     Returns:
         (sweeps done, largest change of a row's velocity in the last sweep [m/s], whether the sweeps
@@ -260,9 +263,10 @@ def _sweep_back(
 
 @inner_kernel
 def relative_change(rows: Records[Row], row_count: int) -> float:
-    """Return |l - l_before| / |l|, the impulses' change since the last call, and save them.
+    """Return the relative change of all impulses since the last call, and save the impulses.
 
-    The norms are Euclidean over all rows, Ns and Nms alike (Nakaoka 3.1, OpenHRP stops at 1e-3).
+    The change is |l - l_before| / |l| with Euclidean norms over all rows. The norms add Ns and Nms
+    without weights, as in Nakaoka 3.1. OpenHRP stops at 1e-3.
     """
     changed, size = 0.0, 0.0
     for number in range(row_count):
@@ -278,7 +282,10 @@ def relative_change(rows: Records[Row], row_count: int) -> float:
 
 @inlined_kernel
 def wanted_impulse(row: Row, velocity: Vector) -> float:
-    """Return the impulse [Ns or Nms] at which a row reaches its target, others fixed (eq. 17)."""
+    """Return the impulse with which a row reaches its target (eq. 17) [Ns or Nms].
+
+    All other impulses are fixed.
+    """
     if row.inverse_mass <= 0.0:
         return row.impulse
     short = row.target - row_velocity(row, velocity) - row.compliance * row.impulse
@@ -305,14 +312,22 @@ def set_impulse(row: Row, new: float, response: Vector, velocity: Vector) -> flo
 
 @inlined_kernel
 def solve_bounded_row(row: Row, response: Vector, velocity: Vector) -> float:
-    """Solve one row within its bounds, and return the change of the row's velocity [m/s]."""
+    """Set the impulse of one row to reach the target within its bounds.
+
+    Returns:
+        The change of the row's velocity [m/s].
+    """
     new = min(max(wanted_impulse(row, velocity), row.lower), row.upper)
     return set_impulse(row, new, response, velocity)
 
 
 @inner_kernel
 def solve_contact(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> float:
-    """Solve the three rows of a contact in turn and return the largest change of velocity [m/s]."""
+    """Set the three impulses of a contact, normal first, then friction.
+
+    Returns:
+        The largest change of a row's velocity [m/s].
+    """
     along_n, along_x, along_y = point_velocity(normal, x, y, velocity)
     new = min(max(_wanted(normal, along_n), normal.lower), normal.upper)
     change_n = new - normal.impulse
@@ -330,7 +345,11 @@ def solve_contact(normal: Row, x: Row, y: Row, response: Vector, velocity: Vecto
 
 @inlined_kernel
 def solve_friction(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> float:
-    """Solve the friction of one contact under its normal impulse, and return the change [m/s]."""
+    """Set the friction impulses of one contact under its normal impulse.
+
+    Returns:
+        The largest change of a row's velocity [m/s].
+    """
     along_x, along_y = row_velocity(x, velocity), row_velocity(y, velocity)
     new_x, new_y = wanted_friction(normal, x, y, along_x, along_y)
     change = set_impulse(x, new_x, response, velocity)
@@ -341,7 +360,7 @@ def solve_friction(normal: Row, x: Row, y: Row, response: Vector, velocity: Vect
 def wanted_friction(
     normal: Row, x: Row, y: Row, along_x: float, along_y: float
 ) -> tuple[float, float]:
-    """Return the friction impulses [Ns] that stop a contact's slip, limited by its normal impulse.
+    """Return the friction impulses that stop a contact's slip, limited by its normal impulse.
 
     All other impulses are fixed.
 
@@ -351,6 +370,9 @@ def wanted_friction(
         y: ROW record of the second tangent.
         along_x: velocity of the row x [m/s].
         along_y: velocity of the row y [m/s].
+
+    Returns:
+        (impulse of row x, impulse of row y) [Ns].
     """
     new_x, new_y = _wanted(x, along_x), _wanted(y, along_y)
     law, bound = normal.friction_model, friction_bound(normal)
@@ -362,7 +384,11 @@ def wanted_friction(
 
 @inlined_kernel
 def bounded_friction(normal: Row, x: float, y: float) -> tuple[float, float]:
-    """Return the friction impulses x, y [Ns] that normal impulse and friction law permit."""
+    """Limit the friction impulses of a contact by its normal impulse and friction law.
+
+    Returns:
+        (impulse of row x, impulse of row y) [Ns].
+    """
     return project_friction(normal.friction_model, friction_bound(normal), x, y)
 
 
@@ -383,9 +409,9 @@ def solve_bounded(
     sweep_limit: int,
     velocity: Vector,
 ) -> None:
-    """Sweep over rows that have bounds only, no cones, as in position corrections.
+    """Sweep over rows without friction cones, as in position corrections.
 
-    A few sweeps suffice: the next steps correct the remaining errors of dense islands.
+    A few sweeps suffice, because the next steps correct remaining errors of dense islands.
 
     Args:
         rows: ROW records (row capacity,).

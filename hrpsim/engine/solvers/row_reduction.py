@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The inner loop of the direct solver's factorisation: a row minus multiples of other rows.
+"""Inner loop of the direct solver's factorisation: subtract multiples of rows from a row.
 
 Rows of six (fixed connections, driven hinges), five (hinges) and three numbers (contacts, balls)
 stay in registers.
@@ -21,12 +21,12 @@ def reduce_row(
     """Subtract multiples of the first rows of a block from a row.
 
     Args:
-        blocks: floats of all blocks. The row is written.
-        row: place of the row (width,).
-        shares: place of the first multiplier. The multiplier of row m is D^-1 times the entry at
+        blocks: numbers of all blocks. The row is written.
+        row: index of the row's first number (width,).
+        shares: index of the first multiplier. The multiplier of row m is D^-1 times the entry at
             `shares` + m `stride`.
         stride: distance of the multipliers.
-        source: place of the block.
+        source: index of the block's first number.
         width: numbers in a row.
         inverse: D^-1 by row number.
         first: row number of the block's first row.

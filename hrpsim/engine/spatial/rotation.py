@@ -12,7 +12,7 @@ from hrpsim.engine.spatial.sine_cosine import sine_cosine
 
 @inner_kernel
 def rotation_from_quaternion(x: float, y: float, z: float, w: float, R_out: Mat3) -> None:
-    """Write the rotation matrix of a quaternion, which need not be exactly of unit length.
+    """Write the rotation matrix of a quaternion. Its length may differ slightly from 1.
 
     Args:
         x: first component of the vector part [1].
@@ -37,10 +37,12 @@ def rotation_from_quaternion(x: float, y: float, z: float, w: float, R_out: Mat3
 def rotated(
     x: float, y: float, z: float, w: float, vx: float, vy: float, vz: float
 ) -> tuple[float, float, float]:
-    """Return a vector rotated by a unit quaternion. The result has the unit of the vector.
+    """Rotate a vector by a unit quaternion.
 
-    x, y, z, w: unit quaternion.
-    vx, vy, vz: vector (3,) of any unit.
+    x, y, z, w: unit quaternion. vx, vy, vz: vector (3,) of any unit.
+
+    Returns:
+        The rotated vector (x, y, z), in the unit of the vector.
     """
     tx = 2.0 * (y * vz - z * vy)
     ty = 2.0 * (z * vx - x * vz)

@@ -167,7 +167,7 @@ def lanes_from(typing_context, a, first):
 
 @intrinsic
 def sum_eight(typing_context, a):
-    """Return the sum of the numbers of `a`: of both halves first, then of quarters."""
+    """Return the sum of the eight numbers of `a`, by adding halves, then quarters."""
 
     def generate(context, builder, signature, arguments):
         rest, count = arguments[0], LANES
@@ -214,7 +214,10 @@ def store_six(typing_context, array, at, a):
 
 @intrinsic  # many parameters: six registers are turned round together
 def store_six_transposed(typing_context, array, at, stride, a, b, c, d, e, f):
-    """Write the k-th numbers of six lanes side by side from entry `at` + k `stride` on, k < 6."""
+    """Write the first six numbers of six lanes as the columns of a matrix.
+
+    Row k has the k-th numbers of all lanes, and starts at entry `at` + k `stride`, k < 6.
+    """
 
     def generate(context, builder, signature, arguments):
         array, at, stride, *rows = arguments

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sine and cosine of one angle at once, without a call: joints of a robot need both.
+"""Sine and cosine of one angle at once, without a library call. Robot joints need both.
 
-The angle minus the nearest multiple of pi/2, which is taken in two parts (Cody and Waite), goes
-into the polynomials of fdlibm (k_sin.c, k_cos.c). Results are within one unit in the last place of
-1.
+The nearest multiple of pi/2 is subtracted from the angle, in two parts (Cody and Waite). The
+polynomials of fdlibm (k_sin.c, k_cos.c) are evaluated at the remainder. Results are within one unit
+in the last place of 1.
 """
 
 import math

@@ -24,8 +24,8 @@ def dot(a: Vec3, b: Vector) -> float:
 def dot_spatial(a: Vec6, b: Vec6) -> float:
     """Return the scalar product a . b of spatial vectors (6,).
 
-    A force [Nm, N] and a twist [rad/s, m/s] give a power [W]. Three partial sums need not wait for
-    each other.
+    A force [Nm, N] and a twist [rad/s, m/s] give a power [W]. Three partial sums are computed in
+    parallel.
     """
     return (a[0] * b[0] + a[1] * b[1]) + (a[2] * b[2] + a[3] * b[3]) + (a[4] * b[4] + a[5] * b[5])
 
@@ -74,10 +74,10 @@ def placed_point(R: Mat3, p: Vec3, t: Vec3) -> tuple[float, float, float]:
 
 @inlined_kernel
 def point_velocity(v: Vec6, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return the linear velocity of a body's point [m/s].
+    """Return the linear velocity (x, y, z) of a body's point [m/s].
 
-    v: twist of the body about the origin (6,), angular part first.
-    x, y, z: position of the point from that origin [m].
+    v: twist of the body about the origin (6,), angular part first. x, y, z: position of the point
+    from that origin [m].
     """
     return v[3] + v[1] * z - v[2] * y, v[4] + v[2] * x - v[0] * z, v[5] + v[0] * y - v[1] * x
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""All arrays that a compiled step reads and writes, as one tuple: the table of its fields."""
+"""All arrays that a compiled step reads and writes, as fields of one named tuple."""
 
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ from hrpsim.engine.step.sleep_detection import REST
 
 
 class Work(NamedTuple):
-    """Arrays with values of one step. Positions and velocities are in the order of the scene."""
+    """Arrays with intermediate values of one step, indexed like the arrays of the scene."""
 
     velocity_middle: np.ndarray = array("where a step finds its forces", "f8", Axis.DOF)
     velocity_after_impacts: np.ndarray = array(
@@ -83,7 +83,7 @@ class Work(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A whole world for the kernels, as a table of its arrays (hrpsim.engine.compile.fields)."""
+    """All arrays of a world for the kernels, with their declarations (engine.compile.fields)."""
 
     settings: np.ndarray = state("of the world", SETTINGS, 1)
     clock: np.ndarray = state("steps done since the start or the last reset", "i8", 1)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Body poses of a step, and the contacts between bodies."""
+"""Poses of all bodies at the contact search of a step, and the contacts between bodies."""
 
 from hrpsim.engine.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.engine.collision.contacts import detect, recall_impulses
@@ -21,12 +21,11 @@ from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS
 def find_contacts(s: Scene) -> int:
     """Find the contact points, and their impulses in the last step.
 
-    Every world needs this kernel, so that it is compiled beside the step (announcement).
+    Every world needs this kernel, so it is compiled in parallel with the step (announcement.py).
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
-    momentum, q, search, settings, solver_choice, start, step_stats, work.
-    Writes: collision, continuous, counts, failure, kinematics, momentum, q, search, step_stats,
-    work.
+    momentum, q, search, settings, solver_choice, start, step_stats, work. Writes: collision,
+    continuous, counts, failure, kinematics, momentum, q, search, step_stats, work.
     """
     search, counts = s.search[0], s.counts[0]
     settings, collision = s.settings[0], s.collision
@@ -61,7 +60,7 @@ def list_pairs(
     kinematics: Records[Kinematics],
     collision: Collision,
 ) -> int:
-    """List the pairs of shapes that may meet, if the last list may be incomplete."""
+    """List the pairs of shapes that may meet, unless the last list is still complete."""
     search.calm = 0
     # Impacts, and stages that change the poses, need the displacement of all shapes.
     if search.candidate_count >= 0 and not (settings.restitution or settings.staged):
@@ -94,11 +93,13 @@ def _check_drift(s: Scene) -> int:
 
 @lazy_kernel(brings=("move_on",))
 def hold_back_fast(s: Scene) -> int:
-    """Return fast trees that would pass through others to the start of the step. List the pairs.
+    """Move fast trees back to the start of the step if they would pass through others.
+
+    The candidate pairs are listed.
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
-    momentum, q, search, settings, solver_choice, start, step_stats, work.
-    Writes: collision, continuous, failure, kinematics, momentum, q, search, step_stats, work.
+    momentum, q, search, settings, solver_choice, start, step_stats, work. Writes: collision,
+    continuous, failure, kinematics, momentum, q, search, step_stats, work.
     """
     status = check_drift(s)
     if status != DONE or not s.continuous.state[0].start_force:
@@ -111,10 +112,9 @@ def hold_back_fast(s: Scene) -> int:
 
 @lazy_kernel()
 def match_contacts_again(s: Scene) -> int:
-    """Match contacts with those of the last step again, before a step is repeated.
+    """Match contacts with the contacts of the last step again, before a step is repeated.
 
-    Reads: collision, counts.
-    Writes: collision, counts.
+    Reads: collision, counts. Writes: collision, counts.
     """
     s.counts[0].new_count = recall_impulses(s.counts[0], s.collision)
     return DONE

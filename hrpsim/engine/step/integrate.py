@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""From accelerations to the state at the end of the step."""
+"""Integration from accelerations to the state at the end of the step."""
 
 import math
 
@@ -54,7 +54,7 @@ _WEIGHTS = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)  # of the stages of rk4
 
 @inlined_kernel
 def integrate_semi_implicit(s: Scene) -> None:
-    """Apply the step's acceleration, then drift from the middle of the step to its end."""
+    """Apply the step's acceleration, then move all bodies from mid-step to the end of the step."""
     accelerate_velocity(s)
     if s.continuous.state[0].start_force:
         move_on(s)
@@ -66,9 +66,9 @@ def integrate_semi_implicit(s: Scene) -> None:
 
 @inlined_kernel
 def integrate_euler(s: Scene) -> None:
-    """Apply the step's acceleration, then drift by one velocity.
+    """Apply the step's acceleration, then move all bodies with one constant velocity.
 
-    The drift has the velocity at the start of the step, with SYMPLECTIC the velocity at its end.
+    This is the velocity at the start of the step, or with SYMPLECTIC the velocity at the end.
     """
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
@@ -92,8 +92,8 @@ def accelerate_velocity(s: Scene) -> None:
 def integrate_rk4(s: Scene) -> int:
     """Integrate by the classical fourth-order method, with constant forces of contacts and limits.
 
-    All else is evaluated at every stage: gravity, springs, dampers, gains, applied wrenches,
-    velocity products, rigid connections, and forces at velocity limits.
+    All other forces are evaluated at every stage. These are gravity, springs, dampers, gains,
+    applied wrenches, velocity products, rigid connections, and forces at velocity limits.
     """
     settings, work, dt = s.settings[0], s.work, s.settings[0].time_step
     solved = begin_stages(s) if s.step_stats[0].direct_rows > 0 else 0
@@ -227,7 +227,10 @@ def stage_acceleration(s: Scene, part: float) -> int:
 
 @inner_kernel
 def configuration_rate(forest: Forest, q: Vector, velocity: Vector, rate_out: Vector) -> None:
-    """Write dq/dt (nq,), which is omega q / 2 for a quaternion."""
+    """Write the time derivative of the configuration, dq/dt (nq,).
+
+    The derivative of a quaternion q is omega q / 2.
+    """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
         joint, k, j = body.joint_type, body.v_index, body.q_index

@@ -5,9 +5,9 @@
 
 Rows constrain velocities. Positions therefore drift by the curvature of a step, and stabilisation
 corrects only a part of the drift. This file corrects the positions by Newton's method, with the
-rows and the factors of the step. The rows have rotated since, with the angular velocity omega.
-Convergence is therefore linear, with a factor of about omega dt in each iteration. Velocities do
-not change. Loaded contacts may open but not close.
+rows and the factors of the step. Since then, bodies have rotated with an angular velocity omega.
+Convergence is therefore linear: each iteration reduces the errors by a factor of about omega dt.
+Velocities do not change. Loaded contacts may open but not close.
 """
 
 from hrpsim.engine.compile.compiled import inner_kernel

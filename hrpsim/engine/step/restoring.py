@@ -3,9 +3,9 @@
 
 """The saved start of a step, which is restored if the step fails.
 
-A step writes lasting state only at its end, or first saves the overwritten state here. A step is
-repeated from the saved state, with larger arrays or after a body woke up. After a failed step,
-users read the contacts, sensors and counts of the last complete step.
+A step writes persistent state only at its end, or first saves the state that it overwrites. A step
+is repeated from the saved state with larger arrays, or after a sleeping body was woken. After a
+failed step, users read the contacts, sensors and counts of the last complete step.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Many scenes advanced by one call, without Python in between."""
+"""Advance many scenes by one call, without Python between the scenes."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ SPAN = np.dtype([("begin", "i8"), ("end", "i8")])
 def advance_side_by_side(
     example: Scene, address: int, turns: Records[Turn], memory: Records[Span]
 ) -> None:
-    """Advance each scene by its remaining steps, or by fewer, since the time of a call is limited.
+    """Advance each scene by its remaining steps, or by fewer if the time of the call is over.
 
     Scenes may share working memory. Each scene therefore begins by numbering its own constraint
     bodies. The wrenches on a scene end with its steps.
@@ -47,8 +47,8 @@ def advance_side_by_side(
         example: a reference to any of the scenes.
         address: address of `advance`, compiled for that scene.
         turns: TURN records (n,).
-        memory: SPAN records (n, spans), the memory of each scene. While one scene steps, the memory
-            of the next one is loaded into the processor's cache.
+        memory: SPAN records (n, spans), addresses of each scene's memory. While a scene steps, the
+            memory of the next scene is loaded into the processor's cache.
     """
     end = monotonic_seconds() + LONGEST_CALL
     for k in range(len(turns)):

@@ -54,10 +54,12 @@ REST = np.dtype(
 
 @inlined_kernel
 def wake_touched(s: Scene) -> int:
-    """Return WAKES if an awake body loads a sleeping one. failure.needed is then the shape.
+    """Find out whether an awake body loads a sleeping body.
 
-    Reads: collision, counts, rows, step_stats.
-    Writes: failure.
+    Returns:
+        WAKES if so. failure.needed is then the index of the shape.
+
+    Reads: collision, counts, rows, step_stats. Writes: failure.
     """
     return (
         _find_pressed(s.counts[0], s.failure[0], s.collision, s.rows)
@@ -83,11 +85,13 @@ def _find_pressed(counts: Counts, failure: Failure, collision: Collision, rows: 
 
 @inlined_kernel
 def detect_rest(s: Scene) -> int:
-    """Count the steps at rest of free bodies. Return FALLS_ASLEEP if any is due to sleep.
+    """Count the steps that free bodies have been at rest.
 
-    Reads: collision, connections, counts, forest, islands, q, rests, settings, start,
-    step_stats, velocity, wrenches.
-    Writes: islands, rests.
+    Returns:
+        FALLS_ASLEEP if any island has been at rest long enough to sleep.
+
+    Reads: collision, connections, counts, forest, islands, q, rests, settings, start, step_stats,
+    velocity, wrenches. Writes: islands, rests.
     """
     if s.settings[0].rest_steps == 0 or not s.settings[0].sleep:
         return DONE
@@ -96,7 +100,7 @@ def detect_rest(s: Scene) -> int:
 
 @lazy_kernel(feature="sleep")
 def find_sleepers(s: Scene) -> int:
-    """Return FALLS_ASLEEP if any island is due to sleep, and write its bodies."""
+    """Write the bodies of islands that fall asleep. Return FALLS_ASLEEP if there are any."""
     _join_what_presses(
         s.counts[0], s.forest.bodies, s.collision.contacts, s.connections, s.islands.trees, s.rests
     )
@@ -126,7 +130,7 @@ def _speed_of(velocity: Vector, v: Index, radius: Metres) -> float:
 
 @lazy_kernel(feature="sleep")
 def count_rest(s: Scene) -> int:
-    """Count the steps at rest of free bodies, and return whether any is due to sleep."""
+    """Count the steps at rest of free bodies. Return whether any has been at rest long enough."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
     q, velocity, before = s.q, s.velocity, s.start.q
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)

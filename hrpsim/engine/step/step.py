@@ -123,7 +123,7 @@ def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
 def forget_wider_search(
     collision: Collision, continuous: ContinuousDetection, impacts: Impacts
 ) -> None:
-    """Remove the contacts beyond the usual reach that a step needed."""
+    """Remove contacts beyond the usual distance that one step needed."""
     if impacts.state[0].wider_searches > 0:
         forget_driven(collision, impacts)
     if continuous.state[0].speculative_count > 0 or continuous.state[0].ballistic:
@@ -250,9 +250,13 @@ def start_again(s: Scene, predicted: int) -> int:
 
 @inlined_kernel
 def constrain_as_predicted(s: Scene) -> tuple[int, bool]:
-    """Compute the constraint forces. Return whether any dry friction does not act as predicted.
+    """Compute the constraint forces, given the predicted dry friction of joints.
 
-    The check follows a first attempt, since a wrong prediction may make a problem hard to solve.
+    Predictions are checked after a first attempt, because a wrong prediction may make a problem
+    hard to solve.
+
+    Returns:
+        (status, whether any dry friction does not act as predicted).
     """
     status = constrain(s, FIRST_ATTEMPTS)
     if status != DONE:
@@ -327,10 +331,9 @@ def begin_impacts(s: Scene) -> None:
 
 @inlined_kernel
 def read_sensors(s: Scene) -> None:
-    """Read all sensors, with the impacts at the start of the step included.
+    """Read all sensors. Readings include the impacts at the start of the step.
 
-    Reads: articulated, impacts, kinematics, sensors, settings.
-    Writes: articulated, sensors.
+    Reads: articulated, impacts, kinematics, sensors, settings. Writes: articulated, sensors.
     """
     count_impact_wrenches(s.settings[0], s.articulated, s.impacts)
     sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
@@ -338,13 +341,13 @@ def read_sensors(s: Scene) -> None:
 
 @inlined_kernel
 def integrate(s: Scene) -> int:
-    """Integrate the state to the end of the step, then correct a part of the penetration.
+    """Integrate the state to the end of the step, then correct a fraction of the penetration.
 
     Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
     forest, impacts, islands, joint_holds, kinematics, materials, momentum, q, rk4, rows, search,
-    settings, solver_choice, spins, start, step_stats, velocity, work, wrenches.
-    Writes: articulated, collision, constrained, continuous, direct, failure, islands, kinematics,
-    momentum, q, rk4, rows, search, step_stats, velocity, work.
+    settings, solver_choice, spins, start, step_stats, velocity, work, wrenches. Writes:
+    articulated, collision, constrained, continuous, direct, failure, islands, kinematics, momentum,
+    q, rk4, rows, search, step_stats, velocity, work.
     """
     settings = s.settings[0]
     if settings.continuous:
@@ -379,7 +382,7 @@ def move_by_integrator(s: Scene) -> int:
 
 @inlined_kernel
 def correct_positions(s: Scene) -> int:
-    """Correct a part of the rows' position errors by a displacement, at constant velocity.
+    """Correct a fraction of the rows' position errors by a displacement at constant velocity.
 
     Returns:
         DONE, or the status of the array that is too small.

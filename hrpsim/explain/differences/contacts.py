@@ -89,7 +89,7 @@ class Restitution(Difference):
 
 
 class Softness(Difference):
-    """Compliance and damping of contacts. MuJoCo's follow from solref, solimp and the masses."""
+    """Compliance and damping of contacts. In MuJoCo, solref, solimp and the masses define both."""
 
     name = "contact softness"
 

@@ -46,7 +46,7 @@ class There:
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """The two sides that a difference compares.
+    """The two simulators, or a simulator and a recording, that a difference compares.
 
     Args:
         here: the policy on the robot in hrpsim, unchanged.

@@ -35,7 +35,7 @@ class JointValues(Difference):
         return [self._to(names, old, new) for new in tried if not are_alike(old, new)]
 
     def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return guesses of the values. The default is fractions of the present values."""
+        """Return guesses of the joints' values, by default fractions of the present values."""
         return [share * old for share in (0.3, 0.5, 0.7, 1.5)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:

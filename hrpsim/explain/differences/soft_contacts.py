@@ -21,13 +21,13 @@ class Soft(NamedTuple):
 
 
 def soft_contact(model: Any, feet: Sequence[str]) -> Soft | None:
-    """Return the mean spring and damper of contacts between feet and fixed geoms.
+    """Return spring and damper that approximate MuJoCo's contacts of feet and fixed geoms.
 
     MuJoCo's constraint has the reference acceleration -b v - k r at the depth r, and the
     regularisation R = (1 - d) / d A. A is the inverse mass of the point, taken from
     body_invweight0, and d the impedance. At rest k r = R f, so the compliance is R / k, and the
-    damper's time is b / k (MuJoCo's documentation, Computation, Parameters). The impedance is
-    the middle of the range.
+    damper's time is b / k (MuJoCo's documentation, Computation, Parameters). The impedance is the
+    middle of the range.
 
     Args:
         model: MuJoCo's compiled model.

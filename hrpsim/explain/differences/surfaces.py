@@ -46,7 +46,7 @@ def change_surfaces(
     """Change friction and restitution of pairs of materials. Missing values stay unchanged.
 
     Args:
-        world: to be changed.
+        world: the world to change.
         pairs: names of two materials each.
         friction: `static`, `kinetic` or `restitution`, by name.
     """

@@ -38,7 +38,7 @@ class Case:
         robot: name of the robot. None: the first robot.
         keyframe: posture of the description in which runs start. "": the start of the world.
         commands: rows of time [s], velocities x, y [m/s] and yaw [rad/s].
-        duration: of a run [s].
+        duration: duration of a run [s].
         starts: number of perturbed starts. The first start has no perturbation.
         joint_spread: standard deviation of the joints' positions at the start [rad or m].
         velocity_spread: standard deviation of the base's velocity at the start [m/s, rad/s].

@@ -37,7 +37,7 @@ from hrpsim.world.world import World
 
 @dataclass
 class Subject:
-    """The parts that differences change: world, robot, and signals to and from the policy."""
+    """The policy and its robot, with all properties that differences may change."""
 
     world: World
     robot: Robot
@@ -91,13 +91,13 @@ class Subject:
         return writer.add(time, robot.q.copy(), robot.v.copy(), forces)
 
     def predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
-        """Return the velocities at the ends of short windows that begin in states of a reference.
+        """Predict velocities at the ends of short windows that begin in states of a reference.
 
         The policy, with all delays, measures the states of the reference. The commands act on the
         robot in hrpsim, which returns to the state of the reference at the start of each window.
 
         Args:
-            trace: of the reference, with a sample for each control period.
+            trace: motion of the reference, with a sample for each control period.
             window: control periods in a window.
             most: number of windows at most.
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Propose motions that determine parameters, and forecast the intervals of a fit.
+"""Find motions that determine parameters well, and forecast the confidence intervals of a fit.
 
 `propose` searches in `motions` for the motion with the largest `forecast`. `motion_files` writes
 the motion. `excitation_file` reads the settings.

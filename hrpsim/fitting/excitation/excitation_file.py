@@ -35,23 +35,23 @@ class Excitation:
         world: world file with the robot at the posture where the motion begins. A robot on a free
             base must stand.
         parameters: as for `hrpsim.fit`.
-        noise: standard deviations by kind of quantity. The fit will compare these kinds.
+        noise: standard deviation of each measured kind of quantity. The fit compares these kinds.
         entity: the robot. The default is the only robot.
         window: length of the windows of the fit [s].
-        joints: that move. The default is all joints with position servos.
-        duration: of the motion [s].
-        period: between targets, and between samples of the recording [s].
+        joints: moving joints. The default is all joints with position servos.
+        duration: duration of the motion [s].
+        period: time between targets, and between samples of the recording [s].
         harmonics: number of frequencies of each joint.
         frequency: the highest frequency [Hz].
-        share: of the limits of position, velocity and effort that the motion may use.
+        share: fraction of the limits of position, velocity and effort that the motion may use.
         amplitude: largest excursion [rad or m]. The default is 0.05 for a robot that stands.
         evaluations: number of simulated motions.
         starts: number of random motions. The search climbs from the best motion.
-        seed: of the search.
-        title: for reports.
+        seed: random seed of the search.
+        title: title of reports.
 
     Raises:
-        FitError: for values that make no motion.
+        FitError: for values with which no motion is possible.
     """
 
     world: Any

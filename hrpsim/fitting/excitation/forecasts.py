@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forecast the intervals of a fit to a motion, by Fisher's information.
+"""Forecast the confidence intervals of a fit to a motion, by the Fisher information.
 
-The motion is simulated at the first values of the parameters. The simulated recording is then
-differentiated as in a fit with fitted starts. With independent noise of the stated deviations, the
-covariance of the parameters is the inverse of the information J^T J.
+The motion is simulated with the initial parameter values. The derivatives J of the simulated
+samples are computed as in a fit with fitted initial states. For independent noise of the given
+deviations, the covariance of the parameters is the inverse of J^T J.
 """
 
 from __future__ import annotations
@@ -31,12 +31,14 @@ NEEDED = "position"  # kind of signal with a required noise
 
 
 class Forecast(NamedTuple):
-    """Forecast of how well a fit to a motion determines the parameters.
+    """Forecast of the accuracy of parameters that are fitted to a motion.
 
     Attributes:
-        half_widths: (p,) of the 95 % intervals. Infinite for a parameter that is not determined.
-        smallest: smallest singular value of the sensitivity to the scaled parameters. The inverse
-            is the standard deviation of the least known combination, as a fraction of the scale.
+        half_widths: half widths of the 95 % intervals (p,). Infinite for a parameter that is not
+            determined.
+        smallest: smallest singular value of the derivatives with respect to the scaled parameters.
+            Its inverse is the standard deviation of the least determined combination of parameters,
+            as a fraction of the scale.
         excess: largest violation of a limit by the simulated motion, as a fraction of the limit. At
             most 0 within the limits.
         trouble: reason why the motion cannot be used, or "".
@@ -57,9 +59,9 @@ class ForecastSetup:
     Args:
         world: world file, or a scenario.
         parameters: as for `hrpsim.fit`.
-        noise: standard deviations by measured kind.
+        noise: standard deviation of each measured kind.
         entity: the robot. The default is the only robot.
-        window: of the fit [s].
+        window: length of the windows of the fit [s].
         share: fraction of the effort limits that a motion may use.
 
     Raises:
@@ -91,7 +93,7 @@ class ForecastSetup:
 
     @property
     def values(self) -> dict[str, float]:
-        """The first values by path."""
+        """The initial values, by path."""
         return self.unknowns.by_path(self.unknowns.to_u(self.unknowns.start))
 
     def servos(self) -> tuple[str, ...]:
@@ -100,10 +102,11 @@ class ForecastSetup:
         return tuple(name for name, k in zip(self.robot.joint_names, kp) if k > 0.0)
 
     def record(self, motion: ExcitingMotion) -> tuple[Recording, float, str]:
-        """Simulate a motion. Return the recording without noise, the excess, and the fall.
+        """Simulate a motion and record it without noise.
 
-        The excess is the largest one over the limits, relative to the limits. The fall is a text
-        for the user, or "" without a fall.
+        Returns:
+            (recording, largest excess over a limit as a fraction of the limit, text about a fall or
+            "").
         """
         world = self.scenario.world_of(self.values, seed=0)[0]
         robot: Robot = world.robots[self.entity]
@@ -163,7 +166,7 @@ def _reached(motion: ExcitingMotion) -> np.ndarray:
 
 
 def forecast(trial: ForecastSetup, motion: ExcitingMotion) -> Forecast:
-    """Return the forecast of a fit with fitted starts to a recording of this motion."""
+    """Return the forecast of a fit to a recording of this motion, with fitted initial states."""
     recording, excess, trouble = trial.record(motion)
     unknowns, world = trial.unknowns, trial.scenario.world_of({}, seed=0)[0]
     bound = BoundRecording(recording, world, trial.entity)

@@ -27,8 +27,8 @@ def write_motion(motion: ExcitingMotion, robot: Robot, basename: str | Path) -> 
     BASENAME.csv has the columns time and command.JOINT of recordings.
 
     Args:
-        motion: targets.
-        robot: with the joints of the motion.
+        motion: the motion.
+        robot: robot with the joints of the motion.
         basename: path without an extension. Its folder is made.
     """
     base = Path(basename).expanduser()

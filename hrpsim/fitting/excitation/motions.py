@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions of joints within limits: finite Fourier series from rest to rest, and chirps.
+"""Motions of joints within limits: finite Fourier series that start and end at rest, and chirps.
 
 A series is q(t) = q0 + s sum_k [a_k sin(w_k t) + b_k (cos(w_k t) - 1)] / w_k with frequencies w_k
 that are multiples of 2 pi / duration (Swevers et al. 1997). sum_k a_k = 0 and sum_k b_k w_k = 0 let
-velocity and acceleration begin and end at 0. s puts the motion within the limits.
+velocity and acceleration begin and end at 0. The factor s scales the motion to the limits.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def room_of(
     """Return the limits of a motion of some joints.
 
     Args:
-        robot: at the posture where the motion begins.
+        robot: robot in the posture where the motion begins.
         joints: names.
         share: fraction of the limits of position and velocity that the motion may use.
         amplitude: largest excursion [rad or m]. None allows excursions up to the limits.
@@ -73,12 +73,12 @@ def room_of(
 
 
 class Series:
-    """Fourier series of some joints, as functions of a vector x of numbers from -1 to 1.
+    """Fourier series of some joints, whose coefficients are a vector x of numbers from -1 to 1.
 
     Args:
-        room: limits.
-        duration: of the motion [s].
-        period: between targets [s].
+        room: limits of the motion.
+        duration: duration of the motion [s].
+        period: time between targets [s].
         harmonics: number of frequencies of each joint.
         frequency: the highest frequency [Hz].
     """
@@ -97,9 +97,9 @@ class Series:
         self.size = len(room.joints) * (2 * len(self._w) + 1)
 
     def draw(self, rng: np.random.Generator, slope: float) -> np.ndarray:
-        """Return a random vector (size,). The motion of this vector uses the full limits.
+        """Return a random coefficient vector (size,). Its motion uses the full limits.
 
-        slope: exponent of the frequency in the amplitudes of velocity.
+        slope: amplitudes of velocity are proportional to the frequency to this power.
         """
         rows = rng.uniform(-1.0, 1.0, (len(self.room.joints), 2 * len(self._w) + 1))
         rows[:, :-1] *= np.tile((self._w / self._w[-1]) ** slope, 2)
@@ -123,9 +123,9 @@ class Series:
 def within(
     room: MotionLimits, time: np.ndarray, q: np.ndarray, v: np.ndarray, level: np.ndarray
 ) -> ExcitingMotion:
-    """Return the motion of excursions q and velocities v (n, joints), scaled to the limits.
+    """Return the motion with excursions q and velocities v (n, joints), scaled to the limits.
 
-    level: used fraction of the limits (joints,).
+    level: fraction of the limits that each joint uses (joints,).
     """
     tiny = 1e-12
     factor = np.minimum(

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Search for the motion whose sensitivity has the largest smallest singular value.
+"""Search for the motion with the largest `Forecast.smallest` (the E-optimal motion).
 
-The singular value has edges where two directions are equally uncertain, so the search uses no
-derivatives. From the best of several random series, an evolution strategy of one parent and one
-child climbs within the bounds. Steps grow after a success and shrink after a failure (rule of 1/5:
+The smallest singular value is not differentiable where two directions are equally uncertain, so the
+search uses no derivatives. An evolution strategy with one parent and one child starts from the best
+of several random series. Steps grow after a success and shrink after a failure (rule of 1/5:
 Rechenberg 1973).
 """
 
@@ -29,7 +29,7 @@ _LEVELS = (1.0, 0.8, 0.6, 0.4, 0.2, 0.1)  # levels of a chirp, until one is with
 
 
 class Proposal(NamedTuple):
-    """The proposed motion and its forecast, with a chirp of equal length for comparison, if any."""
+    """The proposed motion and its forecast, and optionally a chirp of equal length."""
 
     motion: ExcitingMotion
     forecast: Forecast
@@ -44,7 +44,7 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
     The motion is the chirp if no series is better.
 
     Args:
-        excitation: what to determine, with which robot and limits.
+        excitation: settings of the search.
         report: called with a line on the progress.
 
     Raises:

@@ -17,15 +17,18 @@ Fields = dict[str, np.ndarray]  # command_positions and others, each (n, joints)
 def held_commands(
     what: str, time: np.ndarray, fields: Mapping[str, np.ndarray]
 ) -> tuple[np.ndarray, Fields]:
-    """Return commands of all joints: times (m,), and fields (m, joints).
+    """Expand commands of some joints to commands of all joints.
 
-    Rows of one stamp become one row. NaN means that a value is not given. A joint without values in
-    any field keeps its command. All fields of a joint are NaN before its first command.
+    Rows with the same stamp become one row. NaN means that a value is not given. A joint without
+    values in any field keeps its command. All fields of a joint are NaN before its first command.
 
     Args:
         what: name of the commands, for errors.
-        time: of the rows (n,) [s], not decreasing.
-        fields: (n, joints) each.
+        time: times of the rows (n,) [s], not decreasing.
+        fields: values of each field (n, joints).
+
+    Returns:
+        (times (m,) [s], fields (m, joints)).
 
     Raises:
         FitError: if one joint has different commands of one stamp.
@@ -49,16 +52,19 @@ def held_commands(
 def first_command(
     what: str, time: np.ndarray, fields: Mapping[str, np.ndarray], joints: Sequence[str]
 ) -> tuple[float, Fields]:
-    """Return the time from which every joint is commanded [s], and fields that are filled before.
+    """Fill in the commands of each joint before its first command.
 
-    A joint without a command before its first command gets this first command. The returned time is
-    one median period before the last of the first commands.
+    A joint gets its first command for all earlier times.
 
     Args:
         what: name of the commands, for errors.
-        time: of the rows (n,) [s].
-        fields: (n, joints) each, with NaN for missing values.
+        time: times of the rows (n,) [s].
+        fields: values of each field (n, joints), with NaN for missing values.
         joints: names of the joints.
+
+    Returns:
+        (begin of the commands [s], one median period before the last of the joints' first commands,
+        fields without missing first commands).
 
     Raises:
         FitError: if a joint has no command at all.

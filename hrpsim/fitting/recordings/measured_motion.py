@@ -67,35 +67,35 @@ def check_turns(what: str, quaternions: np.ndarray) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Samples of the motion of one robot or body, with its commands. All times are of one clock.
+    """Samples of the motion of one robot or body, with its commands. One clock gives all times.
 
     Args:
-        time: of the samples (n,) [s], increasing.
+        time: times of the samples (n,) [s], increasing.
         joints: names of the measured joints, in the order of columns.
-        positions: of joints (n, joints) [rad or m].
-        velocities: of joints (n, joints) [rad/s or m/s]. By default differences of positions, which
-            are not compared.
+        positions: positions of joints (n, joints) [rad or m].
+        velocities: velocities of joints (n, joints) [rad/s or m/s]. The default is differences of
+            positions, which are not compared.
         base: position [m] and quaternion x y z w of a free base or body (n, 7).
         base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6). The default is
             differences.
-        command_time: of the commands (m,) [s]. Each command holds until the next.
+        command_time: times of the commands (m,) [s]. Each command acts until the next.
         command_joints: names of the commanded joints. The default is `joints`.
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
         command_efforts: (m, command joints) [Nm or N]. NaN in a command means that a value is not
             given. A joint without any value keeps its command.
-        signals: of sensors, with times of the same clock.
-        interpolate: position targets move evenly between commands, as with controllers of hrpsim.
-            Each target is reached when the next command comes. By default targets jump.
-        name: for reports.
+        signals: signals of sensors, with times of the same clock.
+        interpolate: position targets move linearly between commands, as with controllers of hrpsim,
+            and reach each target at the time of the next command. By default targets jump.
+        name: name for reports.
         entity: the robot or body. The default is the entity of the fit.
         held_out: whether the recording is only predicted, not fitted to.
 
     Raises:
         FitError: for arrays that do not fit each other, values that are not finite, times that do
-            not increase, or commands of another time than the samples. Samples that repeat the one
-            before, as in a paused simulation, are left out. So are samples before the first
-            command of a joint, with a warning.
+            not increase, or commands of another time than the samples. Samples that repeat the
+            previous sample, as in a paused simulation, are left out. Samples before the first
+            command of a joint are left out with a warning.
     """
 
     time: np.ndarray
@@ -217,7 +217,7 @@ class Recording:
             )
 
     def part(self, begin: float = -np.inf, end: float = np.inf, **changes) -> Recording:
-        """Return the recording of a span of time, with changes of other fields.
+        """Return the part of the recording within a time span, optionally with other changes.
 
         Args:
             begin: first time [s].
@@ -238,9 +238,9 @@ class BoundRecording:
     """A recording in the state coordinates of a world's robot or body.
 
     q (n, nq) and v (n, nv) are NaN for quantities that were not measured. compared: the compared
-    kinds of quantities. q_of_starts, v_of_starts: indices of the joints whose starts a fit may
-    move, including joints that were not measured. is_whole: whether the whole state of the world
-    was measured, so that windows are independent of each other.
+    kinds of quantities. q_of_starts, v_of_starts: indices of the joints whose initial states a fit
+    may change, including joints that were not measured. is_whole: whether the whole state of the
+    world was measured. Windows are then independent of each other.
     """
 
     def __init__(self, recording: Recording, world: World, entity: str | None) -> None:
@@ -286,8 +286,8 @@ class BoundRecording:
         """Bind the signals to a world.
 
         Args:
-            world: with the entity of the recording.
-            delays: smallest and largest delay that a fit tries, by path [s].
+            world: a world with the entity of the recording.
+            delays: smallest and largest possible delay, by path [s].
 
         Raises:
             FitError: for sensors, joints or links that the entity does not have, and signals whose
@@ -304,9 +304,9 @@ class BoundRecording:
             self.signals.append(BoundSignal(one, world, self.entity, ends))
 
     def with_encoders(self, values: Mapping[str, float]) -> BoundRecording:
-        """Return the recording as exact encoders would have measured and commanded.
+        """Return the recording with the offsets of encoders removed from measurements and commands.
 
-        values: of unknowns by path, including the offsets of encoders.
+        values: values of unknowns by path, including the offsets of encoders.
         """
         joints = self.recording.joints
         offsets = encoder_offsets(values, joints)

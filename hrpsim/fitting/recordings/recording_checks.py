@@ -84,9 +84,9 @@ def _warn_of_missing_commands(recording, robot: Robot) -> None:
 
 
 def gaps(time: np.ndarray, longest: float = _LONGEST_GAP) -> np.ndarray:
-    """Return which samples of times (n,) [s] follow a gap over `longest` [s].
+    """Return whether each sample of times (n,) [s] follows a gap longer than `longest` [s].
 
-    A gap is also longer than two usual intervals.
+    A gap must also be longer than two usual intervals.
     """
     steps = np.diff(time)
     usual = float(np.median(steps)) if len(steps) else 0.0
@@ -94,9 +94,9 @@ def gaps(time: np.ndarray, longest: float = _LONGEST_GAP) -> np.ndarray:
 
 
 def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:
-    """Return which samples (n,) repeat the previous sample, as in a paused simulation.
+    """Return whether each sample (n,) repeats the previous sample, as in a paused simulation.
 
-    time: (n,). arrays: of the same samples, each (n, columns).
+    time: times (n,). arrays: values at these times, each (n, columns).
     """
     same = np.diff(time) == 0.0
     for array in arrays:
@@ -108,9 +108,9 @@ def check_times(what: str, time: np.ndarray, repeated: bool = False) -> None:
     """Raise FitError for times (n,) [s] that do not increase.
 
     Args:
-        what: for the error.
-        time: (n,).
-        repeated: whether two rows may have one time.
+        what: name of the times, for the error.
+        time: times (n,) [s].
+        repeated: whether two rows may have the same time.
     """
     steps = np.diff(time)
     for k in np.flatnonzero(steps < 0.0 if repeated else steps <= 0.0)[:1]:

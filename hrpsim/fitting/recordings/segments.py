@@ -7,7 +7,8 @@ A recording consists of tables of rows with stamps: samples, commands, poses of 
 
 - A row that repeats the row before is left out. A paused simulation sends such rows.
 - Other rows of one stamp are refused, except commands to different joints.
-- A stamp that steps back begins another run of the clock. All tables must have as many runs.
+- A stamp that steps back begins another run of the clock. All tables must have the same number of
+  runs.
 - A gap of over a second between samples ends a segment. The commands of the run hold on both sides
   of the gap.
 - A segment of a single sample is left out.

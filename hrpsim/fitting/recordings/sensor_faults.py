@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Faults of sensors that a recording shows: values that stand still, jumps, mistaken joints."""
+"""Detect suspected sensor faults in a recording: constant values, jumps, exchanged joints."""
 
 from __future__ import annotations
 

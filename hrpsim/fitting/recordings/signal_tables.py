@@ -44,15 +44,18 @@ def _place(name: str) -> tuple[str, str]:
 def signals_of_columns(
     time: np.ndarray, columns: Mapping[str, np.ndarray], described: Mapping[str, Any]
 ) -> tuple[tuple[Signal, ...], dict[str, np.ndarray]]:
-    """Return the signals in the columns of a table, and the columns that are no signals.
+    """Find the signals of sensors in the columns of a table.
 
-    A column is KIND.JOINT, or KIND.NAME.COLUMN such as `wrench.lfsensor.fx`, or `contact.NAME`.
-    NaN means that the sensor has no sample.
+    A column is KIND.JOINT, or KIND.NAME.COLUMN such as `wrench.lfsensor.fx`, or `contact.NAME`. NaN
+    means that the sensor has no sample.
 
     Args:
-        time: of the rows (n,) [s].
-        columns: by name (n,).
+        time: times of the rows (n,) [s].
+        columns: columns (n,) by name.
         described: `of` and `known` of signals, by name.
+
+    Returns:
+        (signals, columns that are not signals).
 
     Raises:
         FitError: for a signal that lacks a column, and a described signal without columns.

@@ -26,7 +26,7 @@ def _number(value: float) -> str:
 
 
 class DescriptionEdits:
-    """A robot's description with edits. given: new values by path."""
+    """The text of a robot's description with edits. given: new values by path."""
 
     def __init__(
         self,
@@ -54,9 +54,10 @@ class DescriptionEdits:
         return changed(self._text, self._found)
 
     def put(self, path: str) -> str:
-        """Write the value of a parameter path into the text.
+        """Write the new value of a parameter into the text.
 
-        Return why this is not possible, or "".
+        Returns:
+            The reason why this is impossible, or "".
         """
         parts = path.removeprefix(f"robots.{self._robot}.").rsplit(".", 1)
         kind, _, name = parts[0].partition(".")

@@ -38,10 +38,10 @@ def write_report(
     """Write the page about a fit. The file contains the figures and needs no network.
 
     Args:
-        path: of the page.
-        title: of the fit.
-        result: of the fit.
-        rows: of the table.
+        path: path of the page.
+        title: title of the fit.
+        result: result of the fit.
+        rows: rows of the table.
         lacks: suspected missing effects. The page shows the significant effects.
         advice: sentences on motions that would determine more.
 

@@ -3,10 +3,10 @@
 
 """Find effects that are missing in a model and would explain the residuals of a fit.
 
-A small amount of each suspected effect is added to the world. d is the change of the predictions,
-and r are the residuals. From both, everything that other values of the parameters or other starts
-of windows explain is removed. The effect then explains the share (d . r)^2 / (d . d)(r . r) of the
-remaining squares. Its t value has windows as clusters (White 1980).
+A small amount of each suspected effect is added to the world. d is the resulting change of the
+predictions, and r are the residuals. Components of both that changes of parameters or initial
+states could explain are removed. The effect then explains the fraction (d . r)^2 / (d . d)(r . r)
+of the remaining sum of squares. The t value is computed with windows as clusters (White 1980).
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ SURE, NOTICED = 4.0, 0.03  # least t value and least fraction of a reported effe
 class Suspect(NamedTuple):
     """An effect that the model may lack.
 
-    name: such as "backlash of KNEE". share: of the remaining squares that the effect would explain.
-    t: size of the effect over its standard deviation. more: whether the effect is larger in the
-    recordings than in the model.
+    name: name, such as "backlash of KNEE". share: fraction of the remaining sum of squares that the
+    effect would explain. t: size of the effect divided by its standard deviation. more: whether the
+    effect is larger in the recordings than in the model.
     """
 
     name: str
@@ -106,13 +106,13 @@ def suspects(
     window: float = 0.2,
     **_others: Any,
 ) -> list[Suspect]:
-    """Return suspected effects of a robot, the largest share first.
+    """Return effects that the model of a robot may lack, the largest share first.
 
     Args:
         world: as for `hrpsim.fit`.
         recordings: as for `hrpsim.fit`. Recordings with `held_out` are not used.
         parameters: as for `hrpsim.fit`.
-        result: of this fit.
+        result: result of the fit.
         entity: as for `hrpsim.fit`.
         window: as for `hrpsim.fit` [s].
         **_others: other options of `hrpsim.fit`, which have no meaning here.

@@ -33,13 +33,13 @@ def write_model(
 
     Args:
         world: world file of the fit.
-        result: of the fit.
-        parameters: of the fit, which have the paths.
+        result: result of the fit.
+        parameters: parameters of the fit, which have the paths.
         target: file to write. .yaml: the world file. .urdf or .xml: the description of the robot
             with this kind of file.
 
     Returns:
-        By path, the reason why a value was not written.
+        {path: reason} for each value that was not written.
 
     Raises:
         FitError: for a target of another kind, and a description that cannot be changed.

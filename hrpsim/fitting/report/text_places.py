@@ -100,9 +100,10 @@ def changed(text: str, edits: list[Edit]) -> str:
 
 
 def scalar_place(root: yaml.Node | None, keys: tuple[str | int, ...]) -> tuple[int, int] | None:
-    """Return the start and end position of a scalar in a YAML text, found by keys and indices.
+    """Find a scalar in a YAML text by keys and indices.
 
-    A missing scalar gives None.
+    Returns:
+        (start, end) positions in the text, or None if the scalar is missing.
     """
     node = root
     for key in keys:

@@ -39,11 +39,11 @@ class VerdictRow(NamedTuple):
 def verdict_rows(
     result: FitResult, parameters: Mapping[str, Any], prismatic: frozenset[str] = frozenset()
 ) -> list[VerdictRow]:
-    """Return the rows of a fit.
+    """Return the rows of the table of a fit.
 
     Args:
-        result: of the fit.
-        parameters: of the fit, which have the paths.
+        result: result of the fit.
+        parameters: parameters of the fit, which have the paths.
         prismatic: paths of prismatic joints, such as robots.NAME.joints.JOINT.
     """
     loose = {name for one in result.undetermined for name in one.parts}
@@ -64,7 +64,7 @@ def verdict_rows(
 
 
 def paths_of(name: str, given: Any) -> tuple[str, ...]:
-    """Return the paths of a parameter."""
+    """Return all paths of a parameter, which may stand for several parameters."""
     paths = given.get("paths") if isinstance(given, Mapping) else getattr(given, "paths", ())
     return tuple(paths or (name,))
 

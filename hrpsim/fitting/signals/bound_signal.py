@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A signal in a world: which samples windows compare, and the predicted values."""
+"""A signal of a sensor in a world: the samples that windows compare, and predicted values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BoundSignal:
         signal: the samples.
         world: a world with the entity.
         entity: name of the robot or body.
-        delays: smallest and largest delay that a fit tries [s].
+        delays: smallest and largest possible delay [s].
 
     Raises:
         FitError: if the entity has no such sensor, joints or link.
@@ -43,10 +43,10 @@ class BoundSignal:
         self._settings = {name: (signal.path(name), one) for name, one in signal.settings.items()}
 
     def samples(self, begin: float, end: float, with_end: bool) -> slice:
-        """Return the samples that a window from `begin` to `end` [s] can predict.
+        """Return the range of samples that a window from `begin` to `end` [s] can predict.
 
-        Sensors read the mean over a step, so no value exists at the beginning of a window. With a
-        delay, the value is of an even earlier time.
+        Sensors read the mean over a step, so no value exists at the beginning of a window. A delay
+        shifts the values to even earlier times.
         """
         time, tiny = self.signal.time, _ROUNDING if with_end else -_ROUNDING
         first = int(np.searchsorted(time, begin + self._first - _ROUNDING))
@@ -56,7 +56,7 @@ class BoundSignal:
         """Return the unknowns of the signal by name.
 
         Args:
-            values: of unknowns by path.
+            values: values of unknowns by path.
 
         Raises:
             FitError: for an unknown without value.
@@ -70,7 +70,10 @@ class BoundSignal:
         return value
 
     def steps(self, samples: slice, begin: float, settings: Mapping[str, float]) -> np.ndarray:
-        """Return the steps after `begin` [s] whose readings are the samples (m,), as fractions."""
+        """Return the times of the samples (m,) after `begin` [s], in steps (fractions possible).
+
+        The readings at these times are the samples.
+        """
         elapsed = self.signal.time[samples] - settings[DELAY] - begin
         return np.maximum(elapsed / self.time_step + self.phase, float(self.phase > 0.0))
 
@@ -86,5 +89,5 @@ class BoundSignal:
         return predicted - self.signal.values[samples]
 
     def still(self, samples: slice) -> np.ndarray:
-        """Return the mean of the signal minus measured values (m, columns)."""
+        """Return the differences (m, columns) of a prediction that is the mean of the signal."""
         return self.signal.values.mean(axis=0) - self.signal.values[samples]

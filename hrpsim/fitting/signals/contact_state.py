@@ -17,10 +17,10 @@ _THRESHOLD = 10.0  # [N]
 
 
 class ContactState(SignalKind):
-    """1 while a link touches something, else 0, as a switch under a sole reads.
+    """The signal of a contact switch: 1 while a link touches something, otherwise 0.
 
-    With F the sum of the normal forces, the prediction is F / (F + threshold). The prediction is
-    smooth, so that the state has a derivative.
+    The prediction is F / (F + threshold), with the sum F of the normal forces. It is smooth, so it
+    can be differentiated.
     """
 
     name, quantities, columns = "contact", {"": ""}, ("state",)

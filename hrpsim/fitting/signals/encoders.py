@@ -3,8 +3,8 @@
 
 """Offsets of encoders: measured minus true positions of joints.
 
-A servo acts on the measured position. A robot whose encoder reads too much by an offset therefore
-moves as one with an exact encoder whose commands are smaller by the offset.
+A servo acts on the measured position. If an encoder reads too much by an offset, the robot moves as
+with an exact encoder and commands that are smaller by the offset.
 """
 
 from __future__ import annotations
@@ -22,5 +22,5 @@ def encoder_paths(joints: Sequence[str]) -> list[str]:
 
 
 def encoder_offsets(values: Mapping[str, float], joints: Sequence[str]) -> np.ndarray:
-    """Return the offsets (joints,) [rad or m]. values: of unknowns by path."""
+    """Return the offsets (joints,) [rad or m]. values: values of unknowns by path."""
     return np.array([values.get(path, 0.0) for path in encoder_paths(joints)])

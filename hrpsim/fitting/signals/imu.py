@@ -16,7 +16,7 @@ from hrpsim.world.world import World
 
 
 class ImuSignal(SignalKind):
-    """Angular velocity and specific force, with biases, by an IMU of unknown mounting."""
+    """Angular velocity and specific force of an IMU with unknown biases and orientation."""
 
     name, quantities = "imu", {"gyro": "rad/s", "accelerometer": "m/s^2"}
     columns = ("wx", "wy", "wz", "ax", "ay", "az")

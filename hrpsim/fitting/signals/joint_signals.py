@@ -70,9 +70,9 @@ class Torque(JointSignal):
 
 
 class Current(JointSignal):
-    """Currents of motors: the motor's torque, before losses and gear, over the torque constant.
+    """Currents of motors: the motor's torque, before losses and gear, divided by torque constant.
 
-    The constant is at the joint: the constant of the motor times the ratio of the gear.
+    The torque constant is reflected to the joint: the constant of the motor times the gear ratio.
     """
 
     name, quantities, gain = "current", {"": "A"}, "constant"
@@ -96,7 +96,7 @@ class Current(JointSignal):
 
 
 class MotorPosition(JointSignal):
-    """Positions of motors by encoders in front of elastic gears, at the joint."""
+    """Positions of motors in front of elastic gears, reflected to the joint."""
 
     name, quantities = "motor_position", {"": "rad or m"}
 

@@ -28,15 +28,15 @@ class Signal:
 
     Args:
         kind: "torque", "current", "motor_position", "wrench", "imu", "contact" or "point".
-        name: for reports and for the paths of unknowns, `signals.NAME.UNKNOWN`.
-        time: of the samples (n,) [s], increasing. The times may differ from the times of the
+        name: name for reports and for the paths of unknowns, `signals.NAME.UNKNOWN`.
+        time: times of the samples (n,) [s], increasing. The times may differ from the times of the
             states.
-        values: (n, columns). Torques [Nm or N], currents [A] and positions of motors [rad or m]
-            have one column for each joint. A wrench has force [N] and torque [Nm] in and about the
-            sensor's frame. An IMU has angular velocity [rad/s] and specific force [m/s^2] in the
-            sensor's frame. A contact is 0 or 1. A point is a position in the world [m]. Samples
-            with NaN are left out.
-        joints: names of the columns of a signal by joint.
+        values: values of the samples (n, columns). Torques [Nm or N], currents [A] and positions of
+            motors [rad or m] have one column for each joint. A wrench has force [N] and torque [Nm]
+            in and about the sensor's frame. An IMU has angular velocity [rad/s] and specific force
+            [m/s^2] in the sensor's frame. A contact is 0 or 1. A point is a position in the world
+            [m]. Samples with NaN are left out.
+        joints: joints of the columns, for signals with one column for each joint.
         of: the sensor or link. The default is `name`.
         known: values of unknowns that are known, by name, such as {"delay": 0.002}.
 

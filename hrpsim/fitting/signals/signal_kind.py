@@ -59,7 +59,10 @@ class SignalKind(ABC):
         """Raise FitError if a robot or body has no such sensor, joints or link."""
 
     def phase(self, world: World) -> float:
-        """Return the delay of the values of `read` against the end of the last step [steps]."""
+        """Return the time between the values of `read` and the end of the last step [steps].
+
+        The time is positive if the values belong to an earlier time.
+        """
         return MIDDLE
 
     @abstractmethod
@@ -75,7 +78,7 @@ class SignalKind(ABC):
         Args:
             raw: values of `read` at the times of the samples (samples, width).
             settings: values of all unknowns by name.
-            columns: labels.
+            columns: labels of the columns.
         """
 
 

@@ -20,7 +20,7 @@ def signal_parameters(
     """Return the unknowns of signals, and the offsets of encoders, by path.
 
     Args:
-        signals: of all recordings. Signals of one name have the same unknowns.
+        signals: signals of all recordings. Signals of one name have the same unknowns.
         joints: measured joints of each recording.
 
     Raises:

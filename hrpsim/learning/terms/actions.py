@@ -36,13 +36,16 @@ class JointPositionActionCfg(_JointActionCfg):
 
     Args:
         joint_names: regular expressions of the joints.
-        scale: [rad or m] for an action of 1, one number or numbers by regular expressions.
-        offset: [rad or m], likewise. `use_default_offset` replaces the offset.
-        use_default_offset: the offset is the target that holds the default posture. Under load
-            the target differs from the posture in a world file that settles.
+        scale: change of the target for an action of 1 [rad or m], one number or {regular
+            expression: value}.
+        offset: target for an action of 0 [rad or m], in the same form. `use_default_offset`
+            replaces the offset.
+        use_default_offset: the offset is the target that holds the default posture. Under load the
+            target differs from the posture in a world file that settles.
         bound: largest magnitude of an action. Larger actions are clipped.
-        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
-        ramp: targets change evenly over the control period. Otherwise targets change at once.
+        preserve_order: whether the joints have the order of `joint_names` instead of the robot's
+            order.
+        ramp: whether targets change linearly over the control period, instead of at once.
     """
 
     use_default_offset: bool = True
@@ -60,10 +63,12 @@ class JointVelocityActionCfg(_JointActionCfg):
 
     Args:
         joint_names: regular expressions of the joints.
-        scale: [rad/s or m/s] for an action of 1, one number or numbers by regular expressions.
-        offset: [rad/s or m/s], likewise.
+        scale: change of the target for an action of 1 [rad/s or m/s], one number or {regular
+            expression: value}.
+        offset: target for an action of 0 [rad/s or m/s], in the same form.
         bound: largest magnitude of an action. Larger actions are clipped.
-        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
+        preserve_order: whether the joints have the order of `joint_names` instead of the robot's
+            order.
     """
 
     def make(self, state: TaskState) -> JointAction:
@@ -77,10 +82,12 @@ class JointEffortActionCfg(_JointActionCfg):
 
     Args:
         joint_names: regular expressions of the joints.
-        scale: [Nm or N] for an action of 1, one number or numbers by regular expressions.
-        offset: [Nm or N], likewise.
+        scale: change of the effort for an action of 1 [Nm or N], one number or {regular expression:
+            value}.
+        offset: effort for an action of 0 [Nm or N], in the same form.
         bound: largest magnitude of an action. Larger actions are clipped.
-        preserve_order: the joints have the order of `joint_names`, in place of the robot's.
+        preserve_order: whether the joints have the order of `joint_names` instead of the robot's
+            order.
     """
 
     def make(self, state: TaskState) -> JointAction:

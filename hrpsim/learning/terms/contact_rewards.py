@@ -20,12 +20,12 @@ def _strengths(state: TaskState, link_names: Names) -> np.ndarray:
 
 
 def undesired_contacts(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
-    """Return the number of links with a contact force over `threshold` [N]."""
+    """Return the number of links whose contact force exceeds `threshold` [N], for each world."""
     return (_strengths(state, link_names) > threshold).sum(axis=1).astype(np.float64)
 
 
 def desired_contacts(state: TaskState, link_names: Names, threshold: float = 1.0) -> np.ndarray:
-    """Return 1 if no link has a contact force over `threshold` [N]."""
+    """Return 1 for each world in which no link has a contact force above `threshold` [N]."""
     slack = _strengths(state, link_names) <= threshold
     return np.asarray(slack.all(axis=1), dtype=np.float64)
 
@@ -111,7 +111,7 @@ def _horizontal_speeds(state: TaskState, link_names: Names) -> np.ndarray:
 
 
 class ContactTimes:
-    """How long links have been in contact and in the air, measured at each control period.
+    """Times for which links have been in contact and in the air, updated each control period.
 
     Args:
         state: state of the worlds.
@@ -160,7 +160,7 @@ class _StepReward:
 
 
 class FeetAirTime(_StepReward):
-    """Long steps: the sum of (air time - threshold) [s] of feet that land, while commanded to move.
+    """Reward of long steps: the sum of (air time - threshold) [s] of feet that land.
 
     Args:
         state: state of the worlds.
@@ -179,7 +179,7 @@ class FeetAirTime(_StepReward):
 
 
 class FeetAirTimeOfBiped(_StepReward):
-    """The time [s] in single support, up to a bound: one foot stands, the other foot swings.
+    """Reward of single support: the time for which one foot stands and the other swings [s].
 
     Args:
         state: state of the worlds.

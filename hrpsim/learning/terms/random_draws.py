@@ -30,7 +30,7 @@ class EpisodeRandom:
 
     Args:
         count: number of worlds.
-        seed: of all worlds.
+        seed: seed of all worlds.
         episodes_of: world k has the numbers of world k mod `episodes_of`. The default is `count`.
     """
 

@@ -32,13 +32,13 @@ def is_terminated(state: TaskState) -> np.ndarray:
 
 
 def track_lin_vel_xy_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return exp(-e^2 / std^2) of the error of the horizontal velocity in the base's frame."""
+    """Return exp(-e^2 / std^2), with the error e of the horizontal velocity in the base's frame."""
     error = state.command(command_name)[:, :2] - state.root_lin_vel_b[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
 def track_ang_vel_z_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return exp(-e^2 / std^2) of the error of the yaw rate in the base's frame."""
+    """Return exp(-e^2 / std^2), with the error e of the yaw rate in the base's frame."""
     error = state.command(command_name)[:, 2] - state.root_ang_vel_b[:, 2]
     return np.exp(-(error**2) / std**2)
 
@@ -60,14 +60,14 @@ def track_ang_vel_exp(state: TaskState, std: Positive, command_name: str) -> np.
 def track_lin_vel_xy_yaw_frame_exp(
     state: TaskState, std: Positive, command_name: str
 ) -> np.ndarray:
-    """Return exp(-e^2 / std^2) of the error of the horizontal velocity in the heading's frame."""
+    """Return exp(-e^2 / std^2), with the error e of the horizontal velocity along the heading."""
     velocity = turned_about_z(state.root_lin_vel_w, -state.heading_w)
     error = state.command(command_name)[:, :2] - velocity[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
 def track_ang_vel_z_world_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return exp(-e^2 / std^2) of the error of the yaw rate about the vertical."""
+    """Return exp(-e^2 / std^2), with the error e of the yaw rate about the vertical."""
     error = state.command(command_name)[:, 2] - state.root_ang_vel_w[:, 2]
     return np.exp(-(error**2) / std**2)
 
@@ -159,7 +159,10 @@ def joint_vel_limits(state: TaskState, soft_ratio: float, joint_names: Names = E
 def posture(
     state: TaskState, std: Positive | Mapping[str, Positive], joint_names: Names = EVERY
 ) -> np.ndarray:
-    """Return exp(-mean((q - default)^2 / std^2)), with std by regular expressions (mjlab)."""
+    """Return exp(-mean((q - default)^2 / std^2)) over the joints (count,), as in mjlab.
+
+    std: one number, or numbers by regular expressions of joint names [rad or m].
+    """
     at = state.joints(joint_names)
     names = [state.joint_names[k] for k in at]
     spread = values_by_name("std", std, names, state.robot_name, np.inf)

@@ -22,18 +22,18 @@ def chosen(
     owner: str,
     preserve_order: bool = False,
 ) -> list[int]:
-    """Return the indices of the names that an expression fits as a whole.
+    """Return the indices of the names that a regular expression matches completely.
 
     Args:
         kind: "joint" or "link", for errors.
         patterns: one or several regular expressions.
-        names: names of the parts that exist.
+        names: names of all joints or links.
         owner: name of the robot, for errors.
         preserve_order: the indices have the order of the expressions. Otherwise the indices have
             the order of `names`.
 
     Raises:
-        StateError: an expression is invalid, or fits no name. The error lists the names.
+        StateError: an expression is invalid, or matches no name. The error lists the names.
     """
     found: dict[int, None] = {}
     for pattern in (patterns,) if isinstance(patterns, str) else patterns:
@@ -45,7 +45,7 @@ def chosen(
 
 
 def fits(kind: str, pattern: str, names: Sequence[str], owner: str) -> list[int]:
-    """Return the indices of the names that one expression fits as a whole.
+    """Return the indices of the names that one regular expression matches completely.
 
     Raises StateError for an invalid expression.
     """
@@ -65,13 +65,13 @@ def values_by_name(
 
     Args:
         what: name of the value, for errors.
-        given: one number for all joints, or numbers by regular expressions.
+        given: one number for all joints, or {regular expression: number}.
         names: names of the joints (n,).
         owner: name of the robot, for errors.
-        rest: value of joints that no expression fits.
+        rest: value of joints that no expression matches.
 
     Raises:
-        StateError: an expression fits no joint, or two expressions fit the same joint.
+        StateError: an expression matches no joint, or two expressions match the same joint.
     """
     if not isinstance(given, Mapping):
         return np.full(len(names), float(given))

@@ -40,7 +40,7 @@ class TaskState:
         step_dt: control period [s].
         max_episode_length: number of control periods of an episode.
         random: random numbers of the worlds.
-        soft_limit_factor: `joint_pos_limits` are narrower than the robot's by this factor.
+        soft_limit_factor: ratio of `joint_pos_limits` to the position limits of the robot.
     """
 
     def __init__(
@@ -127,10 +127,11 @@ class TaskState:
 
         Args:
             names: one or several regular expressions.
-            preserve_order: the order is that of `names`, in place of the robot's.
+            preserve_order: whether the joints have the order of `names` instead of the robot's
+                order.
 
         Raises:
-            StateError: an expression fits no joint. The error lists the joints.
+            StateError: an expression matches no joint. The error lists the joints.
         """
         return self._chosen("joint", names, self.joint_names, preserve_order)
 

@@ -79,7 +79,10 @@ def spanning_tree(
 
 
 def plant(robot: RobotData, edges: Iterable[GraphEdge], bases: Sequence[str]) -> None:
-    """Set the root of a robot: the only floating base, or otherwise the world link, added here."""
+    """Set the root of a robot to its only floating base, or else to the world.
+
+    The world link is added if necessary.
+    """
     is_held = any(WORLD_LINK in (edge.parent, edge.child) for edge in edges)
     robot.root = WORLD_LINK if is_held or len(bases) > 1 else bases[0]
     if robot.root == WORLD_LINK:
@@ -120,8 +123,8 @@ def join(
 ) -> str:
     """Add a joint of a file as a chain of joints with one coordinate each.
 
-    Massless links lie between the joints of the chain. Another one lies below an axis that does not
-    pass through the origin of the child link.
+    Massless links lie between the joints of the chain. If an axis does not pass through the origin
+    of the child link, another massless link lies below this axis.
 
     Args:
         robot: receives the joints and links.
@@ -194,7 +197,10 @@ def _needed(joint: JointData, anchor: np.ndarray) -> np.ndarray:
 
 
 def float_bases(robot: RobotData, bases: Iterable[str], place: Callable[[str], Placement]) -> None:
-    """If the world is the root, connect bases by floating joints at the placement by `place`."""
+    """Connect floating bases to the root by floating joints, if the root is the world.
+
+    place: returns the placement of a link, which becomes the placement of the joint.
+    """
     for base in bases if robot.root == WORLD_LINK else ():
         name = robot.free_joint_name(f"{base}_free")
         robot.add_joint(JointData(name, "floating", WORLD_LINK, base, place(base)))

@@ -36,7 +36,7 @@ _VISUAL_GROUP, _COLLISION_GROUP = 2, 3
 def write_mjcf(
     robot: robot_data.RobotData, mesh_name: MeshName, assets: Mapping[str, bytes]
 ) -> tuple[str, list[str]]:
-    """Return the text of an MJCF, and lines on what is not written.
+    """Return the text of an MJCF, and lines on elements that are not written.
 
     A chain of links without mass and the link below become one body with several joints.
 

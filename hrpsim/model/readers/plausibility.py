@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Check the plausibility of descriptions: degrees for radians, and radians for degrees.
+"""Check the plausibility of angles: degrees instead of radians, and the reverse.
 
 A rule returns the text of a finding, or "" for none. Rules of worlds are in
 `hrpsim.world.objects.plausibility`.

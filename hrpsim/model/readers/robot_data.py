@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot independent of the file format, with meshes as files and notes on unsupported parts."""
+"""A robot independent of the file format, with mesh files and notes on unsupported elements."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class TendonData:
 class Transmission:
     """A linear map from k joint positions to k actuator positions: a = ratios (q - offsets).
 
-    Velocities follow the map. Efforts follow by virtual work: tau = ratios^T (efforts of
+    Velocities have the same map. Virtual work gives the joint efforts: tau = ratios^T (efforts of
     actuators).
     """
 
@@ -310,7 +310,7 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def counted(names: Iterable[str]) -> str:
-    """Return "(number: 'name', 'name', ...)" of different names."""
+    """Return "(number: 'name', 'name', ...)", with each name once."""
     found = list(dict.fromkeys(names))
     shown = ", ".join(map(repr, found[:SHOWN])) + (", ..." if len(found) > SHOWN else "")
     return f"({len(found)}: {shown})"
@@ -325,7 +325,7 @@ class Notes:
     def add(self, element: str, why: str, name: str = "", times: int = 1) -> None:
         """Note that an element is not simulated as described.
 
-        `name` is the name of the element, or "" for `times` more elements without a name.
+        why: the reason. name: name of the element, or "" for `times` more elements without a name.
         """
         if times:
             self._names.setdefault((element, why), []).extend([name] * times)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write SDF of a `RobotData`, and note what SDF cannot say."""
+"""Write a `RobotData` as SDF, and note elements that SDF cannot express."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _FRICTION = re.compile(r"friction_([0-9.e+-]+)")
 
 
 def write_sdf(robot: robot_data.RobotData, mesh_uri: MeshUri) -> tuple[str, list[str]]:
-    """Return the text of an SDF with one model, and lines on what is not written.
+    """Return the text of an SDF with one model, and lines on elements that are not written.
 
     A link without mass that is fixed to another link becomes a <frame>, and the other link gets the
-    shapes. Names keep all letters, and "::" becomes "__".
+    shapes. In names, "::" becomes "__".
 
     Args:
         robot: the robot.

@@ -48,10 +48,13 @@ def write_urdf(robot: robot_data.RobotData, mesh_uri: MeshUri | None = None) -> 
 
 
 def rpy_of(R: np.ndarray) -> tuple[float, float, float]:
-    """Return roll, pitch, yaw [rad] of a rotation (3, 3), accurate near pitch = 90 degrees too.
+    """Return roll, pitch and yaw of a rotation (3, 3), accurate near pitch = 90 degrees too.
 
     Near 90 degrees the yaw is ill-determined. The roll is then computed from the rotation that
     remains after the yaw is removed.
+
+    Returns:
+        (roll, pitch, yaw) [rad].
     """
     yaw = math.atan2(R[1, 0], R[0, 0])
     c, s = math.cos(yaw), math.sin(yaw)
@@ -112,7 +115,7 @@ def _plain(value: str | float | bool) -> str:
 
 
 def unwritten_in_urdf(robot: robot_data.RobotData) -> list[str]:
-    """Return lines on the parts of a robot that the text of `write_urdf` does not have."""
+    """Return lines on the elements of a robot that `write_urdf` does not write."""
     notes = robot_data.Notes()
     for sensor in robot.sensors:
         if any((*sensor.noise, *sensor.bias, *sensor.bias_mean)):
@@ -285,7 +288,7 @@ def exact_text(numbers: Iterable[float]) -> str:
 
 
 def exact_texts(**numbers: float) -> dict[str, str]:
-    """Return each number as text that can be read back exactly, by name."""
+    """Return {name: text} of numbers, with texts that can be read back exactly."""
     return {name: exact_text([number]) for name, number in numbers.items()}
 
 

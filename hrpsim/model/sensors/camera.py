@@ -113,7 +113,7 @@ class Camera(SampledSensorKind):
         return tuple(self.images.split())
 
     def measure(self, robot: SensedRobot, sensor: Any) -> CameraValues:
-        """Return the exact images now."""
+        """Return the images of the present state, without noise."""
         p, quaternion = robot.frame_pose(sensor.body, sensor.R, sensor.p)
         R = rotation_matrix(quaternion)
         hidden = None if sensor.see_own else (robot.name, sensor.link)

@@ -125,9 +125,9 @@ class SampledSensorKind(SensorKind):
         """Raise ModelError if a sensor with these settings cannot measure at a rate [Hz]."""
 
     def measure(self, robot: SensedRobot, sensor: Any) -> Any:
-        """Return the exact values now. `sensor` is the SampledSensor.
+        """Return the values in the present state, without noise. `sensor` is the SampledSensor.
 
-        A kind with a special view, such as a scan, measures in that view.
+        Kinds with a view class, such as scans, measure in that class.
         """
         raise NotImplementedError
 
@@ -147,6 +147,6 @@ class SampledSensorKind(SensorKind):
     def gazebo_settings(document: Document, sensor: _Element) -> dict[str, Any]:
         """Return the setting `rate` of a <sensor> of Gazebo.
 
-        The sensor does not run before the first reading is requested.
+        The sensor does not run until a reading is requested.
         """
         return {"rate": text_of(sensor, "update_rate", "0"), "enabled": False}

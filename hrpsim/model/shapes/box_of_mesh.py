@@ -3,8 +3,8 @@
 
 """Find meshes that are boxes, so that a box has the same contacts as a mesh and as a primitive.
 
-A mesh inside a cuboid equals the cuboid under two conditions. The mesh encloses the volume of the
-cuboid, and its area on each side is at most the area of the cuboid's face.
+A mesh inside a cuboid equals the cuboid if it encloses the same volume, and its area on each side
+is at most the area of the cuboid's face.
 """
 
 import math
@@ -28,9 +28,10 @@ _known: weakref.WeakKeyDictionary[Mesh, tuple[_Placed | None]] = weakref.WeakKey
 
 
 def box_of(mesh: Mesh) -> _Placed | None:
-    """Return the box of a mesh, with axes R (3, 3) and centre p (3,) [m] in the mesh.
+    """Return the box that equals a mesh, or None if the mesh is not a box.
 
-    The result is None if the mesh is not a box. Each mesh is searched once.
+    The box has axes R (3, 3) and centre p (3,) [m] in the mesh's frame. The result is cached for
+    each mesh.
     """
     if mesh not in _known:
         _known[mesh] = (_find_box(mesh),)

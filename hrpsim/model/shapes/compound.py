@@ -51,9 +51,9 @@ def require_shape(given: Any, owner: str = "a body") -> None:
 
 
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
-    """Return an equal shape and its placement. The origin of a mesh is moved to its middle.
+    """Return a shape with the origin of a mesh moved to its middle, and the changed placement.
 
-    The bounding ball about the origin is then smaller.
+    Both describe the same solid. The bounding ball about the origin is then smaller.
     """
     if not isinstance(geometry, Mesh):
         return geometry, placement

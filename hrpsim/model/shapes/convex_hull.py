@@ -35,7 +35,7 @@ class ConvexHull(Mesh):
 
 
 def own_extents(points: np.ndarray) -> np.ndarray:
-    """Return the extents (3,) of points (n, 3) along the principal axes."""
+    """Return the extents (3,) [m] of points (n, 3) [m] along their principal axes."""
     middle = points.mean(axis=0)
     axes = np.linalg.svd(np.linalg.qr(points - middle, mode="r"))[2]
     return np.ptp((points - middle) @ axes.T, axis=0)

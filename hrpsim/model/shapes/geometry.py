@@ -35,7 +35,7 @@ class Plane:
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: none."""
+        """Size parameters for the kernels. A plane has none."""
         return (0.0, 0.0, 0.0)
 
 
@@ -51,7 +51,7 @@ class Sphere:
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: (radius, 0, 0) [m]."""
+        """Size parameters for the kernels: (radius, 0, 0) [m]."""
         return (float(self.radius), 0.0, 0.0)
 
 
@@ -78,7 +78,7 @@ class Box:
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: half edge lengths [m]."""
+        """Size parameters for the kernels: half edge lengths [m]."""
         x, y, z = self.lengths
         return 0.5 * x, 0.5 * y, 0.5 * z
 
@@ -101,7 +101,7 @@ class _RoundBar:
 
 @dataclass(frozen=True)
 class Capsule(_RoundBar):
-    """A cylinder along z with a hemisphere at each end. `length` is of the cylinder part [m]."""
+    """A cylinder along z with a hemisphere at each end. `length` [m] excludes the hemispheres."""
 
     kind = CAPSULE
 
@@ -117,7 +117,7 @@ _BARS: dict[str, type[Cylinder | Capsule]] = {"cylinder": Cylinder, "capsule": C
 
 
 def primitive(kind: str, size: Sequence[float]) -> Box | Sphere | Cylinder | Capsule:
-    """Return a box, sphere, cylinder or capsule by the name of the kind.
+    """Make a box, sphere, cylinder or capsule, given the name of the kind.
 
     Args:
         kind: "box", "sphere", "cylinder" or "capsule".
@@ -198,7 +198,7 @@ class Mesh:
 
     @property
     def size(self) -> tuple[float, float, float]:
-        """Kernel size parameters: none. The triangles define the size."""
+        """Size parameters for the kernels. A mesh has none, because triangles define the size."""
         return (0.0, 0.0, 0.0)
 
     @cached_property
@@ -208,7 +208,7 @@ class Mesh:
 
     @property
     def is_closed(self) -> bool:
-        """Whether each edge belongs to two triangles that are wound alike."""
+        """Whether each edge belongs to two triangles with the same orientation."""
         return self.why_open is None
 
     @cached_property

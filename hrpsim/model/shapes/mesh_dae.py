@@ -28,7 +28,7 @@ _INSTANCES = ("instance_geometry", "instance_controller")
 def plain_dae(data: bytes) -> tuple[bytes, float]:
     """Return a DAE with <triangles> in place of <polylist> and <polygons>, and the unit [m].
 
-    Holes of polygons stay open.
+    Holes of polygons are not filled.
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.

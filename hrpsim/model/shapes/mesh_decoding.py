@@ -74,8 +74,8 @@ def decoded_scene(
 ) -> trimesh.Scene:
     """Return a file as trimesh.Scene in metres, scaled, with colours and pictures.
 
-    Parts without a colour get `color`. The scene's metadata has `notes` on parts that
-    were passed over. Raises any error of the decoder.
+    Parts without a colour get `color`. The scene's metadata has `notes` on parts that were ignored.
+    Raises any error of the decoder.
     """
     parts, notes = _drawn(path, kind, scale, color)
     scene = trimesh.Scene(parts)

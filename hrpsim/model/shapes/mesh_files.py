@@ -4,8 +4,8 @@
 """Load meshes from STL, OBJ, DAE, PLY and glTF files, in metres, welded, facing outwards.
 
 Transforms in a file are applied, and scene graphs are flattened. As in the tools of ROS, the unit
-of a DAE is used and the up_axis is not. All other formats are read as metres. glTF is turned from y
-up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
+of a DAE is applied, and the up_axis is ignored. All other formats are read as metres. glTF is
+turned from y up to z up, as in RViz and Drake. Polygons are cut in `polygons.py`.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def load_mesh(
     """Return the mesh of an STL, OBJ, DAE, PLY or glTF file.
 
     Vertices at one position are merged, and triangles without area are removed. Closed parts face
-    outwards, also with a negative (mirroring) scale. A ModelWarning lists the parts that were
-    turned. The mesh may be open, which `Mesh.why_open` explains. Reading an unchanged file again
-    costs nothing.
+    outwards, also with a negative (mirroring) scale. A ModelWarning lists the parts whose
+    orientation was reversed. The mesh may be open. `Mesh.why_open` then returns the reason.
+    Unchanged files are read only once.
 
     Args:
         path: path of the file.
@@ -165,9 +165,9 @@ def read_scene(
 ):
     """Return a file as trimesh.Scene in metres, scaled, with colours and pictures.
 
-    Parts without a colour get `color`, from 0 to 255. The scene's metadata has
-    `notes` on parts that were passed over. Raises ModelError as `load_mesh` does, and if trimesh or
-    a package that trimesh needs is missing.
+    Parts without a colour get `color`, from 0 to 255. The scene's metadata has `notes` on parts
+    that were ignored. Raises ModelError as `load_mesh` does, and if trimesh or a package that
+    trimesh needs is missing.
     """
     return _decoded("decoded_scene", path, tuple(scale), color)
 

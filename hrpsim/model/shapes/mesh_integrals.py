@@ -26,7 +26,11 @@ def signed_volumes(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 def solid_moments(
     vertices: np.ndarray, triangles: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return volume [m^3], centre (3,) [m] and central inertia (3, 3) at density 1 [m^5]."""
+    """Return the volume, centre and inertia of a solid with the density 1.
+
+    Returns:
+        (volume [m^3], centre (3,) [m], inertia about the centre (3, 3) [m^5]).
+    """
     middle = _middle(vertices)
     a, b, c = _corners(vertices, triangles, middle)
     volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
@@ -45,7 +49,7 @@ def areas(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def doubled_areas(corners: np.ndarray) -> np.ndarray:
-    """Return the normal of each triangle (m, 3), with twice the area as length [m^2].
+    """Return the normals of triangles (m, 3). The length of a normal is twice the area [m^2].
 
     `corners` (m, 3, 3) [m] are anticlockwise, as seen from the side of the normal.
     """

@@ -30,9 +30,9 @@ class Repaired(NamedTuple):
 def repaired(vertices: np.ndarray, triangles: np.ndarray) -> Repaired:
     """Return a mesh with shared vertices and with closed parts that face outwards.
 
-    Vertices at one place are merged. Triangles without area, repeated triangles and unused vertices
-    are removed. A part that is wound in different directions is wound in one direction. A closed
-    part that faces inwards is turned, unless the part is inside another part and bounds a cavity.
+    Vertices at the same position are merged. Triangles without area, repeated triangles and unused
+    vertices are removed. Triangles of a part get a common orientation. A closed part that faces
+    inwards is reversed, unless the part is inside another part and bounds a cavity.
     """
     vertices, triangles = _welded(vertices, triangles)
     triangles = _without_slivers(vertices, triangles)

@@ -19,7 +19,11 @@ def directed_edges(triangles: np.ndarray) -> np.ndarray:
 
 
 def shared_edges(triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the undirected edge of each directed edge (3 m,), and how often each is used."""
+    """Return the undirected edge of each directed edge, and the use of each undirected edge.
+
+    Returns:
+        (index of the undirected edge (3 m,), number of directed edges for each undirected edge).
+    """
     edges = directed_edges(triangles)
     low, high = edges.min(axis=1), edges.max(axis=1)
     keys = low * (int(triangles.max(initial=0)) + 1) + high
@@ -64,11 +68,11 @@ def _surplus(triangles: np.ndarray, number: np.ndarray) -> np.ndarray:
 
 
 def joined_sides(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
-    """Return the opposite directed edge of each directed edge (3 m,): the adjacent triangle's.
+    """Return the opposite directed edge (3 m,) of each directed edge, in the adjacent triangle.
 
     A directed edge without an adjacent triangle is paired with itself. Two triangles are adjacent
-    if they run along an edge in opposite directions. If more triangles share the edge, those that
-    are neighbours around the edge, with the solid between them, are paired. Each edge of the result
+    if they run along an edge in opposite directions. If more than two triangles share the edge,
+    neighbours around the edge are paired that have the solid between them. Each edge of the result
     therefore has one or two triangles, even in a non-manifold mesh.
     """
     number, uses = shared_edges(triangles)
@@ -106,7 +110,11 @@ def edge_neighbours(triangles: np.ndarray) -> np.ndarray:
 
 
 def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
-    """Return the number of edge-connected parts and the part of each triangle (m,)."""
+    """Find the edge-connected parts of a mesh.
+
+    Returns:
+        (number of parts, part of each triangle (m,)).
+    """
     number, _ = shared_edges(triangles)
     count = len(triangles)
     owner = np.repeat(np.arange(count), 3)
@@ -117,10 +125,13 @@ def parts_of(triangles: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def connected(a: np.ndarray, b: np.ndarray, count: int) -> tuple[int, np.ndarray]:
-    """Return the number of connected components of a graph, and the component of each node.
+    """Find the connected components of a graph.
 
     The graph has `count` nodes, and an edge from node a[k] to node b[k]. Components are numbered by
     their first node.
+
+    Returns:
+        (number of components, component of each node (count,)).
     """
     if count <= _FEW:
         return _few_connected(a.tolist(), b.tolist(), count)
@@ -153,9 +164,9 @@ def is_convex(vertices: np.ndarray, triangles: np.ndarray) -> bool:
     """Return whether a closed surface bounds one convex solid.
 
     The test is local: at each edge, the smaller triangle must not rise above the plane of the
-    larger triangle by more than rounding. The plane of the larger triangle is known more precisely.
-    A closed surface of one part that passes everywhere, and has the Euler characteristic 2, bounds
-    a convex solid.
+    larger triangle by more than rounding errors. The plane of the larger triangle is more accurate.
+    A closed surface bounds a convex solid if it consists of one part, passes the test at all edges,
+    and has the Euler characteristic 2.
     """
     used = np.unique(triangles)
     normals = doubled_areas(vertices[triangles])

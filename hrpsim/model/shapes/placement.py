@@ -23,11 +23,11 @@ class Placement(NamedTuple):
     p: np.ndarray  # (3,) [m]
 
     def then(self, inner: Placement) -> Placement:
-        """Return `inner`, given in this frame, in this frame's parent."""
+        """Transform the placement `inner` from this frame to this frame's parent."""
         return Placement(self.R @ inner.R, self.R @ inner.p + self.p)
 
     def inverse(self) -> Placement:
-        """Return the inverse: this frame's parent in this frame."""
+        """Return the inverse placement: the parent frame, relative to this frame."""
         return Placement(self.R.T, -(self.R.T @ self.p))
 
 

@@ -3,8 +3,8 @@
 
 """Cut polygons into triangles. mapbox_earcut cuts polygons that are not convex.
 
-Every corner remains a corner of a triangle, so neighbours of a polygon keep matching sides. A
-polygon with corners outside one plane is cut by the projection on the plane of the mean normal.
+Every corner of a polygon is a corner of a triangle, so edges of neighbouring polygons still match.
+A polygon that is not plane is projected onto the plane of its mean normal.
 """
 
 from __future__ import annotations

@@ -28,7 +28,10 @@ class BodyInertia(NamedTuple):
     inertia: np.ndarray
 
     def seen_from(self, placement: Placement) -> BodyInertia:
-        """Return the same inertia in the frame relative to which this inertia's frame is placed."""
+        """Return the same inertia relative to the parent frame of `placement`.
+
+        This inertia is relative to the frame that `placement` places.
+        """
         R = placement.R
         return BodyInertia(self.mass, R @ self.com + placement.p, R @ self.inertia @ R.T)
 
@@ -39,7 +42,10 @@ class BodyInertia(NamedTuple):
 
 
 def total(parts: Sequence[BodyInertia]) -> BodyInertia:
-    """Return the inertia of rigidly joined parts, all given in the same frame."""
+    """Return the inertia of several parts that are joined rigidly.
+
+    All parts are in the same frame.
+    """
     mass = sum(part.mass for part in parts)
     if mass == 0.0:
         return BodyInertia(0.0, np.zeros(3), sum((p.inertia for p in parts), np.zeros((3, 3))))

@@ -158,7 +158,7 @@ class HeightField(Mesh):
         return field
 
     def thinned(self, most: int = DRAWN_HEIGHTS) -> HeightField:
-        """Return a field over the same area with about `most` heights, for pictures.
+        """Return a coarser field over the same area with about `most` heights, for pictures.
 
         A field with `most` heights or fewer is returned unchanged, without a copy.
         """

@@ -26,7 +26,10 @@ _LAST_WORDS = 10.0  # wait for output after the end [s], other processes may kee
 
 
 class ChildProcess:
-    """Runs `command` with the output in `log`. The process ends with the parent at the latest."""
+    """A child process that runs `command` and writes its output to the file `log`.
+
+    The child process ends when the parent ends, at the latest.
+    """
 
     def __init__(
         self, name: str, command: Sequence[str], log: Path, environment: Mapping[str, str]
@@ -126,7 +129,7 @@ class ChildProcess:
 
 
 class Processes:
-    """Starts programs with logs in a folder, and ends all programs."""
+    """Starter of programs with log files in one folder. All programs are ended together."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         self.all: list[ChildProcess] = []
@@ -174,9 +177,9 @@ def mapped_shared_memory(pid: int) -> set[str]:
 
 
 def remove_abandoned_memory(names: Iterable[str]) -> None:
-    """Remove shared-memory files of owners that held the file's lock and have ended.
+    """Remove shared-memory files whose owners have ended without cleanup.
 
-    Ports stay, because the next process of the domain uses the ports.
+    Files of ports stay, because the next process of the domain uses the ports.
     """
     for name in names:
         lock = _FOLDER / f"{name}_el"

@@ -78,7 +78,7 @@ class Entities:
         self.hold(world)
 
     def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
-        """Switch to another world, which is in the initial state.
+        """Manage the entities of another world, which is in its initial state.
 
         `notes` describe the entities by name.
         """

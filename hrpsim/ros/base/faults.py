@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Handle errors in a node's callbacks: reply by the service, count, log at a limited rate.
+"""Handle errors in a node's callbacks: send them to the client, count and log them.
 
-Such errors never end the node. Needs no ROS.
+The rate of logging is limited. Such errors never end the node. Needs no ROS.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _check_types(request) -> None:
 
 
 def fill_result(result, error: Exception, text: str, *where: type) -> None:
-    """Fill in a simulation_interfaces Result. `where`, or else Result, defines the codes."""
+    """Write an error to a simulation_interfaces Result."""
     code = error.code if isinstance(error, Refusal) else _FAILED
     kind = type(result)
     number = getattr(kind, f"RESULT_{code}", kind.RESULT_OPERATION_FAILED)
@@ -96,7 +96,10 @@ def service_name(kind: str) -> str:
 
 
 class RepeatFilter:
-    """Passes a text once every `period` [s, wall], and at most `capacity` different texts."""
+    """Filter of repeated texts, with limits on the rate and the number of different texts.
+
+    A text passes once every `period` [s, wall]. At most `capacity` texts are remembered.
+    """
 
     def __init__(self, period: float, capacity: int = 16, clock=time.monotonic) -> None:
         self._period = period
@@ -115,11 +118,11 @@ class RepeatFilter:
 
 
 class Faults:
-    """Explains errors. Logs and counts the errors of the node itself.
+    """Handler of errors, which logs and counts the errors of the node itself.
 
     A refusal (HrpsimError) is an error of the client. So is a request that exceeds memory or the
     recursion limit. All other errors are faults of the node. `count` is the number of faults so
-    far, `last` is the last fault in one line. Errors of the classes `ending` end the node's loop
+    far, `last` is the last fault in one line. Errors of the classes in `ending` end the node's loop
     and are not counted.
     """
 
@@ -151,7 +154,10 @@ class Faults:
 
     @contextmanager
     def held(self, where: str) -> Iterator[None]:
-        """Catch errors and log their explanation. Errors of the classes `ending` pass."""
+        """Catch errors in a `with` block, and log their explanation.
+
+        Errors of the classes in `ending` are not caught.
+        """
         try:
             yield
         except self._ending:
@@ -238,5 +244,5 @@ class Rejections:
 
 
 def sendable(text: str, longest: int = _LONGEST) -> str:
-    """Return a text of valid Unicode. Cut the middle of a text longer than `longest`."""
+    """Return a text as valid Unicode. The middle of a text longer than `longest` is cut out."""
     return shortened(text.encode("utf-8", "backslashreplace").decode(), longest)

@@ -50,7 +50,7 @@ class AnsweringNode(Node):
     """
 
     def create_service(self, srv_type, srv_name, callback, **options):
-        """Make a service that resends each response until the client is discovered."""
+        """Create a service that resends each response until the middleware has found the client."""
         service = super().create_service(srv_type, srv_name, callback, **options)
         service.send_response = partial(self._answer, service, _AGAIN_AFTER)
         return service
@@ -109,7 +109,7 @@ class DeferringActionServer(ActionServer):
 
 
 class GuardedNode(AnsweringNode):
-    """Wraps every callback at creation: services, subscriptions, timers.
+    """A node that catches the errors of all callbacks: services, subscriptions, timers.
 
     After an error, a service replies with the error's message. The services of parameters do the
     same. A message or a timer event with a failing callback is skipped. `faults` counts the node's
@@ -172,10 +172,10 @@ class GuardedNode(AnsweringNode):
 
 
 class NodePart:
-    """A group of topics and parameters of a node, which `destroy` removes together.
+    """A group of a node's topics and parameters, which `destroy` removes together.
 
-    All other attributes are the node's. Use and destroy the group in the thread that spins the
-    node's executor, while no callback of the node runs.
+    All other attributes are forwarded to the node. Use and destroy the group in the thread that
+    spins the node's executor, while no callback of the node runs.
     """
 
     def __init__(self, node: GuardedNode) -> None:
@@ -193,7 +193,7 @@ class NodePart:
         return publisher
 
     def create_subscription(self, *arguments, **options):
-        """Make a subscription on the node, which `destroy` removes."""
+        """Create a subscription on the node, which `destroy` removes."""
         subscription = self._node.create_subscription(*arguments, **options)
         self._undo.append(partial(self._node.destroy_subscription, subscription))
         return subscription

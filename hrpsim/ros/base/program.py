@@ -28,7 +28,7 @@ _LONGEST_SILENCE = 1.0  # longest time without an answer of code that does not p
 
 
 class StopSignal:
-    """Sets `requested` at these signals. Use this context around the life of a process.
+    """Context manager that sets `requested` at signals. Use it for the life of a process.
 
     Until `loop_started` is called there is nothing to shut down, and the first signal raises
     KeyboardInterrupt. From then on signals only set `requested`. A second Ctrl-C therefore cannot

@@ -4,8 +4,8 @@
 """The quality of service of every topic.
 
 Sensor topics are reliable. A reliable publisher serves reliable and best-effort subscribers, rosbag
-included. The history is deep enough for the burst of one call of ~/step, and for recorders that lag
-for a while. Commands use the same profile.
+included. The history is long enough for the messages of one call of ~/step, and for recorders that
+are late for a while. Commands use the same profile.
 """
 
 from rclpy.qos import DurabilityPolicy, QoSProfile

@@ -7,8 +7,8 @@ A typed TFMessage of 37 transforms takes about 200 us to publish from Python, be
 converted. The serialised form always has the same layout, so the offsets of the stamps and of the
 float64 fields suffice. One publication then costs a few microseconds.
 
-The offsets are found by search. The template is filled with marks that occur nowhere else, and is
-serialised by the middleware itself.
+The offsets are found by search. The middleware serialises a message with unique marks in these
+fields, and the marks are searched in the result.
 """
 
 from __future__ import annotations

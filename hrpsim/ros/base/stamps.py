@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulated time in ROS as integer nanoseconds that never decrease, and due times of messages.
+"""Simulated time in ROS as integer nanoseconds, and the times at which messages are due.
 
-Needs no ROS. The source of messages is a PolledSubscription, or an object with the same methods.
+Needs no ROS. Simulated time never decreases. The source of messages is a PolledSubscription, or an
+object with the same methods.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ class MessageQueue:
         return [message for message, _ in self._source.take_all()]
 
     def accepted(self) -> None:
-        """Record that the last returned message was accepted."""
+        """Record that the last message from `take_due` was accepted."""
 
     def steps_to_next(self, most: int) -> int:
         """Return the number of steps, at most `most`, before the next waiting message is due."""

@@ -4,9 +4,9 @@
 r"""Program `hrpsim_controller`: runs a controller plug-in in a separate process, over ROS topics.
 
     ros2 run hrpsim hrpsim_controller --ros-args -p controller:=my_package.my_module:MyController \
-        -p parameters_file:=gains.yaml -p lockstep:=true
+    -p parameters_file:=gains.yaml -p lockstep:=true
 
-docs/reference/controllers.md describes how to write one.
+docs/reference/controllers.md describes how to write a plug-in.
 """
 
 from __future__ import annotations

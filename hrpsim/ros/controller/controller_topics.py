@@ -77,8 +77,8 @@ class DescriptionListener:
 class StateListener:
     """Combines joint_states and the sensors' messages of one stamp into a `State`.
 
-    `rejections` counts and logs invalid messages: of other joints, with values that are missing or
-    not finite. A controller that needs the true base receives the base from odom. Contacts and
+    `rejections` counts and logs invalid messages, which have other joints, or values that are
+    missing or not finite. The true base comes from odom, if the controller needs it. Contacts and
     zero-moment point come from contact_points.
     """
 
@@ -264,10 +264,10 @@ class CommandPublisher:
 
 
 class WantedPeriod:
-    """Reads the period of commands, a parameter of the nodes that publish `topic`.
+    """Reader of the period of commands, a parameter of the nodes that publish `topic`.
 
-    An executor must spin `node`. A node without the parameter, or without a response in time,
-    counts as a node that expects no period.
+    An executor must spin `node`. A node without the parameter, or without a response in time, is
+    treated as a node without a period.
     """
 
     def __init__(self, node: Node, topic: str) -> None:
@@ -277,7 +277,7 @@ class WantedPeriod:
         self._end = math.inf  # end of the time-out [s, wall]
 
     def poll(self) -> float | None:
-        """Return the period [s], 0 if no node expects one.
+        """Return the period [s], or 0 if no node has one.
 
         Return None while the period is unknown.
         """
@@ -314,16 +314,16 @@ class WantedPeriod:
 
 
 class VelocityListener:
-    """Hands the velocities of cmd_vel to a controller's `command_velocity`.
+    """Subscriber of cmd_vel that passes the velocities to a controller's `command_velocity`.
 
-    Only linear.x, linear.y and angular.z of a Twist count. A Twist counts from the time of the
-    stamp if the stamp is at most 1 s of simulated time ahead. Any other Twist, or a Twist without a
-    stamp, counts from now.
+    Only linear.x, linear.y and angular.z of a Twist are used. A Twist applies from the time of its
+    stamp, if the stamp is at most 1 s of simulated time ahead. Any other Twist, or a Twist without
+    a stamp, applies at once.
 
     Args:
-        node: of the controller.
-        controller: that has `command_velocity(velocity, time)`.
-        stamped: whether the topic has TwistStamped in place of Twist.
+        node: node of the controller.
+        controller: object with a method `command_velocity(velocity, time)`.
+        stamped: whether the topic's type is TwistStamped instead of Twist.
     """
 
     def __init__(self, node: Node, controller: Any, stamped: bool) -> None:

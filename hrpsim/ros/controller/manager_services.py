@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The services of a group of controllers: our own, and those of a controller_manager.
+"""The services of a group of controllers: hrpsim's own and controller_manager's.
 
 `ros2 control list_controllers -c /hrpsim_controller` and similar commands work with the group.
 """

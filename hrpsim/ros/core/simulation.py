@@ -38,19 +38,19 @@ class Input(Protocol):
         """Apply the requests for the next step."""
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before `poll` must be called again."""
+        """Return the number of steps, at most `most`, before `poll` must be called again."""
 
 
 class Simulation:
-    """Steps a world in wall time and on request, with inputs and publications.
+    """A running world, which is stepped in wall time and on request, with inputs and publications.
 
     `robots` is a RobotInterfaces, `publications` a StatePublisher. Simulated time is the number of
     steps since the start times the time step. Simulated time continues after a reset and in another
     world. After an unload there is an empty world, which cannot be stepped. `failure` states why a
     step failed, after which the simulation is paused in the last state.
 
-    While a step waits for `kernels`, time stops and requests are answered. `use_compiler_beside`
-    sets `kernels`, compiled in another process. `era` counts how often the state was replaced.
+    While a step waits for kernels that another process compiles (`kernels`), time stops and
+    requests are answered. `era` counts how often the state was replaced.
     """
 
     def __init__(
@@ -98,8 +98,8 @@ class Simulation:
         """Step and publish until `stop_requested()` or until `duration` [s] has been simulated.
 
         `turn(longest)` runs the host's callbacks for at most `longest` [s, wall]. Raises
-        CommandMissed if the policy of lockstep is "abort", and WorldError for a step that fails
-        in a run with a `duration`.
+        CommandMissed if a command is late and the policy of lockstep is "abort". Raises WorldError
+        for a step that fails in a run with a `duration`.
         """
         self._stop_requested = stop_requested
         self._publish()
@@ -127,9 +127,9 @@ class Simulation:
                 self.pacer.made(due)
 
     def advance(self, steps: int, longest: float = math.inf) -> None:
-        """Apply the waiting commands, make `steps` steps and publish where a publication is due.
+        """Apply the waiting commands, make `steps` steps, and send the publications that are due.
 
-        The number is lower if an end is requested meanwhile, or after `longest` [s, wall]. Raises
+        Fewer steps are made if the end is requested meanwhile, or after `longest` [s, wall]. Raises
         WorldError if a step fails or, in lockstep, the command for a tick is late. Raises
         KernelsAbsent if a step waits for kernels.
         """
@@ -160,7 +160,7 @@ class Simulation:
         self._stopped_at = -1
 
     def resume(self) -> None:
-        """Continue to step. The pause is not caught up."""
+        """Continue to step. The time of the pause is not made up for."""
         self.contents.require_world()
         self.paused = False
         self._stopped_at = -1

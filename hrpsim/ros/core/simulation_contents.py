@@ -44,10 +44,11 @@ class LoadedWorld(NamedTuple):
 def load_source(
     uri: str, text: str, entities: Entities, build: Callable[[FileReader], Any]
 ) -> tuple[Any, LoadedWorld]:
-    """Return the world that `build` makes from `uri`, or else from `text`, and the notes.
+    """Build a world from `uri`, or else from `text`. Return the world and its notes.
 
-    No text from a request is evaluated: robot descriptions must meet the limits of `entities`.
-    Raises Refusal with NO_RESOURCE, UNSUPPORTED_FORMAT, MISSING_ASSETS or RESOURCE_PARSE_ERROR.
+    Text from a request is never evaluated as code. Robot descriptions must meet the limits of
+    `entities`. Raises Refusal with NO_RESOURCE, UNSUPPORTED_FORMAT, MISSING_ASSETS or
+    RESOURCE_PARSE_ERROR.
     """
     if not uri and not text:
         raise Refusal("NO_RESOURCE", "neither uri nor resource_string is given")
@@ -87,7 +88,7 @@ def _misses_a_file(error: BaseException | None) -> bool:
 
 
 class FoundEntities(NamedTuple):
-    """The entries that were found, and why some sources could not be searched."""
+    """The results of a search, and the reasons why some sources could not be searched."""
 
     entries: list
     problems: list[str]
@@ -101,7 +102,10 @@ class WorldEntry(NamedTuple):
 
 
 def find_worlds(sources: Iterable[str]) -> FoundEntities:
-    """Return the WorldEntry of each world that hrpsim ships, or in the files and folders given."""
+    """Return a WorldEntry for each world that hrpsim ships or that the sources contain.
+
+    sources: files and folders.
+    """
 
     def worlds_at(path: Path, prefix: str = "") -> list[WorldEntry]:
         if os.path.isfile(path):
@@ -117,7 +121,10 @@ def find_worlds(sources: Iterable[str]) -> FoundEntities:
 
 
 def find_spawnables(sources: Iterable[str]) -> FoundEntities:
-    """Return the URI of each robot description that hrpsim ships or that lies in a source."""
+    """Return the URI of each robot description that hrpsim ships or that the sources contain.
+
+    sources: files and folders.
+    """
 
     def models_at(path: Path) -> list[str]:
         files = [path] if os.path.isfile(path) else _files(path, _MODEL_KINDS)
@@ -208,9 +215,10 @@ class SavedStates:
 
 
 class SimulationContents:
-    """The robots and bodies of the world, with the robots' topics. Calls `changed` after changes.
+    """The robots and bodies of the world, with the robots' topics.
 
-    loaded: the present world. None: no world, and nothing can be spawned.
+    The functions in `changed` are called after changes. loaded: notes on the present world, or None
+    without a world.
     """
 
     def __init__(self, entities: Entities, robots, loaded: LoadedWorld | None) -> None:

@@ -41,7 +41,7 @@ class SolverSettings:
         return ""
 
     def of(self, world) -> SolverSettings:
-        """Apply these settings to another world. Return the settings of that world."""
+        """Return the same settings for another world, and apply them."""
         other = SolverSettings(world)
         other.sweep_limit, other.tolerance = self.sweep_limit, self.tolerance
         other.accuracy = self.accuracy
@@ -107,7 +107,7 @@ class StepAccount:
         return self._seconds / steps if steps else math.nan
 
     def describe_unmet(self) -> str:
-        """Describe how many steps did not converge, and the constraint furthest off."""
+        """Describe how many steps did not converge, and the constraint with the largest error."""
         text = f"the solver did not converge in {self.unmet.count} of {self.made} steps"
         worst = f", furthest off is {self.unmet.worst}" if self.unmet.worst else ""
         return f"{text}{worst}; largest residual {self.unmet.residual:.3g} m/s"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cooperative callbacks: a long callback pauses regularly, so that other callbacks run.
+"""Cooperative callbacks: a long callback pauses regularly to let other callbacks run.
 
 Turns run in a separate callback group. In a shared group rclpy would block other callbacks.
 """
@@ -20,16 +20,16 @@ _Result = TypeVar("_Result")
 
 
 class NextTurn:
-    """An awaitable: the callback continues in the executor's next turn."""
+    """An awaitable. The callback continues in the next turn of the executor."""
 
     def __await__(self):
         yield
 
 
 async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -> _Result:
-    """Return `action()`, repeated when its kernels are compiled.
+    """Return `action()`, which is repeated after its kernels are compiled.
 
-    Raise WorldError after a new state.
+    Raises WorldError if the state of the simulation was replaced meanwhile.
     """
     era = simulation.era
     while True:

@@ -52,7 +52,7 @@ _STATE_TOPICS = "/clock", "/joint_states", "/robot_description", "/odom"
 
 
 class DemoMonitor:
-    """Follows `odom` in a domain of this machine and measures simulated and wall time."""
+    """Observer of a demo: subscribes to `odom`, and measures simulated and wall time."""
 
     def __init__(self, domain_id: int) -> None:
         os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
@@ -167,7 +167,7 @@ class DemoSettings:
 
 
 class DemoRun:
-    """Starts the processes, runs the walk, checks the recording. Ends the processes at exit."""
+    """A demo run: starts the processes, runs the walk, checks the recording, ends the processes."""
 
     def __init__(
         self,

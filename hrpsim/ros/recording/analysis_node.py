@@ -4,8 +4,8 @@
 """Program `dynamics_observer`: computes the floor reaction to the motion in joint_states.
 
 The program reads robot_description and joint_states of a simulated or real robot. The results are
-the zero-moment point, the centre of mass, the capture point and the wrench on each sole. The motion
-of the joints determines all results: neither odometry nor force sensors are used.
+the zero-moment point, the centre of mass, the capture point and the wrench on each sole. All
+results follow from the motion of the joints. Odometry and force sensors are not used.
 
     ros2 run hrpsim dynamics_observer --ros-args -p cutoff:=10.0
 """

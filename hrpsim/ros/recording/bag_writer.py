@@ -84,7 +84,10 @@ def definition_file(type_name: str) -> Path:
 
 
 def message_type(type_name: str) -> type:
-    """Return the class of a message type. Raise HrpsimError, with nothing imported, as above."""
+    """Return the class of a message type. Raise HrpsimError as `definition_file` does.
+
+    Nothing is imported if the name is invalid.
+    """
     definition_file(type_name)
     package, _, name = type_name.split("/")
     return getattr(import_module(f"{package}.msg"), name)
@@ -97,10 +100,10 @@ class BagFull(HrpsimError, OSError):
 class BagWriter:
     """A bag that is being written. Use the bag as a context manager: the exit writes the index.
 
-    `storage` is "mcap" or "sqlite3". Messages before the last call of `keep`, which `write` makes
-    after each megabyte, survive any end of the process. Raises rosbags.rosbag2.WriterError if
-    `path` exists. Raises BagFull, which names the file, if the disk is full or the file is gone.
-    The end of the `with` adds the checksums.
+    `storage` is "mcap" or "sqlite3". `write` calls `keep` after each megabyte. Messages before the
+    last `keep` survive a crash of the process. Raises rosbags.rosbag2.WriterError if `path` exists.
+    Raises BagFull, which names the file, if the disk is full or the file is gone. The end of the
+    `with` adds the checksums.
     """
 
     def __init__(self, path: Path, storage: str = "mcap") -> None:
@@ -187,7 +190,7 @@ class BagWriter:
             raise FileNotFoundError(errno.ENOENT, "removed or moved while recording")
 
     def note_losses(self, losses: dict[str, int | None]) -> None:
-        """Store in metadata.yaml how many messages of each topic got lost (None: unknown)."""
+        """Store the number of lost messages of each topic in metadata.yaml. None means unknown."""
         self._writer.set_custom_data(LOST_MESSAGES, json.dumps(losses))
 
     def _learn(self, type_name: str) -> None:

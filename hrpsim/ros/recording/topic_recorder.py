@@ -139,7 +139,7 @@ class TopicRecorder:
         )
 
     def losses(self) -> dict[str, int | None]:
-        """Return how many messages of each topic got lost. Return None if unknown."""
+        """Return the number of lost messages of each topic. The number is None if unknown."""
         return {topic: counter.lost for topic, counter in sorted(self._counters.items())}
 
     @property

@@ -70,8 +70,8 @@ class Arrival(NamedTuple):
 class RecordedTopics:
     """The topics of a simulation in a bag.
 
-    `description` is the first message of simulation_description, or empty without such a message.
-    Raises BagError for a bag without joint states, or with joint states of several simulations.
+    `description` is the content of the first message of simulation_description, or empty. Raises
+    BagError for a bag without joint states, or with joint states of several simulations.
     """
 
     def __init__(self, bag: Path) -> None:

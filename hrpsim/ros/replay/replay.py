@@ -50,7 +50,7 @@ class Departure(NamedTuple):
 
 
 class StateComparison:
-    """Compares states with recorded states, up to `tolerance`. 0 compares bit for bit."""
+    """Comparison of states with recorded states, up to `tolerance`. 0 compares bit for bit."""
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance = tolerance
@@ -78,7 +78,7 @@ class StateComparison:
 
 
 class RecordedTopic:
-    """A PolledSubscription of recorded messages, which arrive at a time of the clock.
+    """A substitute for PolledSubscription with recorded messages, which arrive at clock times.
 
     With `by_stamp` messages arrive at the time of the stamp, as in lockstep. A second message with
     the same stamp is skipped.
@@ -121,8 +121,8 @@ class RecordedTopic:
 class Replay:
     """A new world that receives the commands of a recording.
 
-    world: a file in place of the recorded one, required for a bag without simulation_description.
-    Raises BagError or HrpsimError for a recording that cannot be replayed.
+    world: a world file that replaces the recorded world. It is required for a bag without
+    simulation_description. Raises BagError or HrpsimError for a recording that cannot be replayed.
     """
 
     def __init__(
@@ -154,9 +154,9 @@ class Replay:
         return sum(one.accepted_count for one in self._inputs)
 
     def run(self, tolerance: float = 0.0, duration: float = 0.0) -> StateComparison:
-        """Step to the last recorded state. Return how the states compare.
+        """Step to the last recorded state. Return the comparison of all states.
 
-        With a `duration` [s], to the last one within it after the first.
+        With a `duration` [s], the last state is within this time after the first state.
         """
         comparison = StateComparison(tolerance)
         steps = sorted({step for states in self._states.values() for step in states})

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic apply_wrench: wrenches on links for a given time, then a ramp to zero. Needs no ROS."""
+"""The topic apply_wrench: wrenches on links for a time, then a ramp to zero. Needs no ROS."""
 
 from __future__ import annotations
 

@@ -25,11 +25,11 @@ def contact_types(node: Node, consequence: str) -> ModuleType | None:
 
 
 def contacts_message(types, contacts, names) -> Any:
-    """Return the message of `contacts`, in the world's axes. names: `World.link_names`.
+    """Return the Contacts message of `contacts`, along the world's axes.
 
-    One Contact for each pair of links that touch, in the order of `names`: positions [m], normals
-    towards `collision1`, depths [m], and for each point the force [N] on either link, mean over the
-    step. Separated points without force are omitted.
+    names: `World.link_names`. The message has one Contact for each pair of links that touch, in the
+    order of `names`. A Contact has positions [m], normals towards `collision1`, depths [m], and the
+    mean force over the step on each link [N]. Separated points without force are omitted.
     """
     message = types.Contacts()
     shown = np.flatnonzero((contacts.gaps <= 0.0) | contacts.forces.any(axis=1))

@@ -46,18 +46,22 @@ class RobotFrames:
     def of_sensor(self, name: str) -> str:
         """Return the name of a sensor's frame.
 
-        The frame is the frame named in the sensor, else a link at the same pose, else a new frame.
+        The frame is the frame that the description names, or else a link at the same pose, or else
+        a new frame.
         """
         return self._prefix + sensor_frame(self._model, self._called(name))
 
     def of_optics(self, name: str) -> str:
-        """Return the optical frame of a camera: z ahead, x to the right (REP 103)."""
+        """Return the name of a camera's optical frame: z ahead, x to the right (REP 103)."""
         return self._prefix + (self._called(name).frame or name + "_optical_frame")
 
     def optical_axes(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """Return R (3, 3) and p (3,) [m] of the optical frame in the camera's frame.
+        """Return the pose of the optical frame in the frame of the camera.
 
         If the named link moves relative to the camera, R is the identity and p is 0, as in Gazebo.
+
+        Returns:
+            (R (3, 3), p (3,) [m]).
         """
         camera = self._called(name)
         if not camera.frame:
@@ -71,7 +75,7 @@ class RobotFrames:
         return next(sensor for sensor in self._sensors if sensor.name == name)
 
     def sensor_offsets(self) -> list[tuple[str, str, np.ndarray, np.ndarray]]:
-        """Return (link, frame, p [m], R) of each sensor frame and optical frame that is no link."""
+        """Return (link, frame, p [m], R) of each sensor or optical frame that is no link."""
         offsets = []
         for sensor in self._sensors:
             if not sensor.frame and link_at(self._model, sensor) is None:

@@ -66,10 +66,10 @@ class Interpolation:
 class IntervalInterpolation(Interpolation):
     """Interpolation over the time between commands to the same joints, without lockstep.
 
-    Targets move continuously and arrive late by this time, because the next command is not known.
-    The time follows a longer interval at once, up to LONGEST_INTERVAL, and a shorter interval
-    slowly, because a varying lag would shake the robot. Targets jump if the intervals have been
-    longer than LONGEST_INTERVAL from the first command on.
+    Targets move continuously and are late by this time, because the next command is not known. The
+    time increases at once to a longer interval, up to LONGEST_INTERVAL. It decreases slowly to a
+    shorter interval, because a varying lag would shake the robot. If all intervals so far are
+    longer than LONGEST_INTERVAL, targets jump.
     """
 
     def __init__(self, robot, clock: SimulationClock) -> None:
@@ -143,8 +143,8 @@ class JointCommands(RobotInput):
     """Commands the joints of one robot.
 
     A message names joints and gives position, velocity, effort or several of them for each. Joints
-    without a name in the message keep the present command. A message that does not fit is rejected
-    as a whole.
+    that the message does not name keep their present command. A message that does not fit is
+    rejected as a whole.
 
     NaN marks a field that does not command a joint. With `nan_holds` all fields of a joint may be
     NaN. Such a joint keeps the present command, as in ros2_control. Position targets move linearly
@@ -280,9 +280,12 @@ class DynamicJointCommands(JointCommands):
 
 
 def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
-    """Return the names with any value, and the names with values and NaN.
+    """Divide joints by their values into two lists.
 
     `values` are arrays (k,).
+
+    Returns:
+        (names with any value, names with both values and NaN).
     """
     missing = np.isnan(values)
     if not missing.any():

@@ -34,14 +34,16 @@ _LONGEST_LEAD = 60.0  # [s], a stamp further ahead is of another clock
 class TrajectoryMotion:
     """Positions and velocities of `names` against time since the start of the motion.
 
-    The interpolation is as in joint_trajectory_controller of ros2_controllers.
-    Positions alone give straight lines. Velocities give cubics, continuous in velocity.
-    Accelerations as well give quintics, continuous in acceleration.
+    The interpolation is as in joint_trajectory_controller of ros2_controllers. With positions only,
+    the motion is piecewise linear. With velocities, it consists of cubic polynomials, continuous in
+    velocity. With accelerations too, it consists of quintic polynomials, continuous in
+    acceleration.
 
     Args:
-        names: of the joints.
-        times: of the points, ascending (n,) [s], the first at 0.
-        given: positions, and velocities and accelerations if given (1 to 3, n, joints).
+        names: names of the joints.
+        times: times of the points, ascending (n,) [s], the first at 0.
+        given: positions, then velocities, then accelerations, the last two optional (1 to 3, n,
+            joints).
     """
 
     def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray) -> None:
@@ -57,13 +59,19 @@ class TrajectoryMotion:
         return float(self._times[-1])
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities (joints,). After the end the joints are at rest."""
+        """Return the state of the motion at `time` [s] after its start.
+
+        After the end the joints are at rest.
+
+        Returns:
+            (positions (joints,), velocities (joints,)).
+        """
         if time >= self.duration:
             return self._given[0, -1].copy(), np.zeros(len(self.names))
         return self._positions(time), self._velocities(time)
 
     def without(self, names) -> TrajectoryMotion | None:
-        """Return the motion of the other joints, or None if there are none."""
+        """Return the motion without some joints, or None if no joints remain."""
         kept = [k for k, name in enumerate(self.names) if name not in names]
         if not kept:
             return None
@@ -105,7 +113,7 @@ def _check_rows(names: Sequence[str], what: str, rows: Sequence[Sequence[float]]
 def motion_through(names, points: TrajectoryPoints, start, start_velocity) -> TrajectoryMotion:
     """Return the motion from `start` (joints,) through the points.
 
-    A first point at time 0 replaces `start`. Accelerations count with velocities only. Raises
+    A first point at time 0 replaces `start`. Accelerations are ignored without velocities. Raises
     WorldError that names the point which does not fit, or has a velocity at the end.
     """
     times = np.asarray(points.times, dtype=np.float64)
@@ -157,7 +165,7 @@ class JointTrajectories(RobotInput):
         self.others: Sequence[JointTrajectories] = ()  # these lose the joints of an accepted run
 
     def validate(self, message: JointTrajectory) -> Any:
-        """Return the Run of a trajectory, None to stop.
+        """Return the checked motion of a trajectory message, or None for a request to stop.
 
         Raises WorldError for an invalid trajectory. If the joints or the stamp are the cause, the
         error is a Refusal with the code INVALID_JOINTS or OLD_HEADER_TIMESTAMP of
@@ -200,7 +208,7 @@ class JointTrajectories(RobotInput):
             self._run = None
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a target changes."""
+        """Return the number of steps, at most `most`, before a target changes."""
         if self._run is None:
             return most
         return min(most, max(1, self._run.start - self._clock.steps))

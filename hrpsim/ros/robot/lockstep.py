@@ -34,13 +34,13 @@ class Lockstep:
     """Simulated time stops at each control tick until the command for it is accepted.
 
     Ticks are the whole multiples of the period on the clock. The message for a tick carries the
-    stamp of the tick. The first accepted message counts, on any topic with a `queue`. All others
-    are rejected with a warning that states the reason.
+    stamp of the tick. The first accepted message is the command of the tick, on any topic with a
+    `queue`. All others are rejected with a warning that states the reason.
 
-    Each wait beyond the time-out is reported once. Then the policy decides. "pause" keeps waiting.
-    "hold" keeps the last command for this tick, and waits only one period [s, wall] at each tick
-    until a command arrives. "abort" raises CommandMissed. Raises ControllerError for a period that
-    is not a whole multiple of the time step.
+    Each wait beyond the time-out is reported once. Then the policy decides. "pause" continues to
+    wait. "hold" uses the last command for this tick, and then waits only one period [s, wall] at
+    each tick until a command arrives. "abort" raises CommandMissed. Raises ControllerError for a
+    period that is not a whole multiple of the time step.
     """
 
     def __init__(
@@ -67,14 +67,17 @@ class Lockstep:
         self._round_trip = math.inf  # round trip of the last yielded message [s, wall]
 
     def queue(self, source) -> MessageQueue:
-        """Return the queue of a topic whose messages answer ticks. `source` has the messages."""
+        """Return the queue of a topic whose messages are commands for ticks.
+
+        source: subscription with the messages.
+        """
         self._sources.append(source)
         return _AnswerQueue(source, self)
 
     def wait_first_for(self, source) -> None:
-        """Wait for a topic whose messages carry no stamp.
+        """Wait for a topic whose messages have no stamp before all other topics.
 
-        Messages about the wait name this topic.
+        Log messages about the wait name this topic.
         """
         self._sources.insert(0, source)
         self._awaited = "in answer to the state of"
@@ -94,7 +97,7 @@ class Lockstep:
         return self._steps_per_period - self._clock.steps % self._steps_per_period
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a command is needed."""
+        """Return the number of steps, at most `most`, before a command is needed."""
         return min(most, self.steps_to_tick())
 
     def steps_over_reset(self) -> int:
@@ -105,7 +108,7 @@ class Lockstep:
         return self.steps_to_tick() + self._steps_per_period
 
     def begin_round_trip(self) -> None:
-        """Time the round trip of this tick from now, before the state is computed and published."""
+        """Start to measure the round trip of this tick, before the state is computed."""
         self._published_at = time.monotonic()
 
     def take_round_trips(self) -> list[float]:

@@ -24,7 +24,11 @@ def value_types() -> ModuleType | None:
 
 
 def named_values(types: ModuleType, source: Source, frame: str) -> tuple[Any, Callable[..., None]]:
-    """Return a DynamicJointState for a source, and a function that fills in stamp and numbers."""
+    """Return the message of a source, and the function that updates the message.
+
+    Returns:
+        (DynamicJointState, function that writes stamp and numbers).
+    """
     names = [field.name for field in source.fields]
     labels = source.fields[0].labels or (source.topic,)
     message = types.DynamicJointState(joint_names=list(labels))

@@ -81,7 +81,10 @@ class SensorRates(PartParameters):
 
 
 def joints_with_gains(robot) -> dict[str, tuple[float, float]]:
-    """Return kp and kd of each joint under position control. At first all joints with gains."""
+    """Return kp and kd of each joint under position control.
+
+    Initially these are all joints with gains.
+    """
     control = robot.world.scene.control[robot.first_v : robot.first_v + robot.nv]
     at = {joint.name: control[joint.v_index] for joint in robot.model.joints}
     return {
@@ -124,8 +127,8 @@ class JointModes(PartParameters):
     """The mode of each joint of one robot, as parameters `prefix` + joint.
 
     "commanded": the actuator follows commands. "off": nothing drives the joint, and commands are
-    ignored. "locked": the joint is welded at the present position, whatever is commanded.
-    `released` receives the joints that commands no longer reach.
+    ignored. "locked": the joint is rigid at its present position, and commands are ignored.
+    `released` receives the joints that no longer follow commands.
     """
 
     def __init__(

@@ -36,12 +36,12 @@ class RobotInput(ABC):
         return self._queue.topic
 
     def publisher_count(self) -> int:
-        """Return how many publishers send to the topic."""
+        """Return the number of publishers that send to the topic."""
         return self._queue.publisher_count()
 
     @property
     def lost_count(self) -> int:
-        """The number of messages lost in the middleware or the network. 0 if not counted."""
+        """The number of messages lost in the middleware or the network, 0 if unknown."""
         return self._queue.lost_count
 
     def poll(self) -> None:

@@ -32,11 +32,11 @@ COMMANDS: dict[str, type[JointCommands]] = {
 
 
 class RobotInputs:
-    """One input for each topic. `all` has the inputs in the order of action.
+    """The inputs of one robot, one for each topic. `all` has the inputs in the order of `apply`.
 
-    source: returns the messages of a topic, or None for an unknown topic. in_lockstep: makes the
-    queue for the topics in COMMANDS if the robot runs in lockstep, otherwise None. over: time over
-    which position targets move [s]. None: the time since the previous command.
+    source: returns the subscription of a topic, or None for an unknown topic. in_lockstep: makes
+    the queues of the topics in COMMANDS for a robot in lockstep, otherwise None. over: time over
+    which position targets move [s]. None means the time since the previous command.
     """
 
     def __init__(

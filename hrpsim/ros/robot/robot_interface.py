@@ -67,9 +67,9 @@ class RobotNames(NamedTuple):
 
 
 class RobotInterface:
-    """The topics and parameters of one robot. `part` creates these on the node.
+    """The topics and parameters of one robot, which `part` creates on the node.
 
-    With `lockstep` time waits for commands.
+    With `lockstep`, simulated time waits for commands.
     """
 
     def __init__(
@@ -172,9 +172,10 @@ class RobotInterface:
         return sum(one.accepted_count for one in self.inputs)
 
     def publish(self, stamp: Stamp, period: int, everything: bool) -> None:
-        """Publish the joint states and due sensors. period: of the state [steps].
+        """Publish the joint states and due sensors.
 
-        All sensors are published with `everything`, and at the ticks of lockstep.
+        period: number of steps between publications. If `everything` is set, and at the ticks of
+        lockstep, all sensors are published.
         """
         everything = everything or (self.lockstep is not None and self.lockstep.at_tick)
         self.readings.forget()

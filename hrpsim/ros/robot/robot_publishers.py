@@ -48,7 +48,7 @@ POINT = np.dtype(
 
 
 class RobotPublishers:
-    """Publishes all stamped messages of one robot, once for each `publish`.
+    """Publisher of all stamped messages of one robot, once for each call of `publish`.
 
     Topics begin with `prefix`. `readings` belong to the same state.
     """

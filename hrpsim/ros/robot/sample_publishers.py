@@ -98,7 +98,7 @@ class SamplePublisher:
         return publisher
 
     def publish(self) -> None:
-        """Publish the newest sample, unless it is already published."""
+        """Publish the newest sample, if it has not been published before."""
         heard = [topic for topic in self._topics if topic[0].get_subscription_count() > 0]
         self._view.enabled = bool(heard)
         sample = self._view.latest() if heard else None
@@ -117,10 +117,10 @@ class CameraPublisher(SamplePublisher):
     """Publishes the images of a camera.
 
     Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is, or 16UC1),
-    NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points of the depth, with
-    the colour if there is one, and NAME/camera_info. `camera_topics` has others for Gazebo. If
-    Pillow is installed, colour is also on the topic of the image + "/compressed" (JPEG), where
-    image_transport subscribes.
+    NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points (from the depth,
+    with colours if available), and NAME/camera_info. `camera_topics` lists the names for Gazebo's
+    sensors. If Pillow is installed, JPEG images are also published on the image topic +
+    "/compressed" for image_transport.
     """
 
     def __init__(self, site: Site, view: CameraView) -> None:
@@ -181,8 +181,7 @@ class CameraPublisher(SamplePublisher):
 def millimetres(depth: np.ndarray) -> np.ndarray:
     """Return depths [m] as whole millimetres of 16 bits.
 
-    Return 0 where nothing is, or farther than 65 m.
-    Source: REP 118.
+    The value is 0 for no hit, and for depths above 65 m. Source: REP 118.
     """
     rounded = np.rint(1e3 * depth.astype(np.float64))
     return np.where(rounded <= np.iinfo(np.uint16).max, rounded, 0.0).astype(np.uint16)
@@ -308,8 +307,8 @@ def sample_publishers(
 ) -> list[SamplePublisher]:
     """Return a publisher for each sensor with a separate rate.
 
-    Topics are the sensors' names, or the topics declared for Gazebo. There the points of a lidar
-    with rings are on TOPIC/points.
+    Topics are the sensors' names, or the topics declared for Gazebo. On a topic declared for
+    Gazebo, the points of a lidar with rings are on TOPIC/points.
     """
     site = Site(node, frames, clock, prefix)
     return [PUBLISHERS[view.description.kind](site, view) for view in robot.samplers]

@@ -59,7 +59,7 @@ class SensorReadings:
     def values(self) -> np.ndarray:
         """Force [N] and torque [Nm], or angular velocity [rad/s] and specific force [m/s^2] (k, 6).
 
-        Each in and about the sensor's frame.
+        Each row is in and about the sensor's frame.
         """
         if self._values is None:
             self._read()

@@ -62,7 +62,7 @@ class Tolerances(NamedTuple):
     velocities: np.ndarray
 
     def violation(self, names: Sequence[str], desired: JointState, actual: JointState) -> str:
-        """Return which joint violates which tolerance by how much, or ""."""
+        """Return a text with the joint, the violated tolerance and the difference, or ""."""
         for what, unit, is_, wanted, limits in (
             ("position", "rad or m", actual.positions, desired.positions, self.positions),
             ("velocity", "rad/s or m/s", actual.velocities, desired.velocities, self.velocities),

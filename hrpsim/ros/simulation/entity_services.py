@@ -40,7 +40,13 @@ _FASTEST = 1e4  # [m/s], [rad/s], no step is short enough for higher velocities
 
 
 def bounding_box(entity: Entity, frame: Placement = IDENTITY) -> tuple[np.ndarray, np.ndarray]:
-    """Return the corners (3,) [m] of a box along `frame` around all shapes, or else its origin."""
+    """Return the box around all shapes of an entity, along the axes of `frame`.
+
+    Without shapes, both corners are the entity's origin.
+
+    Returns:
+        (lower corner (3,) [m], upper corner (3,) [m]).
+    """
     poses = new_kinematics(len(entity.system.parent))
     update_poses(entity.forest, entity.q.copy(), poses)
     lower, upper = [], []
@@ -86,7 +92,8 @@ def meets_sphere(box: tuple[np.ndarray, np.ndarray], centre: np.ndarray, radius:
 def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
     """Return whether a box and the convex hull of points (n, 3) overlap.
 
-    A linear programme: do weights >= 0 of sum 1 exist with which the points' mean is in the box?
+    A linear programme searches for weights >= 0 with sum 1 for which the weighted mean of the
+    points is in the box.
     """
     from scipy.optimize import linprog  # slow to import and rarely used
 
@@ -127,7 +134,7 @@ def chosen_entities(node: Node, entities: Entities, filters: msg.EntityFilters) 
 
 
 def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
-    """Return a predicate: whether tags include any, or all, of the wanted tags."""
+    """Return a function that tests tags: whether they include any, or all, of the wanted tags."""
     modes = {msg.TagsFilter.FILTER_MODE_ANY: any, msg.TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
         raise Refusal("FEATURE_UNSUPPORTED", "filter_mode must be any (0) or all (1)")
@@ -136,9 +143,10 @@ def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
 
 
 def name_filter(text: str, longest: int) -> Callable[[str], bool]:
-    """Return a predicate: whether a name matches a regular expression.
+    """Return a function that tests whether a name matches a regular expression.
 
-    RE2 searches in a time proportional to the length of the name. Python's re may never end.
+    The RE2 library is used, because its search time is proportional to the length of the name.
+    Python's re may take for ever.
     """
     if len(text) > longest:
         raise Refusal(

@@ -42,7 +42,7 @@ _LEAST_FORCE = 1e-3  # [N], a smaller force has no arrow
 class ContactPublisher:
     """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
 
-    `messages` is the module of the types.
+    `messages` is the module of the message types.
     """
 
     def __init__(self, node, world, frame: str, messages) -> None:
@@ -75,9 +75,10 @@ def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
 class ContactMarkers:
     """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
 
-    Namespace "force": an arrow for each contact point, from the point on, with `force_scale` [m/N].
-    Namespace "friction": one marker with the cone of static friction about each normal. Both show
-    the forces on the first of the two bodies, or on the second if the first is the world.
+    Namespace "force": an arrow for each contact point, which starts at the point, with the length
+    `force_scale` [m/N] times the force. Namespace "friction": one marker with the cone of static
+    friction about each normal. Both show the forces on the first of the two bodies, or on the
+    second if the first is the world.
     """
 
     def __init__(self, node: Node, world, frame: str, force_scale: float) -> None:

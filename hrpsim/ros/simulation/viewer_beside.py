@@ -224,7 +224,7 @@ class NodeSession(Grabbing):
 
 
 class ViewerBeside:
-    """Serves the world on `port` of this machine only.
+    """The viewer's web server, which shows the world on `port` of this machine only.
 
     Raise ValueError if viser is not installed.
     """

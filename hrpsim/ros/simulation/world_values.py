@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Publication of solver results and energies of the whole world."""
+"""Publisher of solver results and energies of the whole world."""
 
 from __future__ import annotations
 

@@ -113,7 +113,10 @@ def cell_folder(pair: str | Path, number: int) -> CellFolder:
 
 
 def cells_of(pair: str | Path, stopping: Callable[[], bool]) -> Iterator[CellFolder]:
-    """Yield the cells of a pair one after another, on request, until `stopping()`."""
+    """Yield the cells of a pair of processes one after another, as they are requested.
+
+    The iteration ends when `stopping()` is true.
+    """
     for number in count():
         folder = cell_folder(pair, number)
         while not folder.has(REQUEST):
@@ -167,7 +170,7 @@ class CellPairs:
 
 
 class ProcessPair:
-    """The two processes. Both end with the thread that constructs the pair."""
+    """Node and controller as two processes, which end with the thread that made the pair."""
 
     programs: tuple[str, ...] = (NODE, CONTROLLER)  # programs that run one cell after another
     _controller: ChildProcess
@@ -290,8 +293,8 @@ def described(child: ChildProcess) -> str:
 class CellController(Controller):
     """Forwards calls to the controller of the cell in `folder`, and records the results.
 
-    This controller never finishes alone, or the last command might be lost with the process. The
-    last command of the inner controller is reported, and repeated until the stop.
+    This controller never finishes by itself, because the last command might be lost with the
+    process. The last command of the inner controller is repeated until `stop`.
     """
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:

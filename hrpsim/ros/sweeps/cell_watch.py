@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pushes on the robot and measurements at each control tick of a cell."""
+"""Application of pushes on the robot, and measurements, at each control tick of a cell."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ class CellWatch(ABC):
     """An input of the simulation that applies pushes, and measures at each control tick.
 
     Args:
-        simulation: gets the watch as an input.
-        folder: of the cell.
-        measures: of the cell, with the period of the ticks.
-        pushes: on the robot or other entities. The force is constant within a tick.
-        period: of the ticks [s].
+        simulation: simulation to which this object is added as an input.
+        folder: folder of the cell.
+        measures: measurements of the cell, with the control period.
+        pushes: pushes on the robot or other entities. The force is constant within a control
+            period.
+        period: control period [s].
     """
 
     def __init__(
@@ -54,11 +55,11 @@ class CellWatch(ABC):
             push.apply(self._simulation.world, self.measures.ticks * self._period, self._period)
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before the next tick."""
+        """Return the number of steps, at most `most`, before the next tick."""
         return min(most, self._steps - self._simulation.clock.steps % self._steps)
 
     def over(self) -> bool:
-        """Measure a tick that has been reached. Return whether the robot fell or all is done."""
+        """Measure a tick that has been reached. Return whether the robot fell or the cell ended."""
         self._measure()
         now = time.monotonic()
         if now >= self._next_life:

@@ -33,7 +33,7 @@ class CommandPair(ProcessPair):
     programs = (NODE,)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell. See CellPairs.run. `stopping()`: whether to abort it."""
+        """Return all outcomes of a cell, as `CellPairs.run` does."""
         folder = self._ask(request)
         self._controller = self._processes.start_module(
             CONTROLLER, "hrpsim.ros.sweeps.command_program", str(folder.path)

@@ -32,7 +32,7 @@ class RosScenario(Scenario):
     """A world with a controller, in which each cell is run by a node and a controller over ROS.
 
     Node and controller run in lockstep, in a separate ROS domain. Results have the same bits as in
-    one process. patience: longest wait for a command, and for a sign of life of the node [s, wall].
+    one process. patience: longest wait for a command, and for a message of the node [s, wall].
     command: starts a user's own controller, for a scenario without a controller. `pairs`: processes
     that are reused for further cells. Without `pairs` each run starts two processes.
 
@@ -135,7 +135,7 @@ class RosScenario(Scenario):
 def over_ros(
     scenario: Scenario, patience: Positive = PATIENCE, command: UserCommand | None = None
 ) -> Scenario:
-    """Return a scenario, or the search for a boundary in one, whose runs go over ROS.
+    """Return a copy of a scenario, or of a boundary search, whose runs use ROS.
 
     Args:
         scenario: the scenario to run.
@@ -158,7 +158,7 @@ def domains(scenario: Scenario, count: int) -> Iterator[Callable[[], Executor]]:
     that still run at the end are aborted.
 
     Args:
-        scenario: from `over_ros`.
+        scenario: result of `over_ros`.
         count: number of cells that run at the same time.
     """
     whole_count("count of domains", count, error=SweepError)

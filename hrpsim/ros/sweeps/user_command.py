@@ -20,15 +20,16 @@ VALUES, SEED = "HRPSIM_CELL_VALUES", "HRPSIM_CELL_SEED"
 class UserCommand:
     """A command that starts a user's controller, in any language, once for each run.
 
-    The process has the ROS domain of the run. The node has no namespace. The environment variables
-    HRPSIM_CELL_VALUES (JSON) and HRPSIM_CELL_SEED are the parameters and the seed of the run.
+    The process runs in the ROS domain of the run. The simulation node has no namespace. The
+    environment variables HRPSIM_CELL_VALUES (JSON) and HRPSIM_CELL_SEED are the parameters and the
+    seed of the run.
 
     Args:
         command: a command line, such as "ros2 run my_package my_node", or the words of a command
             line.
-        period: of the control ticks [s], a whole multiple of the time step. At each tick simulated
-            time waits for the command with the stamp of the state (lockstep). None: simulated time
-            does not wait, and begins with the first command.
+        period: control period [s], a whole multiple of the time step. At each tick simulated time
+            waits for the command with the stamp of the state (lockstep). None: simulated time does
+            not wait, and begins with the first command.
         real_time_factor: pace of simulated time if `period` is None.
         logs: folder of the output, a file `seed_SEED.log` for each run. None: the output is
             discarded.

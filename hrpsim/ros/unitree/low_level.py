@@ -106,9 +106,9 @@ class StateTopics:
     """Publishes lowstate, and sportmodestate if unitree_go is installed.
 
     Args:
-        interface: of the robot.
+        interface: interface of the robot.
         types: module of the robot's messages.
-        motors: of the robot.
+        motors: motors of the robot.
         clock: simulated time.
         asks: returns whether the state is to be published now.
     """

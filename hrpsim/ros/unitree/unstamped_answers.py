@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Lockstep with a client whose commands carry no stamp. Needs no ROS.
+"""Lockstep with a client that sends commands without stamps. Needs no ROS.
 
 A command that arrives after the state of a tick belongs to this tick. The node publishes the state
-of a tick once. A client that has not answered yet gets the state again, and may answer each copy.
-Then the node waits for as many answers as copies, or for a short silence. Otherwise an answer to a
-copy would count for the next tick, and each later command would act one tick late.
+of a tick once. If no command arrives, the node publishes the same state again, and the client may
+answer each copy. The node then waits for as many commands as copies, or for a short time without
+commands. Otherwise the answer to a copy would be used for the next tick, and each later command
+would act one tick late.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _SILENCE = 0.1  # time after which no further answer to a repeated state arrives
 
 
 class UnstampedAnswers(MessageQueue):
-    """The commands of a topic without stamps as the answers to the ticks of a lockstep."""
+    """The queue of a topic without stamps, in which commands are answers to lockstep ticks."""
 
     def __init__(
         self,
@@ -76,7 +77,7 @@ class UnstampedAnswers(MessageQueue):
             self._end_tick()
 
     def steps_to_next(self, most: int) -> int:
-        """Return how many steps, at most `most`, can be made before a command is needed."""
+        """Return the number of steps, at most `most`, before a command is needed."""
         return self._lockstep.steps_to_next(most)
 
     def discard(self) -> None:

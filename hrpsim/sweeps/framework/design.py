@@ -189,8 +189,8 @@ class Design:
     """Values of parameters, by path.
 
     parameters: a value or a distribution for each (see above). method: one of METHODS. count: the
-    number of runs, for random methods. rows: of a table, one mapping per run. repeat: how often
-    each run is made, each time with another seed. Raises SweepError.
+    number of runs, for random methods. rows: rows of a table, one mapping for each run. repeat:
+    number of repetitions of each run, each with another seed. Raises SweepError.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)

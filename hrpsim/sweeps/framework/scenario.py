@@ -71,7 +71,7 @@ class Parameter:
     unit: str = ""
 
     def mistake(self, value: Any) -> str:
-        """Return the reason why a value is invalid, or ""."""
+        """Return the reason why a value is invalid for this parameter, or ""."""
         try:
             self.kind(value)
         except vol.Invalid as error:
@@ -117,9 +117,9 @@ class Scenario(ABC):
     def run_together(
         self, runs: Sequence[tuple[Mapping[str, Any], int]]
     ) -> Sequence[Mapping[str, Any] | Exception] | None:
-        """Return the outcomes, or the error, of each of several runs that share work.
+        """Make several runs that share work. Return the outcomes or the error of each run.
 
-        The default returns None: the runs share nothing and are made one after another.
+        The default returns None. The runs are then made one after another.
 
         Args:
             runs: values and seed of each run. The outcomes must not depend on the other runs.

@@ -36,16 +36,18 @@ def controller_class(name: str) -> type[Controller]:
 
 
 class DisturbedController(Controller):
-    """Add noise and delay to the measurements of a controller, and delay to the commands.
+    """A controller with added noise and delay of measurements, and delay of commands.
 
     Noise and sensing delay are added to the controller's `needs`, which the host satisfies. The
     first command acts until the command delay has passed.
 
     Args:
         controller: the controller to disturb.
-        noise: of force sensors and IMUs, as in `needs`. Replaces the controller's own noise.
-        sensing_delay: of all measurements, in control periods. Replaces the controller's own delay.
-        command_delay: of commands, in control periods.
+        noise: noise of force sensors and IMUs, as in `needs`. It replaces the controller's own
+            noise.
+        sensing_delay: delay of all measurements in control periods. It replaces the controller's
+            own delay.
+        command_delay: delay of commands in control periods.
     """
 
     def __init__(

@@ -60,11 +60,12 @@ ENTITY_OUTCOMES = {
 
 
 class Measures:
-    """Measure a world and its robot `robot` (None: no robot). `period` is the time of a tick [s].
+    """Measurements of a world and its robot `robot` (None: no robot) during a run.
 
-    Construct the object at the beginning of a run, and call `tick` after each tick. Raises
-    SweepError for a robot that already lies: such a run would end before the first tick. measured:
-    the requested outcomes, by default all. `largest_effort` is NaN if not requested.
+    `period` is the control period [s]. Construct the object at the beginning of a run, and call
+    `tick` after each tick. Raises SweepError for a robot that already lies: such a run would end
+    before the first tick. measured: the requested outcomes, by default all. `largest_effort` is NaN
+    if not requested.
     """
 
     def __init__(
@@ -148,7 +149,7 @@ class Measures:
 
 
 def planned_steps(controller: Controller | None) -> list[float] | None:
-    """Return when the steps of a controller's motion end [s], or None without a motion."""
+    """Return the times at which steps of the controller's motion end [s], or None."""
     sequence = getattr(controller, "sequence", None)
     begin = getattr(controller, "begin", None) or 0.0
     return None if sequence is None else (begin + step_ends(sequence)).tolist()
@@ -299,7 +300,10 @@ class WorldRun:
         return (self._ticks - self._measures.ticks) * self.period
 
     def go_on(self) -> None:
-        """Tick. After the end, the world continues with the last commands, for the viewer."""
+        """Make one control period. After the end, the world continues with the last commands.
+
+        The viewer uses this method.
+        """
         if self.finished:
             self.world.step(self._steps)
         else:

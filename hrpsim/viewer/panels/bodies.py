@@ -81,7 +81,7 @@ class BodiesPanel(Panel):
         """Place the chosen body or robot at rest, and keep its orientation unless one is given.
 
         Args:
-            place: of the body or the base (3,) [m], in the world.
+            place: position of the body or the base (3,) [m], in the world.
             orientation: quaternion x y z w (4,).
 
         Raises:

@@ -63,9 +63,12 @@ class History:
 
 
 def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
-    """Return the middle of the moving bodies (3,) [m], and the necessary extent of a picture [m].
+    """Return the centre of the moving bodies, and the size of a picture that shows all of them.
 
     follow: the robot or body that is shown, instead of all moving bodies.
+
+    Returns:
+        (centre (3,) [m], size [m]).
     """
     shown = [world.entities[follow]] if follow else filter(moves_freely, world.entities.values())
     extents = [_extent(entity) for entity in shown]

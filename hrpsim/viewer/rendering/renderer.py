@@ -136,7 +136,7 @@ class Renderer:
         """Return a picture.
 
         Args:
-            positions: of all links (k, 3) [m].
+            positions: positions of all links (k, 3) [m].
             orientations: quaternions x y z w of all links (k, 4).
             camera: rotation (3, 3) and position (3,) [m] of the camera in the world.
             images: some of IMAGES.

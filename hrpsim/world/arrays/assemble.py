@@ -69,7 +69,12 @@ class Shapes(NamedTuple):
     geometries: list[Geometry]
 
     def give_solids(self, solids: np.ndarray, polyhedra: Polyhedra) -> None:
-        """Write the solids (n,) of the shapes among the polyhedra, with -1 for none."""
+        """Write the indices of the shapes' solids, and enlarge the bounding radii.
+
+        Args:
+            solids: index of the solid of each shape among the polyhedra (n,), or -1.
+            polyhedra: pools with these solids.
+        """
         shapes, has_proxy = self.records, solids >= 0
         shapes["solid"] = solids
         balls = polyhedra.solids["ball"][solids[has_proxy]]
@@ -118,7 +123,11 @@ def _row(entity: Entity, shape: CollisionShape) -> tuple[str, int, int, Collisio
 def joined_collision(
     fixed: list[CollisionShape], entities: list[Entity], material_index: dict[str, int]
 ) -> tuple[Collision, list[tuple[str, str]]]:
-    """Return the shapes' arrays, and (entity, link) of each shape."""
+    """Assemble the collision arrays of a world.
+
+    Returns:
+        (arrays of the shapes, (entity, link) of each shape).
+    """
     found = joined_shapes(fixed, entities, material_index)
     polyhedra, solids = solids_of(found.geometries)
     found.give_solids(solids, polyhedra)
@@ -199,7 +208,7 @@ def _subtree_size(system: System, body: int) -> int:
 
 
 def mark_free_bodies(entities: list[Entity], rests: np.ndarray) -> None:
-    """Mark the bodies that may sleep, with radii."""
+    """Mark the bodies that may sleep, and write their radii to `rests`."""
     for entity in entities:
         if isinstance(entity, Body):
             rest = rests[entity.first_body]
@@ -216,7 +225,11 @@ def assemble(
     material_index: dict[str, int],
     connections: np.ndarray,
 ) -> tuple[Scene, list[tuple[str, str]]]:
-    """Return a scene with every entity, in zero state, and (entity, link) of each shape."""
+    """Assemble the scene of a world with all entities, in zero state.
+
+    Returns:
+        (scene, (entity, link) of each shape).
+    """
     system = joined_system(entities)
     collision, owners = joined_collision(fixed, entities, material_index)
     bodies, dofs = len(system.parent), len(system.dof_body)

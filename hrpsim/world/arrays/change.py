@@ -37,9 +37,9 @@ _AXIS_OF_STATUS = {
 
 
 def grow(scene: Scene, status: int) -> Scene:
-    """Return the scene with twice the capacity that the step requested. Nothing else changes.
+    """Return the scene with twice the capacity that a step with `status` requested.
 
-    Requested kernels are put into the scene itself.
+    Kernels that the step requested are loaded into the scene itself.
     """
     if status == ended.NEEDS_KERNEL:
         provide_requested(scene)
@@ -86,10 +86,10 @@ Indices = Mapping[Axis, np.ndarray]  # by axis: new indices of the old entries, 
 
 
 def carry(old: Scene, new: Scene, indices: Indices) -> Scene:
-    """Return a new scene in the state of an old scene: motion, contacts, pushes and readings.
+    """Copy the state of an old scene to a new scene: motion, contacts, wrenches and readings.
 
-    Entities missing in the new scene are left out, with all contacts and pushes. The world
-    carries the connections.
+    Entities missing in the new scene are left out, with all their contacts and wrenches. The
+    connections are copied by the world.
     """
     changed = {}
     if Axis.DOF in indices:
@@ -123,7 +123,7 @@ def _actuator_indices(old: Scene, new: Scene, of_dof: np.ndarray) -> np.ndarray:
 
 
 def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:
-    """Return the indices of a scene's entries in a scene with more entities at the end.
+    """Return the new indices of a scene's entries after entities are appended.
 
     The new scene has `added` more fixed shapes, after the first `fixed_count` of all shapes.
     """
@@ -140,9 +140,15 @@ def indices_with_more(old: Scene, fixed_count: int, added: int) -> Indices:
 
 
 def indices_without(entity: Entity, first_shape: int, first_sensor: int, scene: Scene) -> Indices:
-    """Return the indices of this scene's entries in a scene without one entity.
+    """Return the new indices of a scene's entries after one entity is removed.
 
     Entries of the entity have the index -1.
+
+    Args:
+        entity: the removed entity.
+        first_shape: index of the first shape of the entity.
+        first_sensor: index of the first sensor of the entity.
+        scene: the scene that still contains the entity.
     """
     bodies, sensors = len(entity.system.parent), 0
     if isinstance(entity, Robot):
@@ -166,7 +172,7 @@ def _without(size: int, first: int, count: int) -> np.ndarray:
 
 
 def renumbered(records: np.ndarray, field: Field, indices: Indices) -> np.ndarray:
-    """Return the records with new indices, without the records that refer to removed entries."""
+    """Return the records with new indices. Records that refer to removed entries are dropped."""
     records = records.copy()
     stays = np.ones(len(records), dtype=bool)
     for name, axis in field.refers.items():
@@ -221,7 +227,10 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
 
 
 def front(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-    """Return a scene with the given numbers of bodies and positions, on the same memory."""
+    """Return a scene of the first bodies and positions of a scene, on the same memory.
+
+    sizes: number of entries along each axis.
+    """
     columns = velocity_entries(sizes[Axis.BODY], sizes[Axis.DOF])
     sizes = {**sizes, Axis.COLUMN: columns}
     forget_numbers(scene.constrained)

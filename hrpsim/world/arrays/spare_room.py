@@ -3,10 +3,10 @@
 
 """Add entities to a scene, or remove an entity, in arrays with spare entries at the end.
 
-The arrays of the scene are the leading parts of larger arrays. The work of an addition is therefore
-in proportion to the added entries. A removal moves the entries behind the removed entries. The
-scene then takes the same steps, bit for bit, as a scene that was made again. Data that a new scene
-does not take over from the old scene (`carry`) are therefore forgotten here too.
+The arrays of the scene are the leading parts of larger arrays. The time of an addition is therefore
+proportional to the number of added entries. A removal moves the entries behind the removed entries.
+The scene then takes the same steps, bit for bit, as a scene that was built anew. Data that `carry`
+does not copy to a new scene are therefore dropped here too.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _OF_LAST_STEP = {
 
 
 class Added(NamedTuple):
-    """Entities to add to a scene, with their records."""
+    """Entities to add to a scene, with records for the arrays."""
 
     entities: list[Entity]
     shapes: Shapes
@@ -78,7 +78,7 @@ class Added(NamedTuple):
     tendons: np.ndarray
 
     def fits(self, scene: Scene) -> bool:
-        """Return whether the buffers of the scene suffice for the added sensors and actuators."""
+        """Return whether the scene's buffers are large enough for added sensors and actuators."""
         readings = int(self.sensors["slots"].max(initial=0))
         commands = int(self.actuators["slots"].max(initial=0))
         return (

@@ -30,7 +30,7 @@ class PairFriction(NamedTuple):
 
 
 class CnoidMaterials:
-    """The materials of a file, and the pairs of materials that it describes."""
+    """The materials of a file, and the declared pairs of materials."""
 
     def __init__(self) -> None:
         self._roughness: dict[str, tuple[float, float]] = {}  # roughness, viscosity
@@ -39,9 +39,9 @@ class CnoidMaterials:
     def pairs(self, names: Iterable[str]) -> list[tuple[str, str, PairFriction]]:
         """Return friction and restitution of all pairs of some materials.
 
-        A pair that is missing in the table has the geometric means of both roughnesses and
-        viscosities, as in Choreonoid. An unknown material has the properties of the default
-        material.
+        For a pair that is missing in the table, friction and restitution follow from the geometric
+        means of both roughnesses and viscosities, as in Choreonoid. An unknown material has the
+        properties of the default material.
         """
         result = []
         for a, b in itertools.combinations_with_replacement(sorted(names), 2):

@@ -59,8 +59,8 @@ class _Item(NamedTuple):
 def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None) -> World:
     """Return the world of a project of Choreonoid.
 
-    A ModelWarning lists what is not simulated, such as controllers. ModelError or WorldError if the
-    project or a file that it names is invalid.
+    A ModelWarning lists elements that are not simulated, such as controllers. ModelError or
+    WorldError if the project or a file that it names is invalid.
     """
     content = read_yaml(path, WorldError, "project").data
     if not isinstance(content, dict) or not isinstance(content.get("items"), dict):

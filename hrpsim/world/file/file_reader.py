@@ -17,7 +17,7 @@ _STEP = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
 class FileReader:
-    """Reads sections of one file. Every error names the file and the path of the entry.
+    """Reader of one YAML file. Every error names the file and the path of the entry.
 
     A path is written as "bodies[0].shape". `content` finds the line of a path.
     """
@@ -27,7 +27,7 @@ class FileReader:
         self.content = content
 
     def fail(self, where: str, why: str) -> WorldError:
-        """Return the error that names the file, the line, the column and the path of the entry."""
+        """Return an error that names file, line, column and path of the entry `where`."""
         steps = [int(k) if k else word for k, word in _STEP.findall(where)]
         return WorldError(
             f"{self.content.location(steps)}: {where}: {why}"
@@ -36,16 +36,16 @@ class FileReader:
         )
 
     def at(self, where: str) -> _Place:
-        """Return a context that adds the file and the path of the entry to errors."""
+        """Return a context manager that adds the file and the path of the entry to errors."""
         return _Place(self, where)
 
     def checked(self, kind: Callable[[Any], Any]) -> Any:
-        """Return the whole content, checked by a kind of hrpsim.common.schema."""
+        """Return the whole content after a check by `kind`, a type of hrpsim.common.schema."""
         return checked_content(self.content, kind, WorldError)
 
 
 def checked_content(content: YamlText, kind: Callable[[Any], Any], error: type[HrpsimError]) -> Any:
-    """Return the data of a text, checked by a kind of hrpsim.common.schema.
+    """Parse a text and check the content by `kind`, a type of hrpsim.common.schema.
 
     Raises `error` with line and entry.
     """

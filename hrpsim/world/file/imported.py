@@ -20,9 +20,9 @@ def finish(world: World, path: Path, lines: Iterable[str], stacklevel: int) -> W
 
     Args:
         world: the world of a file.
-        path: of the file, for the warning.
+        path: path of the file, for the warning.
         lines: the elements that are not simulated, one text each.
-        stacklevel: of the ModelWarning, seen from the caller.
+        stacklevel: stack level of the ModelWarning, counted from the caller.
     """
     if listed := "; ".join(lines):
         why = f"{path}: not simulated as it says: {listed}"

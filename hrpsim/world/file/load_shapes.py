@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load the shapes of a file: {kind: size}."""
+"""Load the shapes of a file, which are written as {kind: size}."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _height_field(reader: FileReader, given: dict[str, Any]) -> Geometry:
 def read_image(path: Path, span: Sequence[float] | None) -> np.ndarray:
     """Return heights from the brightness of a picture seen from above: x to the right, y up.
 
-    Colours count by brightness. span: heights of black and of white [m].
+    Colours are converted to brightness. span: heights of black and of white [m].
 
     Raises WorldError if `span` is missing, or if the file cannot be read.
     """

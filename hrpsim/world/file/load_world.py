@@ -46,8 +46,8 @@ def load_world(
 
     Args:
         path: path of the file.
-        time_step: [s], in place of the file's time step.
-        integrator: in place of the file's integrator.
+        time_step: time step that replaces the file's time step [s].
+        integrator: integrator that replaces the file's integrator.
         xacro_arguments: added to the arguments of every robot.
 
     Raises:

@@ -72,16 +72,17 @@ def world_of_mjcf(  # many parameters: keyword arguments
     stacklevel: int = 2,
     integrators: Mapping[str, str] = _INTEGRATORS,
 ) -> tuple[World, dict[str, MjcfRobot]]:
-    """Return the world of a compiled MJCF, and the source of each of the world's robots by name.
+    """Return the world of a compiled MJCF, and the MJCF source of each robot by name.
 
     Args:
         m: the compiled MJCF.
         path: path of the MJCF, for messages and for relative file names.
         time_step: [s]. The default comes from the MJCF.
-        integrator: of the world. The default comes from the MJCF.
-        unlisted: lines with one of these prefixes are left out of the ModelWarning.
-        stacklevel: of the ModelWarning.
-        integrators: the world's integrator for each of MuJoCo's. The default is semi_implicit.
+        integrator: integrator of the world. The default comes from the MJCF.
+        unlisted: the ModelWarning omits lines with one of these prefixes.
+        stacklevel: stack level of the ModelWarning.
+        integrators: integrator of the world for each integrator of MuJoCo. The default is
+            semi_implicit.
     """
     notes = Notes()
     robots = _described_robots(m, notes)

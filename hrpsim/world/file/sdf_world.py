@@ -50,8 +50,8 @@ _OUTSIDE = re.compile(r"[^\w.-]")  # characters that names of entities cannot ha
 def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
     """Return the world of an SDF, or a world with its only model.
 
-    A ModelWarning, and the model of each robot, list what is not simulated. Raises ModelError or
-    WorldError if the SDF is invalid.
+    A ModelWarning, and the model of each robot, list the elements that are not simulated. Raises
+    ModelError or WorldError if the SDF is invalid.
     """
     text, _ = read_source(path)
     contents = read_sdf(text, path, Resources(path.absolute().parent))

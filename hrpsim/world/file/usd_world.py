@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load a USD stage as a world: shapes without a body are fixed, and connected bodies a robot."""
+"""Load a USD stage as a world.
+
+Shapes without a body become fixed shapes, and connected bodies become a robot.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,8 @@ _DEFAULT = "default"  # material of shapes without one
 def load_usd_world(path: Path, time_step: float | None, integrator: str | None) -> World:
     """Return the world of a USD stage.
 
-    A ModelWarning, and the model of each robot, list what is not simulated. ModelError or
-    WorldError if the stage is invalid.
+    A ModelWarning, and the model of each robot, list the elements that are not simulated.
+    ModelError or WorldError if the stage is invalid.
     """
     stage = open_stage(path)
     parts, notes = divide(stage), Notes()

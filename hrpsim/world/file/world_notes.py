@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Name, tags and named poses of a world and of the entities, without effect on the simulation."""
+"""Name, tags and named poses of a world and its entities. None affects the simulation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class PoseBounds(NamedTuple):
 
 
 class NamedPose(NamedTuple):
-    """A pose in the world for a purpose, such as spawning."""
+    """A pose in the world with a purpose, such as spawning."""
 
     name: str
     position: tuple[float, ...]  # (3,) [m]

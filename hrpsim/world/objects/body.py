@@ -74,7 +74,7 @@ class Body(Entity):
 
     @property
     def asleep(self) -> bool:
-        """Whether the body sleeps: the step leaves out a body at rest until something wakes it."""
+        """Whether the body sleeps. Steps leave out a body at rest until something wakes it."""
         return self.world.sleeps(self)
 
     @property

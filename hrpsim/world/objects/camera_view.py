@@ -33,7 +33,7 @@ class CameraView(MeasuredView):
     # -- readings -------------------------------------------------------------------------------
 
     def measure(self) -> Picture:
-        """Return the exact images now, without noise or latency."""
+        """Return the images of the present state, without noise or latency."""
         return self._exact().picture
 
     @property

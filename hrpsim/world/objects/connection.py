@@ -153,10 +153,10 @@ def _per_axis(field: str, what: str, finite: bool = True) -> Any:
 
 
 class Connection(Closed):
-    """A joint between two frames that holds or drives some of the six relative motions.
+    """A joint between two frames that constrains or drives some of the six relative motions.
 
     The axes belong to frame a: "x", "y", "z", "rx", "ry", "rz". `World.connect` makes connections.
-    The numbers of a connection are stored in the world's arrays.
+    The values of a connection are stored in the world's arrays.
     """
 
     def __init__(
@@ -190,14 +190,14 @@ class Connection(Closed):
         return self.world.connection_records[self.index]
 
     def initialise(self) -> None:
-        """Return to the initial state: the state at creation, or the state saved since."""
+        """Return to the initial state: the state at creation, or the last state saved for it."""
         present = self._record()
         for side in ("body_a", "body_b"):  # body numbers change if others leave the world
             self._initial[side] = present[side]
         self.world.connection_records[self.index] = self._initial[0]
 
     def follow(self, anchor: WorldFrame) -> None:
-        """Move the held pose to a WorldFrame, if the connection ends at a WorldFrame."""
+        """Update the target pose, if the connection ends at the WorldFrame `anchor`."""
         for side, end, frame in zip("ab", self.ends, self.frames, strict=True):
             if end.anchor is anchor:
                 record = self._changing()
@@ -227,7 +227,7 @@ class Connection(Closed):
 
     @property
     def enabled(self) -> bool:
-        """Whether the connection acts. Assign False to disconnect at any time, at no cost."""
+        """Whether the connection acts. Assign False to disconnect, and True to connect again."""
         return bool(self._record()["enabled"])
 
     @enabled.setter
@@ -334,7 +334,7 @@ class Connection(Closed):
 
     @property
     def error(self) -> np.ndarray:
-        """Errors of the constrained axes in the present state (6,) [m or rad]. Free axes have 0."""
+        """Errors of the constrained axes in the present state (6,) [m or rad], 0 for free axes."""
         scene = self.world.scene
         kinematics = new_kinematics(len(scene.forest.bodies))
         update_poses(scene.forest, scene.q, kinematics)
@@ -347,8 +347,8 @@ class Connection(Closed):
     def wrench(self) -> np.ndarray:
         """Wrench of the connection on b in the last step (6,): force [N], then torque [Nm].
 
-        The wrench is a mean over the step, impacts included. The axes are the world's, the
-        reference point is the origin of frame b. The opposite wrench acts on a at the same point.
+        The wrench is a mean over the step, impacts included. It is along the world's axes and about
+        the origin of frame b. The opposite wrench acts on a at the same point.
         """
         self._record()
         reader, wrench = self.world.reader, np.empty(6)
@@ -365,7 +365,7 @@ class Connection(Closed):
     )
 
     def keep_as_initial(self) -> None:
-        """Save the present state (enabled, driven, numbers) as the state that a reset restores."""
+        """Save the present state (enabled, motors, values) as the state that a reset restores."""
         self._initial[0] = self._record()
         self._initial["impulse"] = self._initial["impact_impulse"] = 0.0
 

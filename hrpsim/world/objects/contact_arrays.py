@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts as arrays, with the force on a chosen entity or link."""
+"""Contacts as arrays, with the forces on one entity or link."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _INTEGER = np.dtype(np.int64)
 class ContactArrays:
     """The n contact points of the last step, along the world's axes. Arrays are copies.
 
-    For an entity or a link, forces act *on it* and normals point to it, whichever of two touching
-    bodies the detection calls a or b. A contact between two links of the entity appears twice, once
-    for each link. For the whole world, each contact appears once, with the force on the first body.
+    For an entity or a link, forces act on this entity or link, and normals point to it. A contact
+    between two links of the entity appears twice, once for each link. For the whole world, each
+    contact appears once, with the force on the first body.
 
     Points that are near but do not press are included, with zero force. Points, normals and gaps
-    are taken at the instant at which the step found its forces. The instant is the middle of a
-    semi-implicit step and the start of other steps. For impacts of balls with restitution the
-    instant is the time of impact.
+    belong to the time at which the step evaluates forces. This time is the middle of a
+    semi-implicit step and the start of other steps. For impacts of balls with restitution, it is
+    the time of impact.
     """
 
     __slots__ = ("forces", "gaps", "links", "normals", "partners", "points")
@@ -67,7 +67,10 @@ class ContactSources(NamedTuple):
 
 @kernel
 def count_contacts(sources: ContactSources, first: Index, end: Index) -> int:
-    """Return the number of contact sides on the links from `first` to before `end`."""
+    """Return the number of contacts on the links from `first` to `end` - 1.
+
+    A contact between two of these links counts twice, once for each link.
+    """
     contacts, link_of = sources.contacts, sources.link_of_shape
     count = 0
     for c in range(sources.counts[0].contact_count):
@@ -89,7 +92,10 @@ def read_contacts(
     links: Indices,
     partners: Indices,
 ) -> int:
-    """Write the contacts of the links from `first` to before `end`. If end < 0, write all once."""
+    """Write the contacts of the links from `first` to `end` - 1, as in `ContactArrays`.
+
+    If end < 0, all contacts are written once. Returns the number of rows.
+    """
     contacts, link_of = sources.contacts, sources.link_of_shape
     at = 0
     for c in range(sources.counts[0].contact_count):
@@ -115,7 +121,10 @@ def read_contact(
     normal_out: Vec3,
     force_out: Vector,
 ) -> None:
-    """Write point, normal and force of a contact: on body a, or with `sign` -1 on body b."""
+    """Write point, normal and force of a contact.
+
+    sign: 1 for the force on body a, -1 for the force on body b.
+    """
     n, impulse = contact.normal, contact.impulse
     x, y = sources.tangents[0], sources.tangents[1]
     tangents(n, x, y)

@@ -33,7 +33,7 @@ def read_pad(
     wrench: Vec6,
     pressure: Matrix,
 ) -> int:
-    """Add the contacts of the links from `first` to before `end` to a wrench and a pressure.
+    """Add the contacts of the links from `first` to `end` - 1 to a wrench and a pressure.
 
     Args:
         contacts: arrays with the contacts of the last step.
@@ -93,9 +93,10 @@ class ContactView(SampledView):
     """The contacts of one link in the last step before each sample.
 
     A force sensor above a sole also measures the weight and inertia of the sole. A contact sensor
-    does not. Contacts of rigid bodies have forces at points, at the corners of flat soles.
-    The pressure of a cell is the force along z of the points in the cell, or nearest to the cell,
-    over the area of the cell. A sample with `keeps_contacts` also has the contacts themselves.
+    does not. Contacts of rigid bodies have forces at points, such as the corners of a flat sole.
+    The force along z of each point counts in the nearest cell. The pressure of a cell is the sum of
+    these forces, divided by the area of the cell. With `keeps_contacts`, a sample also has the
+    contacts themselves.
     """
 
     keeps_contacts = False
@@ -175,7 +176,7 @@ class ContactView(SampledView):
 
     @property
     def in_contact(self) -> bool:
-        """Whether the contact force is at least the threshold."""
+        """Whether the contact force is at least the sensor's threshold."""
         return self._values().in_contact
 
     @property

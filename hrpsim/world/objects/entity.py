@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The common base of robots and free bodies: the world and the indices in the world's arrays."""
+"""The common base class of robots and free bodies."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
 
 
 class WorldState(Protocol):
-    """The part of `World` that its objects use, so that the objects need not import `World`."""
+    """The members of `World` that its objects use, so that the objects need not import `World`."""
 
     @property
     def connection_records(self) -> np.ndarray:
-        """Records of the connections, by Connection.index."""
+        """Records of the connections, indexed by Connection.index."""
 
     @property
     def solver_rules(self) -> SolverRules:
@@ -70,11 +70,11 @@ class WorldState(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """The arrays that steps work on. Missing arrays are laid out first."""
+        """The arrays that steps work on. After changes of the contents, they are built first."""
 
     @property
     def present_scene(self) -> Scene | None:
-        """The arrays that steps work on, or None if the arrays must be laid out again."""
+        """The arrays that steps work on, or None if the arrays must be built anew."""
 
     @property
     def entities(self) -> Mapping[str, Entity]:
@@ -117,10 +117,10 @@ class WorldState(Protocol):
 
     @property
     def reader(self) -> Any:
-        """The reader of the present arrays."""
+        """The reader of link states in the present arrays."""
 
     def ray_caster(self, geometry: str = "collision") -> Any:
-        """Return the caster of rays in the present arrays."""
+        """Return an object that casts rays in the present arrays."""
 
     def rebuild_scene(self) -> None:
         """Build the arrays again. The state of present entities does not change."""
@@ -130,7 +130,7 @@ class WorldState(Protocol):
 
 
 class Entity(Closed):
-    """One articulation of the world. The state is stored in the world's arrays.
+    """A robot or a body of the world. The state is stored in the world's arrays.
 
     `frames` are the links of the entity. `self_collision` is true if its bodies collide with each
     other. `first_body`, `first_q` and `first_v` are the first indices of the entity in the arrays.
@@ -178,9 +178,9 @@ class Entity(Closed):
         self._world = None
 
     def stand_after(self, last: Entity | None) -> None:
-        """Set the first indices of the entity, which follows `last` in the arrays.
+        """Set the first indices of the entity, which follows the entity `last` in the arrays.
 
-        None: the entity is the first.
+        If `last` is None, the entity is the first.
         """
         self.first_body = self.first_q = self.first_v = 0
         if last is not None:
@@ -229,8 +229,8 @@ class Entity(Closed):
     def q(self) -> np.ndarray:
         """Configuration (nq,). A free base comes first: x y z [m] and quaternion x y z w.
 
-        An assignment acts at once. A joint that holds a position then holds the new position, at
-        rest and without a feed-forward. All other commands stay.
+        An assignment acts at once. A joint under position control then holds the new position, with
+        a target velocity of 0 and without feed-forward. All other commands stay.
         """
         return _frozen(self._q().copy())
 
@@ -310,7 +310,7 @@ class Entity(Closed):
         self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
 
     def initialise(self) -> None:
-        """Return to the state that the entity was added with, or that was saved since."""
+        """Return to the state in which the entity was added, or to the state last saved for it."""
         self._q()[:] = self.initial_q
         self.v = self.initial_v
 
@@ -328,7 +328,7 @@ def same_inertias(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndar
 
 
 def part_of(vector: str, entries: slice, doc: str) -> np.ndarray:
-    """Return a read-only property for entries of the property `vector`.
+    """Make a read-only property that returns some entries of the property `vector`.
 
     Type checkers treat the property as its value.
     """
@@ -357,7 +357,7 @@ def shape_radius(shape: CollisionShape) -> float:
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]. A mesh may be thinner at a tenth of its surface."""
+    """Return the least width of the shape [m]. A tenth of a mesh's surface may be thinner."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
     return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))

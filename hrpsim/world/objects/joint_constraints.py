@@ -46,7 +46,7 @@ class EffortSources(NamedTuple):
 class JointConstraints:
     """Joint constraints of a Robot. An argument `names` is one joint or a list of joints.
 
-    The class uses only the robot's public parts: world, indices in the world, and `joint_index`.
+    The class uses only public members of the robot: world, indices in the world, and `joint_index`.
     """
 
     def __init__(self) -> None:
@@ -97,9 +97,9 @@ class JointConstraints:
     ) -> None:
         """Drive joints by motors at a constant velocity.
 
-        The velocity is a constraint and exact within the force limit, unlike the target that
-        `command` gives to a controller. Commands remain in force. Position gains of a driven joint
-        therefore work against the motor.
+        The velocity is a constraint, and exact within the force limit. The target velocity of
+        `command` is not exact. Commands stay active, so position gains of a driven joint work
+        against the motor.
 
         Args:
             names: joints.
@@ -134,10 +134,10 @@ class JointConstraints:
 
         A deviation follows a spring of stiffness 1 / compliance, and decays over the damping time.
         Limits and mimics are rigid initially, and deviations are corrected at a bounded speed. With
-        a compliance or a damping time, limits and mimics follow the spring's law. The default
-        damping time is then two time steps. With compliance=0 alone both are rigid again. Friction
-        and motors hold no position. The slip for each unit of effort is compliance / (damping_time
-        + time_step / 4).
+        a compliance or a damping time, limits and mimics follow the spring. The default damping
+        time is then two time steps. compliance=0 without a damping time makes both rigid again.
+        Friction and motors do not hold a position. They slip with the velocity compliance /
+        (damping_time + time_step / 4) per unit of effort.
 
         Args:
             kind: "limit", "friction", "mimic", "lock" or "motor".
@@ -178,9 +178,9 @@ class JointConstraints:
         """Return the efforts (n,) [Nm or N] that constraints exerted on joints in the last step.
 
         The efforts are means over the step, impacts included. An effort is positive if it pushes
-        the joint to larger positions, as a limit does at the lower end. The effort of a mimic acts
-        on the joint that follows. The leading joint gets -multiplier times as much, which only the
-        sum of all kinds includes.
+        the joint to larger positions, as a limit does at the lower end. The effort of a mimic
+        constraint is the effort on the following joint. The effort on the leading joint is
+        -multiplier times as large, and is included only in the sum of all kinds.
 
         Args:
             kind: see `set_constraint`. Without a kind, the sum of all kinds is returned. The sum is
@@ -228,8 +228,8 @@ def _for_each(values, indices: np.ndarray) -> np.ndarray:
 def read_efforts(s: EffortSources, kind: int, efforts_out: Vector) -> int:
     """Write the efforts (n,) [Nm or N] that constraints of one kind exerted in the last step.
 
-    ALL_KINDS adds the constraints of all kinds. For other kinds, the joint that a mimic joint
-    follows also gets the reaction. Returns 0.
+    ALL_KINDS adds the constraints of all kinds. This sum includes the reactions on joints that
+    mimic joints follow. Returns 0.
     """
     scale = 1.0 / s.settings[0].time_step
     for k in range(s.joint_v.shape[0]):

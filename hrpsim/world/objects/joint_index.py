@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The indices of a robot's joints in its arrays, and checks of values by joint."""
+"""The indices of a robot's joints in its arrays, and checks of values for joints."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class JointIndex:
     def indices(self, names: str | Iterable[str] | None) -> np.ndarray:
         """Return the indices in `names` of one or several joints. The default is all joints.
 
-        The result is not a copy. An unknown joint, or a joint that is named twice, raises
-        StateError. The error lists the existing joints.
+        Do not change the result, which is not a copy. An unknown joint, or a joint that is named
+        twice, raises StateError. The error lists the existing joints.
         """
         if names is None:
             return self.everywhere
@@ -64,11 +64,10 @@ class JointIndex:
         return indices
 
     def position_controlled(self, model: Model) -> np.ndarray:
-        """Return indices of the joints with an actuator.
-
-        Joints with effort commands only are left out.
+        """Return indices of the joints with an actuator that accepts positions.
 
         If the description has command interfaces, joints without interfaces have no actuator.
+        Joints with effort commands only are left out.
         """
         interfaces = model.command_interfaces
         controlled = [
@@ -78,7 +77,7 @@ class JointIndex:
         return np.flatnonzero(self.actuated & np.array(controlled, dtype=bool))
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the joints with an actuator and a name that fits a pattern with * and ?.
+        """Return the joints that have an actuator and a name that matches a pattern with * and ?.
 
         A complete name is returned unchanged.
         """
@@ -101,8 +100,8 @@ class JointIndex:
     def vector(self, what: str, values: ArrayLike, indices: np.ndarray) -> np.ndarray:
         """Return one number for each joint. Any numbers are accepted, and arrays are not copied.
 
-        StateError, which names the quantity by `what`, for a wrong number of values or a
-        non-number.
+        A wrong number of values, or a value that is no number, raises StateError. `what` is the
+        name of the quantity in the error.
         """
         vector = np.asarray(as_numbers(f"{what} for {self.robot!r}", values), order="C")
         if vector.shape != (len(indices),):

@@ -48,7 +48,7 @@ _UNITS = {"positions": "position", "velocities": "velocity", "efforts": "effort"
 class JointLimits:
     """Joint limits with a margin for rounding, for comparison with commanded values.
 
-    reach: (n, 4), for each joint the lower position, upper position, largest velocity and largest
+    reach: limits (n, 4) of each joint: lower position, upper position, largest velocity, largest
     effort. Free bases are left out.
     """
 
@@ -108,11 +108,7 @@ def listed(found: Sequence[str], shown: int = _SHOWN) -> str:
 def long_period(
     what: str, period: float, longest: float = LONGEST_PERIOD, why: str = "contacts and servos"
 ) -> str:
-    """Return a text if a time [s] exceeds `longest`, or else "".
-
-    The text suggests that the value may be in milliseconds or a rate [Hz]. `why` names the
-    processes that need a shorter time.
-    """
+    """Return a text if a time `period` [s] exceeds `longest`, or else ""."""
     if period <= longest:
         return ""
     rate = f", if {period:g} Hz {1.0 / period:g}" if period > 10.0 else ""
@@ -123,7 +119,7 @@ def long_period(
 
 
 def odd_gravity(gravity: np.ndarray) -> str:
-    """Return a text if gravity (3,) [m/s^2] points upward or is a star's, or else ""."""
+    """Return a text if gravity (3,) [m/s^2] points upward or is implausibly large, or else ""."""
     parts = ", ".join(f"{part:g}" for part in gravity)
     if gravity[2] > 0.0:
         return f"gravity ({parts}) points upward, because z is up. Give a negative z"
@@ -133,7 +129,7 @@ def odd_gravity(gravity: np.ndarray) -> str:
 
 
 def too_rough(what: str, friction: float) -> str:
-    """Return a text if a coefficient of friction is larger than of any material, or else ""."""
+    """Return a text if a friction coefficient is larger than that of any material, or else ""."""
     if friction <= _ROUGHEST:
         return ""
     return f"{what} is {friction:g}. Coefficients of materials are usually from 0 to 1.5"
@@ -173,9 +169,10 @@ def wrong_scale(entity: Entity, is_body: bool) -> str:
 
 
 def odd_motion(entity: Entity) -> str:
-    """Return a text if a free base is turned by (1, 0, 0, 0), or moves very fast, or else "".
+    """Return a text about a suspicious motion of a free base, or "".
 
-    That quaternion is a half turn about x, and no turn in the order w x y z.
+    A base is suspicious with the quaternion (1, 0, 0, 0) or a very high speed. That quaternion is a
+    half turn about x, but the identity in the order w x y z.
     """
     if entity.nv == 0 or entity.system.joint_type[0] != FREE:
         return ""
@@ -186,7 +183,7 @@ def odd_motion(entity: Entity) -> str:
 
 
 def half_turn(quaternion: np.ndarray) -> str:
-    """Return a text if a quaternion (4,) is (1, 0, 0, 0), or else ""."""
+    """Return a text if a quaternion (4,) is (1, 0, 0, 0), the identity in another order, or ""."""
     if quaternion.tolist() != [1.0, 0.0, 0.0, 0.0]:
         return ""
     return (
@@ -213,9 +210,9 @@ def _extent(geometry: Geometry) -> float:
 
 
 def largest_load(entity: Entity, body: int, gravity: np.ndarray) -> float:
-    """Return the largest effort of gravity along the joint above a body, as it moves [Nm or N].
+    """Return the largest effort of gravity on the joint above a body, over its range [Nm or N].
 
-    All other joints stand still.
+    All other joints keep their positions.
     """
     poses, system = new_kinematics(len(entity.system.parent)), entity.system
     update_poses(entity.forest, entity.q.copy(), poses)
@@ -236,7 +233,7 @@ def largest_load(entity: Entity, body: int, gravity: np.ndarray) -> float:
 def unreached(entity: Entity, joint: Joint, velocity: float, kd: float, gravity: np.ndarray) -> str:
     """Return a text if a joint's damping gain alone does not reach a velocity, or else "".
 
-    Weight, damping and friction of the joint hold the joint back.
+    Weight, damping and friction of the joint act against the motion.
     """
     system, k, speed = entity.system, joint.v_index, abs(velocity)
     if kd <= 0.0 or speed == 0.0:
@@ -279,7 +276,7 @@ def heights_over_ground(
 
     Args:
         entity: robot or body.
-        first: the number of its first shape.
+        first: the number of the entity's first shape.
         planes: fixed planes by number.
         apart: pairs of numbers of shapes that never touch.
     """

@@ -314,7 +314,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         self.keep_holds()
 
     def initialise(self) -> None:
-        """Return to the initial state and commands: as the robot was added, or as saved since."""
+        """Return to the initial state and commands: as the robot was added, or as last saved."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot's part of a scene, for kernels that read the robot and command its actuators."""
+"""The arrays of one robot in a scene, for kernels that read the robot and command actuators."""
 
 from __future__ import annotations
 
@@ -72,17 +72,17 @@ def set_commands(
     named: int,
     steps: int,
 ) -> tuple[int, int, float]:
-    """Command the joints at `indices` (k,), or refuse the command, which then changes nothing.
+    """Command the joints at `indices` (k,). A refused command changes nothing.
 
-    Return three values: a code, an index and a value. The code is WRITTEN, BEYOND (written, with a
-    target beyond a limit), or a key of REFUSALS. After a refusal, the index is the joint's position
-    in `indices`, and the value is the refused value.
+    The result is (code, index, value). The code is WRITTEN, BEYOND (written, with a target beyond a
+    limit), or a key of REFUSALS. After a refusal, the index is the joint's position in `indices`,
+    and the value is the refused value.
 
     `given` has the bits of the used targets among positions, velocities and efforts (k,). Values
     must be finite and at most LARGEST_COMMAND, or NaN if a value is not given. A joint without any
     value keeps its command. Joints that are `named` need gains unless efforts are given. Position
-    targets reach the goal in `steps` equal steps, the first step now. With 0 steps the targets
-    change at once.
+    targets reach the goal in `steps` equal increments, and the first increment is applied now. With
+    0 steps the targets change at once.
     """
     why, place, value = find_refusal(
         actuators, indices, positions, velocities, efforts, given, named
@@ -104,7 +104,10 @@ def find_refusal(
     given: int,
     named: bool,
 ) -> tuple[int, int, float]:
-    """Check a command without writing it. Return WRITTEN, or the refusal, as `set_commands`."""
+    """Check a command without writing it.
+
+    The result is the result of `set_commands`, without the code BEYOND.
+    """
     most = LARGEST_COMMAND
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
@@ -131,7 +134,20 @@ def write_commands(
     given: int,
     steps: int,
 ) -> bool:
-    """Write a valid command. Return whether an unreported target is beyond a limit."""
+    """Write a valid command to the control laws of the actuators.
+
+    Args:
+        actuators: constants and control laws of all actuators.
+        indices: index of each commanded actuator (k,).
+        positions: target positions (k,) [rad or m].
+        velocities: target velocities (k,) [rad/s or m/s].
+        efforts: efforts (k,) [Nm or N].
+        given: flags for the given arguments and the treatment of NaN.
+        steps: number of steps in which the targets ramp to `positions`. 0 sets them at once.
+
+    Returns:
+        Whether a value is outside of a limit for which no warning was reported.
+    """
     beyond = False
     for k in range(indices.shape[0]):
         has_q, has_v, has_effort = _given_for(k, positions, velocities, efforts, given)
@@ -193,9 +209,11 @@ def command_targets(
     efforts: ArrayLike | None,
     nan_holds: bool,
 ) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the bits of the given targets, and each target as an array (k,) for k joints.
+    """Convert the targets of a command to arrays.
 
-    The array of a target that is not given is empty.
+    Returns:
+        (bits of the given targets, positions, velocities, efforts). Each array is (k,) for k
+        joints, or empty if not given.
     """
     given, q, v, tau = 0, _NOTHING, _NOTHING, _NOTHING
     if positions is not None:
@@ -210,9 +228,10 @@ def command_targets(
 
 
 def ramp_steps(over: float, time_step: float) -> int:
-    """Return the steps of a ramp of `over` [s]. StateError if `over` is negative or not a time.
+    """Return the number of steps of a ramp of `over` [s].
 
-    A ModelWarning says that a ramp is long.
+    A negative value, or a value that is no time, raises StateError. A ModelWarning says that a ramp
+    is long.
     """
     if not (is_number(over) and 0.0 <= over < math.inf):
         raise StateError(f"over must be a time >= 0 s, got {shown_value(over)}")

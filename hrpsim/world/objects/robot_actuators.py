@@ -60,7 +60,7 @@ class ActuatorView(Closed):
 
     @property
     def motor_position(self) -> float:
-        """Angle of the motor [rad]. With a rigid gear the angle of the joint."""
+        """Angle of the motor [rad]. With a rigid gear, this is the angle of the joint."""
         q = self.robot.world.scene.q[self.robot.first_q + self._q_index]
         return float(q) + self._value("deflection")
 
@@ -198,7 +198,7 @@ class RobotActuators(RobotProperties, Entity):
     def measure(
         self, joints: np.ndarray, positions: np.ndarray, velocities: np.ndarray, efforts: np.ndarray
     ) -> None:
-        """Turn true values of joints into the readings of encoders and torque sensors.
+        """Convert true values of joints to readings of encoders and torque sensors.
 
         Position and velocity belong to the motor if the encoder is at the motor.
 
@@ -302,7 +302,10 @@ class RobotActuators(RobotProperties, Entity):
         self._fill_commands(at[np.isin(own - self.first_v, dofs)])
 
     def restart_integrals(self, dofs: np.ndarray) -> None:
-        """Integrate commanded velocities of degrees of freedom from the present positions on."""
+        """Restart the integrals of commanded velocities at the present positions.
+
+        dofs: degrees of freedom.
+        """
         scene, (at, own) = self.world.scene, self._motors()
         chosen = np.isin(own - self.first_v, dofs)
         q = scene.q[scene.forest.dofs["q_index"][own[chosen]]]

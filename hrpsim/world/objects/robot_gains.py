@@ -75,7 +75,7 @@ class RobotGains:
         return indices
 
     def know_gains_of(self, joints: Iterable[int]) -> None:
-        """Record that joints have gains. `warn_of_missing_gains` then leaves out these joints."""
+        """Record that joints have gains. `warn_of_missing_gains` then ignores these joints."""
         if self._without_gains:
             self._without_gains.difference_update(joints)
 

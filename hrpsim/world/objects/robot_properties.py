@@ -141,7 +141,7 @@ class RobotProperties:
         stiffness: ArrayLike | None = None,
         rotor_inertia: ArrayLike | None = None,
     ) -> None:
-        """Set properties of joints. None leaves a property unchanged.
+        """Set properties of joints. None does not change a property.
 
         Args:
             names: joints. The default is all joints. Each property is one number or one for each

@@ -90,7 +90,10 @@ def read_link_poses(s: LinkSources, positions: Matrix, orientations: Matrix) -> 
 
 @inlined_kernel
 def place_link(s: LinkSources, link: RobotLink, R_out: Mat3, position_out: Vec3) -> None:
-    """Write rotation (3, 3) and origin (3,) [m] of a LINK in the world. Poses must be current."""
+    """Write rotation (3, 3) and origin (3,) [m] of a LINK in the world.
+
+    Poses of the bodies must be current.
+    """
     L, t = link.R, link.p
     if link.body < 0:
         for r in range(3):
@@ -150,7 +153,7 @@ class RobotLinks:
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
 
-        The order is that of `model.link_names`. Quaternions have w >= 0.
+        The links have the order of `model.link_names`. Quaternions have w >= 0.
         """
         access, count = self.access, len(self.frames)
         poses = np.empty((count, 3)), np.empty((count, 4))
@@ -160,8 +163,8 @@ class RobotLinks:
     def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
 
-        The velocities are of the links' origins, along the world's axes. The order is that of
-        `model.link_names`.
+        Linear velocities are the velocities of the links' origins. All are along the world's axes.
+        The links have the order of `model.link_names`.
         """
         access, count = self.access, len(self.frames)
         velocities = np.empty((count, 3)), np.empty((count, 3))
@@ -212,11 +215,11 @@ class ReadingSources(NamedTuple):
 
 @kernel
 def read_robot(s: ReadingSources, with_base: bool, out: Vector) -> int:
-    """Write the measurements: joints, sensors, orientations of the IMUs, and optionally the base.
+    """Write the measurements of joints, sensors and IMU orientations, and optionally the base.
 
-    out has 3 n + 6 m + 4 i numbers, and BASE_SIZE more `with_base`. The numbers are positions,
-    velocities and efforts of the joints, six numbers of each sensor, and quaternions x y z w of the
-    IMUs. The base has its q (7,) and its public v (6,).
+    `out` has 3 n + 6 m + 4 i numbers for n joints, m sensors and i IMUs. These are positions,
+    velocities and efforts of the joints, six numbers for each sensor, and quaternions x y z w of
+    the IMUs. If `with_base` is set, q (7,) and the public v (6,) of the base follow.
     """
     count = s.joint_q.shape[0]
     for k in range(count):
@@ -263,7 +266,7 @@ def _write_orientation(s: ReadingSources, k: int, out: Vector) -> None:
 
 
 class RobotReader:
-    """Reads joints, sensors and the free base of a robot, all at once.
+    """Reader of joints, sensors and the free base of a robot in one call.
 
     joint_names: the joints to read, in order. The readings are laid out as in `read_robot`. With
     `with_base` the readings end with the true pose and velocity of the base. A fixed base does not

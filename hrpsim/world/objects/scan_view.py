@@ -23,7 +23,7 @@ _ALIGNMENT = dict(zip(ALIGNMENTS, (YAW, BASE, WORLD), strict=True))
 
 
 class ScanValues(NamedTuple):
-    """The values of one scan of n rays, in the order of casting."""
+    """The values of one scan of n rays, in the order in which rays are cast."""
 
     ranges: np.ndarray  # (n,) [m]
     R: np.ndarray  # (3, 3), frame of the rays in the world at the last ray
@@ -85,7 +85,11 @@ class ScanView(SampledView):
         self._scan(*rays, first, end, self._buffer)
 
     def sources(self) -> tuple:
-        """Return the caster of the present scene, and which targets (n,) its rays pass through."""
+        """Return what `measure` needs from the present scene.
+
+        Returns:
+            (object that casts rays, whether the rays pass through each target (n,)).
+        """
         robot, body = self.robot, self.description.body
         caster = robot.world.ray_caster(self.description.geometry)
         self._scanner["body"] = body + robot.first_body if body >= 0 else -1
@@ -107,9 +111,9 @@ class ScanView(SampledView):
     # -- readings -------------------------------------------------------------------------------
 
     def measure(self) -> np.ndarray:
-        """Return the exact present ranges [m], without noise, latency or sweep, shaped as `ranges`.
+        """Return the ranges in the present state [m], shaped as `ranges`.
 
-        A sample in progress is not disturbed.
+        The ranges have no noise, latency or sweep. A sample in progress is not affected.
         """
         kept = self._buffer.copy()
         self._scan_rays(self._number, 0, self._count)
@@ -155,8 +159,8 @@ class ScanView(SampledView):
     def points(self) -> np.ndarray:
         """Points of the rays (n, 3) [m], in the frame of the rays at the time of each ray.
 
-        A ray without a hit has NaN. The frame of the rays is the sensor's frame. For a height scan
-        the setting of the sensor aligns the frame. Points are in the order of `ranges`, ring by
+        A ray without a hit has NaN. The frame of the rays is the sensor's frame. For a height scan,
+        a setting of the sensor may level this frame. Points are in the order of `ranges`, ring by
         ring.
         """
         found = self.latest()
@@ -238,5 +242,5 @@ class ScansSideBySide:
 
     @property
     def ranges(self) -> np.ndarray:
-        """The exact ranges (count, rows, columns) [m], as from `ScanView.measure`."""
+        """The ranges of the last `measure` (count, rows, columns) [m], as in `ScanView.measure`."""
         return self.views[0]._shaped(self._ranges.copy())

@@ -31,7 +31,7 @@ class OtherKindError(WorldError, AttributeError):
 
 
 class SensorCarrier(Protocol):
-    """The part of `Robot` that its sensors use, so that the sensors need not import `Robot`."""
+    """The members of `Robot` that its sensors use, so that the sensors need not import `Robot`."""
 
     model: Model
 
@@ -43,7 +43,11 @@ class SensorCarrier(Protocol):
         """Return position (3,) [m] and quaternion x y z w (4,) of a link in the world."""
 
     def frame_pose(self, body: int, R: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the pose of a frame with rotation R and origin p in a body's frame."""
+        """Return the pose in the world of a frame with rotation R and origin p in a body's frame.
+
+        Returns:
+            (position (3,) [m], quaternion x y z w (4,)).
+        """
 
 
 class SensorView(Closed):
@@ -107,7 +111,7 @@ class SensorView(Closed):
 
 
 class SamplingRobot(SensedRobot, Protocol):
-    """The part of `Robot` that sampled sensors use, so that sensors need not import `Robot`."""
+    """The members of `Robot` that sampled sensors use, so that sensors need not import `Robot`."""
 
     first_body: int
 
@@ -132,9 +136,9 @@ class Sample(NamedTuple):
 class SampledView(Closed):
     """A sensor that measures at multiples of 1 / rate during `World.step`.
 
-    A sample that takes time has several parts, each measured in its own step. A sample can be read
-    `latency` after its end. `enabled` turns the sensor on and off. A sensor that is off costs
-    nothing. A sensor that is declared for Gazebo is off until it is read for the first time.
+    A sample that takes time is measured in several steps. A sample can be read `latency` after its
+    end. `enabled` turns the sensor on and off. A sensor that is off costs nothing. A sensor that is
+    declared for Gazebo is off until it is read for the first time.
     """
 
     def __init__(self, robot: SamplingRobot, description: SampledSensor) -> None:
@@ -177,13 +181,13 @@ class SampledView(Closed):
         )
 
     def restore(self, state: tuple) -> None:
-        """Return to a `state` of the sensor."""
+        """Restore a state that the property or method `state` returned."""
         self._next, self._part, self._number, self._start, samples, unfinished = state
         self._samples = list(samples)
         self._resume(unfinished)
 
     def next_step(self, now: int) -> int:
-        """Return the number of the next step, `now` or later, at which `update` measures."""
+        """Return the number of the next step, not before `now`, at which `update` measures."""
         if self._next < now:
             self._part, self._number = 0, math.ceil((now - _NEAR) / self._period)
             self._next = self._step_of(self._number)
@@ -291,7 +295,7 @@ class MeasuredView(SampledView):
         return self.description.pattern.measure(self.robot, self.description)
 
     def measure(self) -> Any:
-        """Return the exact values now, without noise or latency."""
+        """Return the values in the present state, without noise or latency."""
         return self._exact()
 
     @property

@@ -61,7 +61,7 @@ def solver_name(code: int) -> str:
 
 @dataclass(frozen=True)
 class SolverRule:
-    """A solver for the constraints that match. Empty `bodies` or `materials` match everything."""
+    """A solver for matching constraints. Empty `bodies` or `materials` match everything."""
 
     solver: str
     kinds: frozenset[str]
@@ -70,12 +70,11 @@ class SolverRule:
 
 
 class SolverRules:
-    """An ordered list of rules. The first rule that matches decides, then the usual solvers.
+    """An ordered list of rules. The first matching rule decides, or else the default solvers.
 
-    given: None, a solver or a list. The solver with a given name becomes the usual solver of
-    everything that it can solve. A list has mappings with the arguments of `add`.
-    integrator, friction_model: of the world. A solver of contacts that does not accept both is
-    refused.
+    given: None, a solver's name, or a list of mappings with the arguments of `add`. A named solver
+    becomes the default for all constraints that it accepts. integrator, friction_model: settings of
+    the world. A solver of contacts that does not accept both is refused.
     """
 
     def __init__(
@@ -136,7 +135,7 @@ class SolverRules:
         return any(CONTACTS in rule.kinds for rule in self.rules)
 
     def of_connection(self, a: tuple[str, str], b: tuple[str, str]) -> int:
-        """Return the solver of a connection between two (entity, link)."""
+        """Return the solver for a connection between two bodies, each given as (entity, link)."""
         for rule in self.rules:
             ends = (tuple(is_named(end, pattern) for pattern in rule.bodies) for end in (a, b))
             if "connection" in rule.kinds and _fits(*ends):
@@ -158,10 +157,12 @@ class SolverRules:
     def of_contacts(
         self, owners: Sequence[tuple[str, str]], materials: Sequence[str]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the class of each shape (n,) and the solver of each pair of classes (c, c).
+        """Group shapes into classes that all rules treat alike.
 
-        owners: (entity, link) of each shape. Two shapes have the same class if every rule treats
-        both in the same way.
+        owners: (entity, link) of each shape. materials: material of each shape.
+
+        Returns:
+            (class of each shape (n,), solver of contacts for each pair of classes (c, c)).
         """
         rules = [rule for rule in self.rules if "contact" in rule.kinds]
         seen: dict[tuple, int] = {}
@@ -196,7 +197,7 @@ def _one_or_two(what: str, given) -> tuple[str, ...]:
 
 
 def is_named(owner: tuple[str, str], pattern: str) -> bool:
-    """Return whether (entity, link) fits "entity/link". A pattern without "/" is for the entity."""
+    """Return whether (entity, link) matches a pattern "entity/link" or "entity"."""
     return fnmatchcase("/".join(owner) if "/" in pattern else owner[0], pattern)
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tendons and transmissions of a robot, which are commanded and read at lengths or actuators."""
+"""Tendons and transmissions of a robot, with commands and readings at lengths or actuators."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class TransmissionView(Closed):
 
     @property
     def ratios(self) -> np.ndarray:
-        """Derivatives of the actuators' positions by the joints' positions (k, k)."""
+        """Derivatives of the actuators' positions with respect to the joints' positions (k, k)."""
         return _frozen(self._map.ratios.copy())
 
     @property
@@ -148,7 +148,7 @@ class TendonView(Closed):
 
     @property
     def effort(self) -> float:
-        """Effort of the actuator in the last step [N or Nm], positive if lengthening."""
+        """Effort of the actuator in the last step [N or Nm]. A positive effort lengthens it."""
         return float(self.record()["impulse"][0]) / self.robot.world.time_step
 
     def _sum(self, values: np.ndarray) -> float:

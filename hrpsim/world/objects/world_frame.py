@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fixed frames that the user moves. Connections draw bodies to the frames."""
+"""Fixed frames that the user moves. Connections pull bodies to the frames."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class WorldFrame(Closed):
     `World.add_frame` makes such frames.
 
     Only assignments to its properties move the frame. Connections follow the frame from the next
-    step on. Connections draw the connected bodies to the frame's new pose, at the speed of error
+    step on. Connections pull the connected bodies to the frame's new pose, at the speed of error
     correction. Turn a frame by less than 90 degrees at a time. After larger turns a connection may
     converge to another orientation that also fits.
 
     Args:
         world: the world of the frame.
         name: unique in the world.
-        placement: in the world.
+        placement: placement in the world.
     """
 
     def __init__(self, world: WorldState, name: str, placement: Placement) -> None:
@@ -68,7 +68,7 @@ class WorldFrame(Closed):
             connection.follow(self)
 
     def initialise(self) -> None:
-        """Return to the pose at which the frame was added, or that was saved as the start."""
+        """Return to the pose at which the frame was added, or that was last saved as initial."""
         self.put(self._initial)
 
     def keep_as_initial(self) -> None:

@@ -34,7 +34,7 @@ from hrpsim.world.parts.exclusions import Exclusions
 
 
 class Connections(Exclusions):
-    """The connections of a world. Connections hold from the next step on."""
+    """The connections of a world. New connections act from the next step on."""
 
     @property
     def connections(self) -> MappingProxyType:
@@ -59,7 +59,7 @@ class Connections(Exclusions):
 
         Args:
             name: unique among robots, bodies and frames.
-            position: in the world (3,) [m].
+            position: position in the world (3,) [m].
             orientation: quaternion x y z w (4,).
 
         Raises:
@@ -107,7 +107,7 @@ class Connections(Exclusions):
         Args:
             a: a Body, a WorldFrame, a Robot with one moving link, (robot, "link"), "entity",
                 "entity/link", or None or "world". At least one of a and b must be a moving link.
-            b: likewise.
+            b: as `a`.
             kind: "fixed" (the default), "ball", "hinge" (turns about z of the frames), "slider"
                 (moves along z), "cylindrical" (both), "universal" (turns about x of frame a and y
                 of frame b) or "distance".
@@ -115,14 +115,15 @@ class Connections(Exclusions):
                 about the axes of frame a. An angular axis k keeps axis k + 1 of a perpendicular to
                 axis k + 2 of b. With a single free angular axis, the free axis of b is
                 perpendicular to two axes of a.
-            point: in the world (3,) [m]. For "distance" two points, on a and on b, which are the
-                links' origins by default.
-            axis: in the world (3,).
-            x_axis: in the world (3,).
+            point: point in the world (3,) [m]. For "distance" two points, on a and on b, which are
+                the links' origins by default.
+            axis: direction in the world (3,).
+            x_axis: direction in the world (3,).
             frame_a: the frame in a's link, as (position, quaternion x y z w), in place of point and
                 axes. If only one frame is given, the other frame coincides with it now.
             frame_b: the frame in b's link.
-            length: distance of the points of "distance" [m]. The default is the present distance.
+            length: constrained distance of the two points for "distance" [m]. The default is the
+                present distance.
             compliance: [m/N or rad/Nm], one number or six.
             damping_time: [s], one number or six. The default is two time steps. At least one time
                 step if the compliance is 0.
@@ -256,7 +257,10 @@ def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
 
 
 def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames in the links' frames. The default is the frame of the link `base`."""
+    """Return the frames of a connection, placed in the frames of the two links.
+
+    The default is the frame of the link `base`.
+    """
     local = [_local("frame_a", frame_a), _local("frame_b", frame_b)]
     _refuse_both(given, frame_a, frame_b)
     if local[0] is not None and local[1] is not None:
@@ -314,7 +318,10 @@ def _local(what: str, given) -> Placement | None:
 
 
 def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames of a distance. The origins are the points of the distance."""
+    """Return the frames of a distance connection, placed in the frames of the two links.
+
+    The origins of the frames are the points whose distance is constrained.
+    """
     _refuse_both(given, frame_a, frame_b)
     if given["axis"] is not None or given["x_axis"] is not None:
         raise WorldError("a connection of kind distance has no axis and no x_axis. Leave them out")
@@ -331,7 +338,7 @@ def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Pl
 
 
 def distance_between(kind: str, length, poses, frames) -> float:
-    """Return the length of the record, which is 0 for all kinds but "distance"."""
+    """Return the length [m] for the connection's record, 0 for all kinds but "distance"."""
     if kind != "distance":
         if length is not None:
             raise WorldError(f"a connection of kind {kind!r} has no length")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of the energy audit: balances for users, and a warning of bodies that gain energy."""
+"""Results of the energy audit: balances for users, and a warning of energy gain in a body."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ class EnergyFlow:
     The energy of the world changes by work + created - dissipated + corrected.
 
     Attributes:
-        work: by actuators, motors, driven connections and users' wrenches.
-        created: energy that the steps added without a cause. The energy of a step swings about its
-            mean, so `dissipated` gives most of this energy back in the steps that follow.
+        work: work of actuators, motors, driven connections and users' wrenches.
+        created: energy that the steps added without a physical cause. The energy oscillates about
+            its mean, so the following steps remove most of this energy again, as part of
+            `dissipated`.
         dissipated: energy taken by friction, dampers, impacts, the integrator and corrections.
         corrected: energy added by position corrections, which lift bodies out of others.
     """
@@ -46,16 +47,17 @@ class EnergyBalance:
     """Energy and energy balance of a world with `World(audit=True)`, after the last step [J].
 
     Attributes:
-        kinetic: of all bodies, rotors included. An elastic gear and the rotor before the gear
+        kinetic: kinetic energy of all bodies and rotors. An elastic gear and the rotor behind it
             belong to the actuator.
-        potential: of gravity, zero at the world's origin.
-        elastic: of springs of joints and connections, compliant limits and compliant contacts.
+        potential: energy of gravity, zero at the world's origin.
+        elastic: energy of springs of joints and connections, compliant limits and compliant
+            contacts.
         last_step: balance of the last step in which anything moved.
         since_reset: sum over the steps since the world was made or last reset.
-        largest_gain: largest rise of the balance within a second, since the same time. The rise is
-            relative to the kinetic energy in that second and the work of inputs in it. From 1e-3 on
-            a ModelWarning names a body without inputs. The work of inputs has an error of second
-            order.
+        largest_gain: largest rise of the balance within one second, since the last reset. The rise
+            is divided by the sum of the kinetic energy in that second and the work of inputs. A
+            ModelWarning names a body without inputs whose gain is 1e-3 or more. The work of inputs
+            has an error of second order.
         gaining: name of the robot or body with the largest gain, "" if there was no gain.
     """
 
@@ -74,7 +76,7 @@ class EnergyBalance:
 
 
 def energy_of(scene: Scene, entities: Sequence[Entity]) -> EnergyBalance | None:
-    """Return the energy and the energy balance. None in a world without audit."""
+    """Return the energy and the energy balance, or None in a world without an energy audit."""
     trees, totals = scene.audit.trees, scene.audit.totals[0]
     if not len(trees):
         return None

@@ -36,12 +36,12 @@ class Exclusions(Part):
         return cast(WorldState, self)
 
     def disable_collisions(self, a: str, b: str) -> None:
-        """Exclude collisions between everything that fits `a` and everything that fits `b`.
+        """Exclude collisions between all links that match `a` and all links that match `b`.
 
-        The exclusion also applies to entities added later. Patterns are over "entity/link" with *
-        and ?. A pattern without "/" matches whole entities. Fixed shapes and the ground are
-        "world/name". To exclude pairs within a robot that collides with itself, both patterns must
-        name links: ("hrp2/LARM_*", "hrp2/BODY").
+        The exclusion also applies to entities added later. A pattern is "entity/link" with the
+        wildcards * and ?. A pattern without "/" matches whole entities. Fixed shapes and the ground
+        are "world/name". To exclude pairs within a robot that collides with itself, both patterns
+        must name links: ("hrp2/LARM_*", "hrp2/BODY").
 
         Args:
             a: a pattern.
@@ -105,7 +105,7 @@ class Exclusions(Part):
 
 
 def pairs_apart(apart: Iterable[tuple[str, str]], owners: Owners) -> set[tuple[int, int]]:
-    """Return the pairs of shapes, smaller first, that pairs of patterns exclude."""
+    """Return the pairs of shapes, smaller index first, that pairs of patterns exclude."""
     pairs = set()
     for a, b in apart:
         one, other = ([s for s, o in enumerate(owners) if is_named(o, p)] for p in (a, b))
@@ -146,9 +146,9 @@ def pairs_within(robot: Robot, first: int) -> set[tuple[int, int]]:
 def joined_pairs(
     connections: Iterable[Connection], bodies: np.ndarray, owners: Owners
 ) -> set[tuple[int, int]]:
-    """Return the pairs of shapes, smaller first, that enabled connections exclude from collision.
+    """Return the pairs of shapes, smaller index first, that enabled connections exclude.
 
-    `bodies` (s,) has the body of each shape.
+    The shapes of a pair never collide. `bodies` (s,) has the body of each shape.
     """
     of_end: dict[tuple[str, int], list[int]] = {}
     for number, (owner, _) in enumerate(owners):

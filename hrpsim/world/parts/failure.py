@@ -3,12 +3,13 @@
 
 """Explain why a step failed, and which joints are too stiff for rk4.
 
-The stages of rk4 evaluate forces at the state of the stage. The modes lambda solve
+The stages of rk4 evaluate forces at the state of the stage. The eigenvalues lambda of the modes
+follow from
 
     M a + C v + K (q - q0) = 0,   (K, C: stiffness and kp, damping and kd, along the joints).
 
-A step multiplies each mode by R(h lambda) = sum of z^k / k! up to k = 4. R exceeds 1 beyond a
-certain step, regardless of the cause of the forces. `semi_implicit` treats K and C implicitly, at
+A step of size h multiplies each mode by R(h lambda), where R(z) is the sum of z^k / k! up to k = 4.
+The step is unstable if |R| exceeds 1. `semi_implicit` treats K and C implicitly, and is stable at
 any step.
 """
 
@@ -46,7 +47,10 @@ class Limit(NamedTuple):
 
 
 def rk4_limit(robot: Robot) -> Limit | None:
-    """Return the limit of a robot's stiffest mode in its initial state, or None without a mode."""
+    """Return the largest stable rk4 step of a robot in its initial state, and the limiting joint.
+
+    The result is None if the robot has no mode.
+    """
     model, system = robot.model, robot.model.system
     joints = [joint for joint in model.joints if JOINT_NV[joint.joint_type] == 1]
     at = np.array([joint.v_index for joint in joints], dtype=int)
@@ -96,7 +100,7 @@ def _largest_step(mode: complex) -> float:
 def why_step_failed(
     scene: Scene, entities: list[Entity], naming: Naming, status: int, time: float
 ) -> str:
-    """Return the reason why a step from `time` [s] failed, and the robot or body concerned."""
+    """Return the reason for a failed step that began at `time` [s], with the robot or body."""
     if scene.settings["staged"][0] and status in (ended.SINGULAR, ended.DIVERGED):
         stiff = _too_stiff_for_rk4(scene, entities)
         if stiff is not None:

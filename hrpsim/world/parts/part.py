@@ -14,7 +14,7 @@ from hrpsim.world.parts.world_contents import Contents
 
 
 class Core(NamedTuple):
-    """The references that every part of a world has: contents, scene, sleep, convergence."""
+    """The references that every component of a world has: contents, scene, sleep, convergence."""
 
     contents: Contents
     scenes: Scenes

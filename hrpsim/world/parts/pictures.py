@@ -117,7 +117,7 @@ class Pictures(Rays):
         Args:
             camera: lens and images.
             at: placement of the camera in the world.
-            without: a link that is not drawn (robot, link).
+            without: (robot, link) of a link that is not drawn.
             arrows: starts and tips [m].
             shadows: whether to draw shadows.
         """

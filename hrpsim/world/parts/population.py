@@ -41,7 +41,7 @@ class Population(Connections):
         position: ArrayLike | None = None,
         orientation: ArrayLike | None = None,
     ) -> Robot:
-        """Add a robot and return the robot.
+        """Add a robot to the world, and return the new Robot.
 
         Connections of the description become connections of the world, called "robot
         name/connection name". A ModelWarning names a joint with springs too stiff for the time step
@@ -52,13 +52,14 @@ class Population(Connections):
             q: configuration (nq,). The default is `Model.starting`.
             name: unique in the world. The default is the model's name.
             v: velocity (nv,). The default is zero.
-            self_collision: whether links of the robot collide with each other. Links fixed to each
-                other never collide. Links connected by a joint never collide. The same holds for
-                links connected by several joints if the links between have no shape. The SRDF of
-                the model and `disable_collisions` exclude more pairs.
-            position: of the base link in the world (3,) [m]. The default is the position in q, or
-                for a fixed base the position in the description.
-            orientation: of the base link, quaternion x y z w (4,), likewise.
+            self_collision: whether links of the robot collide with each other. Links that are fixed
+                to each other, or connected by a joint, never collide. The same holds for links
+                connected by several joints if the intermediate links have no shape. The SRDF of the
+                model and `disable_collisions` exclude more pairs.
+            position: position of the base link in the world (3,) [m]. The default is the position
+                in q. For a fixed base, the default is the position in the description.
+            orientation: orientation of the base link, quaternion x y z w (4,), with the same
+                defaults.
         """
         if not isinstance(model, Model):
             raise WorldError(
@@ -101,23 +102,23 @@ class Population(Connections):
         inertia: ArrayLike | None = None,
         color: ArrayLike | None = None,
     ) -> Body:
-        """Add a rigid body and return the body.
+        """Add a rigid body to the world, and return the new Body.
 
-        The origin of the body frame is the centre of mass. A Mesh or Compound is moved to this
-        origin, without a change of its axes.
+        The origin of the body frame is the centre of mass. A Mesh or Compound is shifted, and not
+        rotated, so that its centre of mass is the origin.
 
         Args:
             geometry: shape of uniform density. All parts of a Compound have one density.
             mass: [kg].
-            position: of the centre of mass in the world (3,) [m].
+            position: position of the centre of mass in the world (3,) [m].
             orientation: quaternion x y z w (4,).
-            velocity: of the centre of mass in the world (3,) [m/s].
-            angular_velocity: along the world's axes (3,) [rad/s].
+            velocity: velocity of the centre of mass in the world (3,) [m/s].
+            angular_velocity: angular velocity along the world's axes (3,) [rad/s].
             material: name of the material.
             name: unique in the world. The default is a generated name.
-            inertia: about the centre of mass in the body's frame (3, 3) [kg m^2]. The default is
-                the inertia of the uniform solid.
-            color: red, green, blue from 0 to 1 (3,) of pictures. The default differs by body.
+            inertia: inertia about the centre of mass in the body's frame (3, 3) [kg m^2]. The
+                default is the inertia of the uniform solid.
+            color: red, green, blue from 0 to 1 (3,), for pictures. Each body has another default.
 
         Raises:
             ModelError: a mesh is open, flat or inside out, so that no solid has this surface.
@@ -152,13 +153,12 @@ class Population(Connections):
         return entity
 
     def remove(self, entity: Entity | str) -> None:
-        """Remove a robot or body from the world for good, with its contacts and connections.
+        """Remove a robot or body from the world permanently, with its contacts and connections.
 
         Everything else keeps its state, the forces of its last step and its commands, bit for bit.
-        Bodies that leaned on the removed entity fall. The name is free again. The entity and its
-        connections raise WorldError from then on, and so does `restore` of earlier snapshots.
-        WorldError, which lists the existing names, is also raised if the entity is not in this
-        world.
+        Bodies that leaned on the removed entity fall. The name is free again. Afterwards, the
+        entity and its connections raise WorldError, and so does `restore` of earlier snapshots. If
+        the entity is not in this world, a WorldError lists the existing names.
         """
         entity, contents = self._present(entity), self._contents
         self._sleep.wake()

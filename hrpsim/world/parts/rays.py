@@ -30,7 +30,7 @@ from hrpsim.world.parts.readings import LinkTable, Readings
 
 
 class RayHits(NamedTuple):
-    """The first surfaces that n rays meet. A ray without a surface has inf, zeros, -1 and -1."""
+    """The first surfaces that n rays hit. A ray without a hit has inf, zeros, -1 and -1."""
 
     distances: np.ndarray  # (n,) [m]
     normals: np.ndarray  # (n, 3) outward, or along the ray if it starts inside a shape
@@ -54,7 +54,7 @@ class RayCaster:
         self.renumber()
 
     def fits(self, scene: Scene) -> bool:
-        """Return whether a scene has the arrays from which this caster was made."""
+        """Return whether this caster was made from the arrays of `scene`."""
         mine = self.scene
         return (
             mine.q is scene.q
@@ -82,14 +82,17 @@ class RayCaster:
         return entry_point(cast, self.arrays, skipped, vectors, vectors, 1.0, *out)
 
     def skipped_of(self, owners: tuple) -> np.ndarray:
-        """Return which targets (n,) belong to some entities."""
+        """Return whether each target (n,) belongs to one of some entities."""
         if owners not in self._skips:
             chosen = [owner is not None and owner in owners for owner, _ in self._targets]
             self._skips[owners] = np.array(chosen, dtype=np.uint8)
         return self._skips[owners]
 
     def skipped(self, patterns: tuple[str, ...]) -> np.ndarray:
-        """Return which targets (n,) fit a pattern. Raises WorldError if nothing fits a pattern."""
+        """Return whether each target (n,) matches a pattern.
+
+        A pattern that matches nothing raises WorldError.
+        """
         for pattern in patterns:
             if not isinstance(pattern, str):
                 raise WorldError(f'exclude: must be "entity" or "entity/link", got {pattern!r}')
@@ -124,18 +127,18 @@ class Rays(Readings):
         """Return the first surface that each of n rays meets in the present state.
 
         The result is exact for planes, spheres, boxes, capsules, cylinders, height fields and
-        triangles. A ray that starts inside a solid meets the surface from within. A ray that starts
-        on a surface meets the surface at distance 0. The first cast compiles the kernel.
+        triangles. A ray that starts inside a solid hits the surface from within. A ray that starts
+        on a surface hits it at distance 0. The first cast compiles the kernel.
 
         Args:
-            origins: in the world (n, 3) [m], or one for all (3,).
+            origins: starts in the world (n, 3) [m], or one start for all rays (3,).
             directions: (n, 3) or (3,), of any length but 0. Distances are in metres regardless of
                 the length.
             max_range: largest distance [m].
             exclude: patterns of entities, links and fixed shapes that rays pass through, "entity"
                 or "entity/link" with * and ?. Fixed shapes and the ground are "world/name".
-            geometry: "collision" uses meshes as in collisions, as hulls or as triangles. "visual"
-                uses robots as drawn, if <visual> elements exist.
+            geometry: "collision" uses the collision shapes. "visual" uses the drawn shapes of
+                robots, if <visual> elements exist.
 
         Returns:
             RayHits: distances, normals, links and entities.
@@ -173,7 +176,7 @@ class Rays(Readings):
         return RayHits(*out, caster.entity_of_link[out[2]])
 
     def ray_caster(self, geometry: str = "collision") -> RayCaster:
-        """Return the caster of rays in the present arrays (for `geometry` see `cast_rays`)."""
+        """Return the RayCaster for the present arrays (`cast_rays` explains `geometry`)."""
         require_name("geometry", geometry, GEOMETRIES)
         caster, scene = self._casters.get(geometry), self._scenes.scene
         if caster is None or not caster.fits(scene):

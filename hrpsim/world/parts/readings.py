@@ -53,7 +53,11 @@ class LinkTable:
         self.of_shape = np.array(of_shape, dtype=np.int64)
 
     def range_of(self, entity: Entity, link: str | None) -> tuple[int, int]:
-        """Return the first index of an entity or link, and the index after its last."""
+        """Return the range of indices of an entity's links, or of one link.
+
+        Returns:
+            (first index, index after the last).
+        """
         try:
             return self._ranges[entity if link is None else (entity, link)]
         except (KeyError, TypeError):
@@ -130,7 +134,7 @@ class Reader(LinkReaders):
         return self._filled(sources, ContactArrays(count), 0, -1)
 
     def contacts_between(self, sources: TupleReference, first: int, end: int) -> ContactArrays:
-        """Return the contacts of the links from `first` to before `end`."""
+        """Return the contacts of the links from `first` to `end` - 1."""
         found = ContactArrays(self._count(sources, first, end))
         return self._filled(sources, found, first, end)
 
@@ -174,8 +178,8 @@ class Readings(Part):
     def contact_arrays(self) -> ContactArrays:
         """Return all contacts of the last step as arrays, each contact once (see `ContactArrays`).
 
-        `contact_arrays` of a robot or body has the contacts of that entity alone. Sleeping bodies
-        keep the contacts of the moment of falling asleep.
+        `contact_arrays` of a robot or body returns only the contacts of that entity. For sleeping
+        bodies, the arrays have the contacts at the time when they fell asleep.
         """
         reader = self.reader
         if self._sleep.any_asleep:
@@ -186,8 +190,8 @@ class Readings(Part):
     def contacts(self) -> list[Contact]:
         """The contact points of the last step with forces, as a list of objects.
 
-        Sleeping bodies keep the contacts of the moment of falling asleep. The list is convenient
-        but slow. `contact_arrays` has the same contacts as arrays.
+        For sleeping bodies, these are the contacts at the time when they fell asleep. The list is
+        convenient but slow. `contact_arrays` has the same contacts as arrays.
         """
         found, names = self.contact_arrays(), self._reader.table.names
         columns = found.links, found.partners, found.points, found.normals, found.gaps, found.forces
@@ -199,7 +203,7 @@ class Readings(Part):
     def link_poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Return positions (k, 3) [m] and quaternions x y z w (k, 4) of all links in the world.
 
-        The order is that of `link_names`. Quaternions have w >= 0.
+        The links have the order of `link_names`. Quaternions have w >= 0.
         """
         reader = self.reader
         count = len(reader.table.names)
@@ -210,8 +214,8 @@ class Readings(Part):
     def link_velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """Return velocities (k, 3) [m/s] and angular velocities (k, 3) [rad/s] of all links.
 
-        The velocities are of the links' origins, along the world's axes, in the order of
-        `link_names`. Fixed shapes have zeros.
+        Linear velocities are the velocities of the links' origins. All are along the world's axes.
+        The links have the order of `link_names`. Fixed shapes have zeros.
         """
         reader = self.reader
         count = len(reader.table.names)

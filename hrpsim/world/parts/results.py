@@ -24,11 +24,11 @@ _AS_RECORDED = (
 
 @dataclass(frozen=True)
 class Contact:
-    """One contact point. The force [N] acts on `a`, its reaction on `b`, along the world's axes.
+    """One contact point. The force [N] acts on `a`, along the world's axes. `b` gets the reaction.
 
-    `a` and `b` are (entity name, link name). `gap` [m] is negative inside. The normal points to a.
-    `point` (3,) [m] is the point at which the step found its forces. `World.contact_arrays` has the
-    same data as arrays.
+    `a` and `b` are (entity name, link name). `gap` [m] is negative in penetration. The normal
+    points to a. `point` (3,) [m] is the position at the time at which the step evaluates forces.
+    `World.contact_arrays` has the same data as arrays.
     """
 
     a: tuple[str, str]
@@ -44,9 +44,9 @@ class Convergence:
     """Convergence of the solver over some steps.
 
     `unconverged` counts the `steps` that did not meet the stopping rule in every island.
-    `worst_residual` [m/s] is the largest residual of the unconverged steps. `worst` is the
-    constraint that was then furthest from its law, named as in `StepStats`. Both are 0 and "" if
-    every step converged. `newton_steps` counts the steps in which Newton's method solved an island.
+    `worst_residual` [m/s] is the largest residual of the unconverged steps. `worst` names the
+    constraint with the largest error in that step, as in `StepStats`. Both are 0 and "" if every
+    step converged. `newton_steps` counts the steps in which Newton's method solved an island.
     Newton's method is used if sweeps do not converge soon, or if it was chosen.
     """
 
@@ -70,29 +70,30 @@ class StepStats:
     independently. `iterations` is the largest number of sweeps of any island. `residual` is the
     largest residual of any island. `converged` is true if every island met the stopping rule. The
     residual is the largest change of a constraint's velocity in the last sweep [m/s]. With mixed
-    solvers the residual is the largest change if any constraint were solved once more.
+    solvers, it is the largest change that solving a single constraint again would cause.
     `max_penetration` is in [m].
 
-    `direct_rows` and `split_rows` of the `row_count` rows were given to these solvers.
-    `factorisations` counts the factorisations of the direct system. `direct_finished` is true if
-    the direct solver came to an end. Otherwise its rows were solved iteratively. Newton's method
-    solved `newton_islands` in `newton_factorisations`. Newton's method solves the islands for which
-    it is chosen, and the islands on which sweeps did not suffice.
+    `row_count` is the number of constraint rows. `direct_rows` and `split_rows` of them were
+    assigned to the direct and the split solver. `factorisations` counts the factorisations of the
+    direct system. `direct_finished` is true if the direct solver finished. Otherwise its rows were
+    solved iteratively. Newton's method solved `newton_islands` in `newton_factorisations`. Newton's
+    method solves the islands for which it is chosen, and the islands on which sweeps did not
+    suffice.
 
-    `handed_over` counts islands that the chosen solver did not solve and another solver did.
+    `handed_over` counts islands for which the chosen solver failed and another solver succeeded.
     Newton's method takes over from `direct` and `split`, the direct solver from `auto` and
-    `newton`. Sweeps take over from `newton` if the island has rows for sweeps alone. `worst` names
-    the constraint furthest from its law in a step that did not converge, as "connection 'hinge'",
-    "lock of robot/knee" or "contact of box/box and world/ground". `worst` is empty in a converged
-    step. Contacts of the `asleep` sleeping bodies count but have no rows.
+    `newton`. Sweeps take over from `newton` if the island has rows that only sweeps can solve. If a
+    step did not converge, `worst` names the constraint with the largest error, such as "connection
+    'hinge'", "lock of robot/knee" or "contact of box/box and world/ground". `worst` is empty in a
+    converged step. Contacts of the `asleep` sleeping bodies count but have no rows.
 
     Impacts with restitution were solved in `impact_rounds`. In `impacts_lowered` of these rounds
     the restitution was lowered, because with friction Newton's law would have added energy.
-    `impacts_left` gaps still closed without restitution when there were too many. Pairs of fast
-    shapes were queried `ccd_queries` times for the time of impact. The step was begun again
-    `impact_passes` times for contacts in the path of fast shapes. `impacts_cut` counts searches
-    since the world was made or last reset that ended at the limit of the number. The shapes of such
-    a search stopped against each other at the last separate pose.
+    `impacts_left` counts gaps that closed without restitution, because there were too many impacts.
+    `ccd_queries` counts the queries for the time of impact of fast shapes. The step was repeated
+    `impact_passes` times with contacts in the path of fast shapes. `impacts_cut` counts the
+    searches for a time of impact that reached their limit of queries, since the world was made or
+    last reset. The two shapes of such a search stopped at the last pose without contact.
 
     `last_call` covers all steps of the last call of `World.step`. `since_reset` covers all steps
     since the world was made or last reset. Steps of `settle` do not count.
@@ -155,7 +156,7 @@ class Naming:
         return f"{robot.name}/{joint}"
 
     def worst_of_step(self, scene: Scene) -> str:
-        """Return the constraint furthest from its law in the last step, "" if unknown."""
+        """Return the name of the constraint with the largest error in a step, "" if unknown."""
         number = int(scene.step_stats["worst_row"][0])
         if not 0 <= number < int(scene.counts["row_count"][0]):
             return ""
@@ -232,7 +233,8 @@ class ConvergenceRecord:
     def begin_call(self, steps_done: int) -> tuple[int, Unmet]:
         """Begin a call of `step`.
 
-        Return the argument of `give_up_call`, in case no step is done.
+        Returns:
+            The argument of `give_up_call`, in case no step is done.
         """
         before = self._steps_before, self._in_call
         self._steps_before = steps_done
@@ -241,12 +243,12 @@ class ConvergenceRecord:
         return before
 
     def give_up_call(self, steps_done: int, before: tuple[int, Unmet]) -> None:
-        """Restore the record of the previous call if the present call did no step."""
+        """Restore the record of the previous call if the present call completed no step."""
         if steps_done == self._steps_before:
             self._steps_before, self._in_call = before
 
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
-        """Record steps that did not converge, and the worst constraint while its name is valid."""
+        """Record steps that did not converge, and the name of the worst constraint."""
         for unmet in (self._in_call, self._since_reset):
             unmet.add(count, residual, worst)
 

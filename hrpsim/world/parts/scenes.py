@@ -40,9 +40,9 @@ _SPARE_SOLIDS = 64  # number of unused solids, above which all are gathered agai
 class Scenes:
     """The present scene of a world's contents.
 
-    `complete` is called for each new scene, to set data that depend on several parts. The arguments
-    are the entities added to the last scene, or the numbers of the shapes removed from the last
-    scene. A scene that was made again has neither.
+    `complete` is called for each new scene, to set data that depend on several components. Its
+    arguments are the entities added to the last scene, or the numbers of the shapes removed from
+    the last scene. For a scene that was rebuilt, both are missing.
     """
 
     changes: ClassVar[int] = 0  # number of changes of present scenes, of all worlds of the process
@@ -202,7 +202,7 @@ class Scenes:
         use_features(self.present)
 
     def use_collision(self, **arrays: np.ndarray) -> None:
-        """Set arrays of the collision detection, which then searches all pairs again.
+        """Replace arrays of the collision detection, which then searches all pairs again.
 
         Arrays of the same shape are overwritten, so references to the scene stay valid.
         """
@@ -245,7 +245,7 @@ class Scenes:
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
     def lasting_arrays(self) -> list[np.ndarray]:
-        """Return copies of the used entries of all arrays on which the next step depends."""
+        """Return copies of all array entries on which the next step depends."""
         counts = self.scene.counts[0]
         return [
             (array[: size * int(counts[live])] if live else array).copy()
@@ -253,7 +253,7 @@ class Scenes:
         ]
 
     def restore(self, arrays: list[np.ndarray]) -> None:
-        """Write arrays of `lasting_arrays` back. Entries added since stay."""
+        """Write back the arrays that `lasting_arrays` returned. Entries added since then stay."""
         for saved, (array, *_) in zip(arrays, self.raw_lasting(), strict=True):
             array[: len(saved)] = saved
         use_features(self.scene)  # depends on present constants, which a snapshot does not contain
@@ -261,8 +261,8 @@ class Scenes:
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
         """Return all arrays on which the next step depends, records as bytes.
 
-        Each array has the name of the entry of `counts` that gives its number of used entries (""
-        if all are used), and the length of one entry.
+        Each item is (array, name, length). The field `name` of `counts` has the number of used
+        entries, and all are used if the name is "". `length` is the length of one entry.
         """
         scene = self.scene
         if self._raw is None or self._raw[0] is not scene:

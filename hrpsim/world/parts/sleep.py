@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sleep of free bodies: islands of bodies that have been at rest.
+"""Sleep of free bodies: steps leave out islands of bodies that have been at rest.
 
 A sleeping body is part of the fixed world until the body wakes. Its shapes belong to the world. Its
 index comes after the indices of the bodies that the step reads. Its contacts do not change.
@@ -62,7 +62,7 @@ class Sleep:
         return entity in self._island_of
 
     def wake(self, *entities: Entity) -> None:
-        """Wake these entities with the islands. Without arguments, wake every sleeping entity."""
+        """Wake entities and their islands. Without arguments, wake every sleeping entity."""
         if not self._island_of:
             return
         self._contents.refuse_while_stepping()
@@ -81,7 +81,7 @@ class Sleep:
         self._wake_islands((next(e for e in self._island_of if e.name == name),))
 
     def fall_asleep(self) -> None:
-        """Put to sleep the islands that rested in the last step."""
+        """Put to sleep the islands that the last step found at rest."""
         rests, asleep = self._scenes.present.rests, dict(self._island_of)
         first_of: dict[int, int] = {}
         for entity in self._contents.entities:
@@ -281,7 +281,7 @@ class Sleep:
         return islands, self.kept_contacts  # this array is replaced and never written to
 
     def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
-        """Lay out the arrays as at the time when `state` was saved."""
+        """Wake all entities, and arrange the arrays as at the time when `state` was saved."""
         self.wake()
         islands, self.kept_contacts = state
         asleep = [k >= 0 for k in islands]

@@ -75,9 +75,9 @@ def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
 
 
 class Snapshot(dict[str, Any]):
-    """A snapshot of a world, for `World.restore`. It is not to be changed.
+    """A snapshot of a world, for `World.restore`. Do not change a snapshot.
 
-    A checksum of the arrays, and copies of the other parts, show a change.
+    Changes are detected by a checksum of the arrays and by copies of the other contents.
     """
 
     def __init__(self, parts: Mapping[str, Any]) -> None:
@@ -128,7 +128,7 @@ class Snapshots(Exclusions):
             part.keep_as_initial()
 
     def reset(self) -> None:
-        """Return everything to the state it was added with or settled to, and time to zero."""
+        """Return all objects to their initial or settled state, and set time to zero."""
         self._contents.refuse_while_stepping()
         scene = self._scenes.scene  # initialise writes to it
         self._sleep.wake()
@@ -149,7 +149,7 @@ class Snapshots(Exclusions):
         self._convergence.reset()
 
     def snapshot(self) -> Snapshot:
-        """Return a snapshot of everything that the future depends on.
+        """Return a snapshot of all data that the future motion depends on.
 
         `restore` continues from the snapshot bit for bit.
         """
@@ -189,8 +189,8 @@ class Snapshots(Exclusions):
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of this world, or of the world from which this world was copied.
 
-        Properties that are not part of the state do not change: gains, inertias, friction.
-        Raises WorldError if the snapshot is of another world or of another version of hrpsim, if
+        Properties that are not part of the state do not change: gains, inertias, friction. Raises
+        WorldError if the snapshot belongs to another world or another version of hrpsim, if
         anything was added or removed since, or if the snapshot was changed.
         """
         self._contents.refuse_while_stepping()

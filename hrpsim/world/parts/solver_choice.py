@@ -14,7 +14,7 @@ from hrpsim.world.parts.part import Part
 
 
 class SolverChoice(Part):
-    """The rules that choose solvers, and the chosen solvers."""
+    """Mixin of World: the rules that choose solvers, and the chosen solvers."""
 
     def add_solver_rule(
         self,
@@ -28,9 +28,9 @@ class SolverChoice(Part):
         If no rule matches, connections, locks and motors are direct and everything else is "auto".
         The solver of a connection or of `set_constraint` has priority over all rules.
 
-        A "penalty" contact is a spring and damper with points that stick to anchors and slip (see
-        `set_penalty`). Its force is known at the start of a step, before all other constraints are
-        solved. Only penetration beyond the spring's maximum extension is a constraint, solved
+        A "penalty" contact is a spring and damper with stick-slip friction (see `set_penalty`). Its
+        force is computed at the start of a step, before all other constraints are solved. Only
+        penetration beyond the spring's maximum extension is a constraint, which is solved
         iteratively. "penalty" needs the integrator "semi_implicit". A step that begins with a
         contact too stiff for the time step raises WorldError.
 
@@ -39,11 +39,11 @@ class SolverChoice(Part):
                 "penalty". "newton" accepts only contacts of the friction model "cone".
             kind: "contact", "connection", "limit", "friction", "mimic", "lock" or "motor". The
                 default is any kind.
-            bodies: one or two patterns over "entity/link" with * and ?, for joints over
-                "entity/joint". A pattern without "/" is about entities. Fixed shapes and the ground
-                are "world/name". One pattern must fit either body. Two patterns fit in either
-                order, and never fit a joint.
-            materials: one or two names, for contacts, likewise.
+            bodies: one or two patterns "entity/link", or "entity/joint" for joints, with the
+                wildcards * and ?. A pattern without "/" matches entities. Fixed shapes and the
+                ground are "world/name". A single pattern must match one of both bodies. Two
+                patterns match in either order, and never match a joint.
+            materials: one or two names of materials, for contacts, by the same rules.
         """
         self._contents.solver_rules.add(solver, kind, bodies, materials)
         self._sleep.wake()

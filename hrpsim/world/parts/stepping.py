@@ -37,9 +37,9 @@ _COMPILED_AHEAD = (*_ALWAYS_USED, "solve_displacement", "solve_by_newton_method"
 
 
 def expect_steps() -> None:
-    """Start compiling the kernels of a first step in a second process, if the cache has none.
+    """Start to compile the kernels of a first step in a child process, if the cache has none.
 
-    Reading robots takes seconds the first time, during which the kernels of a later world compile.
+    Kernels then compile while the program reads robots, which takes seconds the first time.
     """
     begin_beside(advance, _COMPILED_AHEAD)
 
@@ -50,7 +50,7 @@ def announce_steps() -> float | None:
 
 
 class Stepping(Part):
-    """Advances a world. `hrpsim.world.shard` advances many worlds by the parts of `step`."""
+    """Component of a world that advances time. `hrpsim.world.shard` calls the same methods."""
 
     def __init__(self, core: Core) -> None:
         super().__init__(core)
@@ -94,7 +94,7 @@ class Stepping(Part):
 
     @contextmanager
     def tried_step(self, tolerance: float) -> Iterator[Scene]:
-        """Do a step solved to a tolerance [m/s], yield the scene after it, and undo the step."""
+        """Do a step with a tolerance [m/s], yield the scene after the step, and undo the step."""
         self._contents.refuse_while_stepping()
         self.get_ready()
         scene, start = self._scenes.present, self._save()
@@ -140,7 +140,7 @@ class Stepping(Part):
         contents.is_stepping = True
 
     def give_up_call(self) -> None:
-        """Discard the call if the call did no step, after a step that failed."""
+        """Discard the call if it completed no step, after a step that failed."""
         self._convergence.give_up_call(int(self._contents.clock[0]), self._before)
 
     def cut_call(self) -> None:
@@ -152,7 +152,7 @@ class Stepping(Part):
         self._scenes.present = self._scenes.present  # a batch then checks the world again
 
     def end_pushes(self) -> None:
-        """Clear the pushes of this call."""
+        """Clear the wrenches of users (`apply_wrench`) at the end of this call."""
         if self._scenes.present is not None:
             self._scenes.present.counts["wrench_count"] = 0
 
@@ -168,7 +168,7 @@ class Stepping(Part):
     # -- steps ----------------------------------------------------------------------------------
 
     def get_ready(self) -> None:
-        """Make the scene. Serve a request that an interrupted call has left."""
+        """Make the scene, and serve a request that an interrupted call has left."""
         scene = self._scenes.scene
         if self._was_cut:
             self._was_cut = False
@@ -177,7 +177,7 @@ class Stepping(Part):
                     self._serve(FALLS_ASLEEP)
 
     def lift(self) -> None:
-        """Push links with gravity compensation against gravity during this call."""
+        """Apply the forces of gravity compensation to links during this call."""
         for robot in self._contents.robots.values():
             for body, point, mass in robot.model.lifts:
                 force = -mass * self._contents.settings["gravity"][0]
@@ -213,7 +213,8 @@ class Stepping(Part):
     def begin_chunk(self, left: int) -> int:
         """Take the samples that are due now.
 
-        Return the number of steps up to the next sample, at most `left`.
+        Returns:
+            The number of steps until the next sample, at most `left`.
         """
         self._contents.sample()
         return min(left, self._contents.steps_to_sample(left))
@@ -230,7 +231,7 @@ class Stepping(Part):
         return self._reference
 
     def let_time_pass(self, steps: int) -> None:
-        """Do a number of steps of a world in which everything sleeps."""
+        """Advance time by a number of steps in a world in which everything sleeps."""
         self._contents.clock[0] += steps
 
     def take(self, status: int, unmet: int, by_newton: int) -> None:

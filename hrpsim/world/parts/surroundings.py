@@ -71,10 +71,11 @@ class Surroundings(Part):
 
         Args:
             geometry: the shape. All parts of a Compound have one name.
-            position: in the world (3,) [m].
+            position: position in the world (3,) [m].
             orientation: quaternion x y z w (4,).
             material: name of the material.
-            name: of the shape. Shapes of one object may share a name. The default is generated.
+            name: name of the shape. Shapes of one object may share a name. The default is
+                generated.
 
         Raises:
             WorldError: the name is not text.
@@ -150,7 +151,7 @@ class Surroundings(Part):
         Args:
             a: first material.
             b: second material.
-            compliance: of each contact point [m/N].
+            compliance: compliance of each contact point [m/N].
             damping_time: [s]. The default is two time steps.
             force_limit: largest normal force of each point [N].
         """
@@ -178,20 +179,21 @@ class Surroundings(Part):
     ) -> None:
         """Set the springs of a pair of materials for the contact solver "penalty".
 
-        With m the smallest effective mass of a point along its axes, the default stiffness is k =
-        0.5 m / dt^2. The default is lower if the points of two shapes together would be too stiff
-        for the step. A point under the load m g sinks by m g / k. `set_friction` sets the friction
-        of sliding points. Restitution has no effect.
+        The default stiffness is k = 0.5 m / dt^2, with the smallest effective mass m of a point
+        along its axes and the time step dt. It is lower if all points of two shapes together would
+        be too stiff for the step. A point under the load m g sinks by m g / k. `set_friction` sets
+        the friction of sliding points. Restitution has no effect.
 
         Args:
             a: first material.
             b: second material.
-            stiffness: of each contact point, normal and, while the point sticks, tangential [N/m].
-            damping_ratio: of one point alone. n points that move together have sqrt(n) times as
-                much.
+            stiffness: stiffness of each contact point along the normal, and along the tangents
+                while the point sticks [N/m].
+            damping_ratio: damping ratio of a single point. n points that move together have a
+                damping ratio sqrt(n) times as large.
             max_extension: penetration beyond this extension is a constraint [m]. Infinity disables
-                the constraint. The default is four times the extension of such a spring under the
-                weight of m, 4 * 9.80665 m / k.
+                the constraint. The default is four times the extension of the default spring under
+                the weight of m, 4 * 9.80665 m / k.
         """
         given = 0.0 if stiffness is None else not_negative("stiffness", stiffness, 1)[0]
         if stiffness is not None and given == 0.0:
@@ -206,9 +208,10 @@ class Surroundings(Part):
         self._changed()
 
     def unknown_materials(self, names: Iterable[str]) -> dict[str, str]:
-        """Return a text for each material that no shape has. No later check names the materials.
+        """Return a text for each name in `names` that is the material of no shape.
 
-        In a world without entities only misspelt names count, because shapes may come later.
+        Each name is reported once. In a world without entities only misspelt names count, because
+        shapes may be added later.
         """
         self._contents.materials.named = set()
         shapes = [*self.fixed_shapes, *(s for e in self._contents.entities for s in e.shapes)]

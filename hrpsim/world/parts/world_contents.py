@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The contents of a world, shared by all parts: entities, connections, pairs of materials."""
+"""The contents of a world, which all components share: entities, connections, materials."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class MaterialTable:
 
 
 class Watcher(Protocol):
-    """The interface of objects that read the world at their own times."""
+    """The interface of objects that read the world at times of their own."""
 
     def next_step(self, now: int) -> int:
         """Return the number of the next step, `now` or later, before which `update` is due."""
@@ -124,7 +124,7 @@ class Watcher(Protocol):
 
 
 class Contents:
-    """Settings, clock, entities, fixed shapes, materials, connections and rules of a world."""
+    """The settings, clock, entities, fixed shapes, materials, connections and rules of a world."""
 
     def __init__(self, settings: np.ndarray, integrator: str, impact_law: str, solver) -> None:
         self.settings, self.integrator = settings, integrator
@@ -157,7 +157,7 @@ class Contents:
         return self._time_step
 
     def add_fixed(self, shapes: Sequence[CollisionShape]) -> str:
-        """Add fixed shapes. Return a warning if an equal shape is at the same place, or ""."""
+        """Add fixed shapes. Return a warning if an equal shape has the same pose, or ""."""
         warning = ""
         for shape in shapes:
             place = _place_of(shape)
@@ -194,7 +194,11 @@ class Contents:
             self.find_samplers()
 
     def places_of(self, entity: Entity) -> tuple[int, int]:
-        """Return the indices in the scene of an entity's first shape and first sensor."""
+        """Return the position of an entity in the scene's arrays.
+
+        Returns:
+            (index of the first shape, index of the first sensor).
+        """
         shape, sensor = len(self.fixed), 0
         for other in self.entities[: self.entities.index(entity)]:
             shape += len(other.shapes)
@@ -221,7 +225,7 @@ class Contents:
 
     @property
     def with_initial_state(self) -> tuple:
-        """All objects with a state that `reset` restores."""
+        """Return all objects with an initial state, which `reset` restores."""
         return (*self.entities, *self.connections.values(), *self.frames.values())
 
     def first_sensor(self, entity: Entity) -> int:
@@ -263,7 +267,7 @@ class Contents:
         return self.__dict__ | {"watchers": ()}
 
     def refuse_while_stepping(self) -> None:
-        """Raise WorldError while `step` runs, when data can be neither changed nor read."""
+        """Raise WorldError during a call of `step`, when data can be neither changed nor read."""
         if self.is_stepping:
             raise WorldError(
                 "another thread is using the world. Use a world from one thread at a time, or "

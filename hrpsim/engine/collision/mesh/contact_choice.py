@@ -75,11 +75,12 @@ def _slope(
 
 @inner_kernel
 def choose_points(m: SolidPair, candidates: Records[Candidate], seed: int, cluster: Index) -> None:
-    """Mark as `kept` up to MAX_POINTS contacts of a cluster, including `seed`, the deepest.
+    """Choose up to MAX_POINTS contacts of a cluster, and set `kept` of their records.
 
-    Contacts of the last step (m.memory) stay if they bear load, are near contact, or serve a slope.
-    Contacts for the smallest slopes take precedence, because small slopes occur in most steps. In a
-    small cluster all touching contacts stay, except contacts that others span.
+    `seed`, the deepest contact, is always chosen. A contact of the last step (m.memory) is chosen
+    if it bears load, nearly touches, or has the smallest gap at one of the slopes. The smallest
+    slopes take precedence, because small slopes occur in most steps. In a small cluster all
+    touching contacts are chosen, except contacts that lie between others.
     """
     extent = _lay_out(m, candidates, seed, cluster)
     _remember(m, candidates)

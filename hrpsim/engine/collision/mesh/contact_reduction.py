@@ -85,7 +85,7 @@ def _drop_other_faces(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Ca
 
 @inner_kernel
 def cosine_of_normals(first: Candidate, second: Candidate) -> float:
-    """Return the cosine between the normals of two candidates."""
+    """Return the cosine of the angle between the contact normals of two candidate contacts."""
     n, w = first.normal, second.normal
     return n[0] * w[0] + n[1] * w[1] + n[2] * w[2]
 

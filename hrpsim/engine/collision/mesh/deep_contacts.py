@@ -3,7 +3,8 @@
 
 """Contacts of two deeply overlapping convex solids, along the direction of least penetration.
 
-Contacts of single features are used again as soon as they are as deep as the solids.
+These contacts are used only while no contact of single features is as deep as the overlap of the
+solids.
 
 The points of a that are deepest in b are the support of a: a vertex, an edge or a face. b has a
 support as well. Seen along the normal, the contacts are the corners of the overlap of both
@@ -53,7 +54,10 @@ _ALONG = 1e-6
 
 @inner_kernel
 def mend_deep_overlap(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Replace the contacts of two convex solids if they miss the penetration depth."""
+    """Replace the contacts of two deeply overlapping convex solids if all of them are too shallow.
+
+    Contacts are too shallow if none reaches the penetration depth of the solids.
+    """
     a, b = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]]
     if not (a.is_convex and b.is_convex):
         return

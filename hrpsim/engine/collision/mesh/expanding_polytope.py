@@ -77,10 +77,14 @@ def _nearest_facet(polytope: Polytope) -> int:
 
 @inner_kernel
 def find_penetration(polyhedra: Polyhedra, m: SolidPair) -> bool:
-    """Return whether the cores of two convex solids overlap. Write the penetration to m.polytope.
+    """Find the penetration of the cores of two convex solids, and write it to m.polytope.
 
-    A displacement of a by `depth` [m] against the direction `out` (frame of b) separates the
-    solids. If the polytope has no room to grow, this displacement is valid but not the shortest.
+    The core is the solid without its rounding radius. A displacement of a by `depth` [m] against
+    the direction `out` (frame of b) separates the solids. If the polytope has no room to grow, this
+    displacement is valid but not the shortest.
+
+    Returns:
+        Whether the cores overlap.
     """
     polytope = m.polytope
     if not _begin(polyhedra, m):
@@ -105,7 +109,11 @@ def find_penetration(polyhedra: Polyhedra, m: SolidPair) -> bool:
 
 @inner_kernel
 def witness_of_penetration(polyhedra: Polyhedra, m: SolidPair) -> tuple[float, float, float]:
-    """Return the point of a, in the frame of b, that is deepest in b along `out` [m]."""
+    """Return the point of solid a that is deepest in solid b along m.polytope.out [m].
+
+    Returns:
+        (x, y, z) in the frame of b [m].
+    """
     polytope = m.polytope
     u, v, w = polytope.nearest[0], polytope.nearest[1], polytope.nearest[2]
     weight_u = _doubled_area(polytope, v, w)

@@ -84,9 +84,12 @@ FACING = np.dtype(
 
 @inner_kernel
 def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
-    """Write the features of both solids that may touch to m.facing, and return whether they fit.
+    """Write the features of both solids that may touch to m.facing.
 
     Call `limit_contacts` before, which writes the limits.
+
+    Returns:
+        Whether the arrays have room for all these features.
     """
     lay_axes(m)
     m.facing[0].low[:], m.facing[0].high[:] = -math.inf, math.inf
@@ -104,9 +107,10 @@ def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
 
 @inner_kernel
 def lay_axes(m: SolidPair) -> None:
-    """Write the transform from the frame of each solid to the frame of the axis.
+    """Write the transforms from both solids' frames to a frame along the separating axis.
 
-    The kernel also writes the reference point in the frame of the axis, m.middle.
+    The third axis of this frame is the separating axis. The kernel also writes the first two
+    coordinates of the reference point in this frame, m.middle.
     """
     n, a, b, R, t = m.separation.axis, m.facing[0], m.facing[1], m.R[0], m.t[0]
     x, y, z = n[0], n[1], n[2]
@@ -240,7 +244,10 @@ def _largest_rise(m: SolidPair, low_x: float, low_y: float, high_x: float, high_
 
 @inlined_kernel
 def farthest_within(m: SolidPair, low: Vec3, high: Vec3) -> float:
-    """Return the largest gap of contacts that lie within bounds perpendicular to the axis [m]."""
+    """Return the largest gap that a contact inside a rectangle can have [m].
+
+    The rectangle is perpendicular to the separating axis, from `low` (2,) to `high` (2,) [m].
+    """
     if m.rise == math.inf:
         return m.farthest
     rise = _largest_rise(m, low[0], low[1], high[0], high[1])
@@ -273,7 +280,7 @@ def _turned(own: Facing, d: Vec3, r: int) -> float:
 def boxes_meet(
     a: FacingEdge | FacingFace, b: Facing | FacingBlock | FacingEdge, reach: float
 ) -> bool:
-    """Return whether two boxes are within `reach` [m] of each other along all axes.
+    """Return whether the gap of two boxes is at most `reach` [m] along each of the three axes.
 
     All six comparisons are made, because they cost less than a mispredicted branch.
     """
@@ -352,7 +359,7 @@ def _bound_blocks(
 
 @inlined_kernel
 def block_count(count: int) -> int:
-    """Return the number of blocks for `count` features."""
+    """Return the number of blocks into which `count` features are grouped."""
     return (count + BLOCK - 1) // BLOCK
 
 

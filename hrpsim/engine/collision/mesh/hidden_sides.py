@@ -266,7 +266,7 @@ def take_out_hidden(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Cand
 
 @inner_kernel
 def put_back_hidden(m: SolidPair, candidates: Records[Candidate]) -> bool:
-    """Restore the candidates that `take_out_hidden` marked, and return whether there are any."""
+    """Restore the candidates that `take_out_hidden` marked, and return whether any were marked."""
     some = False
     for k in range(m.count):
         if candidates[k].how < 0:

@@ -285,7 +285,10 @@ def _meet_plane_with_vertex(
 
 @inner_kernel
 def find_candidates(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Find all contacts of two solids placed in `m`. A solid numbered -1 is a half-space."""
+    """Find all contacts of the two solids placed in `m`, and add them to `candidates`.
+
+    A solid with the number -1 is a half-space.
+    """
     if m.solid[0] < 0:
         _meet_plane(polyhedra, m, SIDE_B, candidates)
     elif m.solid[1] < 0:
@@ -313,7 +316,7 @@ def mesh_contacts(
 ) -> int:
     """Write the contacts of the two solids in `m`, and return their number (0..MAX_MESH_POINTS).
 
-    The outputs are the same as of engine.collision.manifold.collide, with MAX_MESH_POINTS rows.
+    `out` has the same fields as in engine.collision.manifold.collide, with MAX_MESH_POINTS rows.
     """
     find_candidates(polyhedra, m, candidates)
     return reduce_candidates(polyhedra, m, candidates, out)

@@ -81,10 +81,11 @@ def _take_shortest_way_out(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Soli
 
 @inner_kernel
 def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
-    """Return whether two convex solids certainly have no contacts, or False for other solids.
+    """Return whether two convex solids are certainly too far apart for contacts in this step.
 
-    If the result is False, m.separation and m.apart have the axis and the distance along the axis.
-    A cylinder counts as a prism, whose error is a fraction of the radius.
+    The result is False for other solids. If the result is False for convex solids, m.separation has
+    a separating axis, and m.apart has the distance along this axis [m]. A cylinder is replaced by a
+    prism, whose error is a fraction of the radius.
     """
     a, b, kept = polyhedra.solids[m.solid[0]], polyhedra.solids[m.solid[1]], m.separation
     if not (a.is_convex and b.is_convex):
@@ -283,7 +284,10 @@ def _search(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> bool:
 
 @inlined_kernel
 def turns_away(node: SolidNode, x: float, y: float, z: float, cap: float) -> bool:
-    """Return whether all normals in a node differ from a direction by more than a chord `cap`."""
+    """Return whether all surface normals in a tree node differ from a direction by more than `cap`.
+
+    `cap` is the length of the chord between unit vectors.
+    """
     least, most = node.least_normal, node.most_normal
     return (
         x < least[0] - cap or x > most[0] + cap
@@ -294,7 +298,13 @@ def turns_away(node: SolidNode, x: float, y: float, z: float, cap: float) -> boo
 
 @inner_kernel
 def is_outside_slab(m: SolidPair, side: int, node: SolidNode) -> bool:
-    """Return whether the surface in a node of a side's solid is outside the slab of contacts."""
+    """Return whether the surface in a tree node of one solid is outside the slab of contacts.
+
+    Args:
+        m: SOLID_PAIR record, after `limit_contacts`.
+        side: 0 if the node belongs to solid a, 1 for solid b.
+        node: NODE record.
+    """
     n, c, h, t = m.separation.axis, node.skin_center, node.skin_half, m.t[0]
     if side == 0:
         n = m.axis_of_a
@@ -309,7 +319,10 @@ def is_outside_slab(m: SolidPair, side: int, node: SolidNode) -> bool:
 
 @inner_kernel
 def near_along_axis(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> bool:
-    """Return whether the surfaces in two nodes are near along the axis, and face each other."""
+    """Return whether surfaces in two tree nodes face each other and are near along the axis.
+
+    Surfaces that are not near cannot touch in this step.
+    """
     n, t, of_a = m.separation.axis, m.t[0], m.axis_of_a
     x, y, z = of_a[0], of_a[1], of_a[2]
     if turns_away(node_a, -x, -y, -z, m.cap) or turns_away(node_b, n[0], n[1], n[2], m.cap):
@@ -326,9 +339,9 @@ def near_along_axis(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> bool:
 
 @inner_kernel
 def may_lie_over(m: SolidPair, side: int, node: SolidNode, own: SolidNode) -> bool:
-    """Return whether points of the surface in `own` may lie over the other surface in `node`.
+    """Return whether points of the surface in `own` may have a contact with the surface in `node`.
 
-    A point lies over a surface along a normal of the surface, at most m.farthest outside and
+    Such a point lies along a normal of the surface in `node`, at most m.farthest outside and
     m.deepest inside.
     """
     R, t, c, h = m.R[side], m.t[side], own.skin_center, own.skin_half
@@ -347,7 +360,7 @@ def may_lie_over(m: SolidPair, side: int, node: SolidNode, own: SolidNode) -> bo
 
 @inner_kernel
 def may_face(m: SolidPair, node_a: SolidNode, node_b: SolidNode, slack: float) -> bool:
-    """Return whether a normal of b is opposite to a normal of a, within `slack` [rad]."""
+    """Return whether nodes of a and b may hold opposite surface normals, within `slack` [rad]."""
     R = m.R[0]
     for i in range(3):
         middle, reach = 0.0, slack
@@ -362,7 +375,11 @@ def may_face(m: SolidPair, node_a: SolidNode, node_b: SolidNode, slack: float) -
 
 @inlined_kernel
 def deepest_contact(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, float]:
-    """Return the deepest contact, -1 if there is none, and its gap [m]."""
+    """Return the candidate contact with the smallest gap.
+
+    Returns:
+        (index of the contact or -1 if there is none, its gap [m]).
+    """
     deepest, least = -1, math.inf
     for k in range(m.count):
         if candidates[k].how >= 0 and candidates[k].gap < least:
@@ -372,7 +389,10 @@ def deepest_contact(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, 
 
 @inner_kernel
 def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Remove contacts of dense solids that cannot become the deepest by a turn of m.lean [rad]."""
+    """Remove contacts of dense solids that cannot become the deepest.
+
+    A contact is kept if a rotation by m.lean [rad] can bring it below the deepest contact.
+    """
     deepest, gap = deepest_contact(m, candidates)
     if m.cap == _ANY or deepest < 0:
         return

@@ -145,7 +145,7 @@ def place_solid_pair(
 
     Args:
         polyhedra: pool of solids.
-        solid_a: number of the solid; -1 for a half-space.
+        solid_a: number of the solid, -1 for a half-space.
         R_a: rotation from the frame of shape a to the world (3, 3).
         p_a: position of shape a in the world (3,) [m].
         solid_b: as solid_a.
@@ -181,8 +181,8 @@ def move_solid_pair(spin: Vec3, drift: Vec3, m: SolidPair) -> None:
     """Write the motion of solid a relative to solid b.
 
     Args:
-        spin: relative angular velocity, along world axes (3,) [rad/s].
-        drift: relative velocity at the world's origin (3,) [m/s].
+        spin: angular velocity of a relative to b, along world axes (3,) [rad/s].
+        drift: velocity of a relative to b at the world's origin (3,) [m/s].
         m: SOLID_PAIR record with `time_step`, changed.
     """
     m.turn = m.time_step * math.sqrt(spin[0] ** 2 + spin[1] ** 2 + spin[2] ** 2)
@@ -201,10 +201,17 @@ def move_solid_pair(spin: Vec3, drift: Vec3, m: SolidPair) -> None:
 def velocity_at(
     m: SolidPair, side: int, x: float, y: float, z: float
 ) -> tuple[float, float, float]:
-    """Return the velocity of an own point relative to the other solid, in the other frame [m/s].
+    """Return the velocity of a point of the own solid relative to the other solid [m/s].
 
-    side: 0 or 1.
-    x, y, z: the point, in the frame of the other solid [m].
+    Args:
+        m: SOLID_PAIR record.
+        side: own solid, 0 for a, 1 for b.
+        x: position of the point in the other solid's frame [m].
+        y: as `x`.
+        z: as `x`.
+
+    Returns:
+        (vx, vy, vz), along the axes of the other solid.
     """
     w, v = m.spin[side], m.drift[side]
     return (v[0] + w[1] * z - w[2] * y, v[1] + w[2] * x - w[0] * z, v[2] + w[0] * y - w[1] * x)
@@ -212,20 +219,24 @@ def velocity_at(
 
 @inner_kernel
 def to_other(m: SolidPair, side: int, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return the direction x, y, z of the own frame in the other frame."""
+    """Transform a direction (x, y, z) from the own solid's frame to the other solid's frame."""
     return matrix_times(m.R[side], x, y, z)
 
 
 @inner_kernel
 def point_in_other(m: SolidPair, side: int, p: Vec3) -> tuple[float, float, float]:
-    """Return a point `p` (3,) of the own frame in the other frame."""
+    """Transform a point `p` (3,) [m] from the own solid's frame to the other solid's frame."""
     x, y, z = to_other(m, side, p[0], p[1], p[2])
     return x + m.t[side, 0], y + m.t[side, 1], z + m.t[side, 2]
 
 
 @inner_kernel
 def edge_in_other(m: SolidPair, side: int, edge: Edge) -> tuple[float, ...]:
-    """Return start and direction of an own edge in the other frame."""
+    """Transform an edge from the own solid's frame to the other solid's frame.
+
+    Returns:
+        (x, y, z, dx, dy, dz): start and direction of the edge [m].
+    """
     d = edge.direction
     x, y, z = point_in_other(m, side, edge.start)
     ux, uy, uz = to_other(m, side, d[0], d[1], d[2])
@@ -245,9 +256,10 @@ def is_inside(
     nz: float,
     least: float,
 ) -> bool:
-    """Return whether the point x is inside the other solid, by a ray along n.
+    """Return whether the point x, y, z is inside the other solid, by a ray along n.
 
-    The ray must leave the solid after more than `least` [m]. Cylinders need no ray.
+    The point is inside if the ray leaves the solid after more than `least` [m]. Cylinders need no
+    ray.
     """
     other = polyhedra.solids[m.solid[1 - side]]
     if other.cylinder_radius > 0.0:
@@ -268,7 +280,7 @@ def feature_code(kind: int, number: Index) -> int:
 
 @inner_kernel
 def is_of_wholes(feature: int) -> bool:
-    """Return whether a contact's feature code belongs to whole solids (deep overlap)."""
+    """Return whether a contact's feature code stands for whole solids (deep overlap)."""
     return feature % 4 == A_SOLID
 
 
@@ -289,11 +301,10 @@ def add_candidate(
     nz: float,
     distance: float,
 ) -> None:
-    """Add a contact. If there is no room, the contact replaces the contact with the largest gap.
+    """Add a contact. If the list is full, the contact replaces the contact with the largest gap.
 
-    x, y, z: point of the own core [m].
-    nx, ny, nz: unit normal from the other solid to the own solid.
-    distance: distance of the cores along the normal [m].
+    x, y, z: point on the own core (the solid without its rounding) [m]. nx, ny, nz: unit normal
+    from the other solid to the own solid. distance: distance of the cores along the normal [m].
     """
     gap = distance - m.rounding[0] - m.rounding[1]
     index = m.count
@@ -325,5 +336,5 @@ def add_candidate(
 
 @inner_kernel
 def closes(m: SolidPair, gap: float, approach: float) -> bool:
-    """Return whether a gap is small, or closes in a step at a speed of approach [m/s]."""
+    """Return whether a gap [m] is small, or closes in this step at the speed `approach` [m/s]."""
     return gap <= m.calm or approach * m.time_step >= gap - m.calm

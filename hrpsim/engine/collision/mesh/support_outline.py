@@ -26,16 +26,20 @@ _FIRST = np.int64(0)
 
 @inner_kernel
 def outline_support(polyhedra: Polyhedra, m: SolidPair, side: int, slab: Metres) -> float:
-    """Write the outline of a solid's support to m.facing, and return the position of its end [m].
+    """Write the outline of a solid's support to m.facing.
 
-    Solid a reaches down the axis, solid b up the axis. Positions are measured against this
-    direction, so that the end of the solid has the smallest position.
+    The support is the set of points that are farthest along the axis. Solid a faces down the axis,
+    solid b up the axis. Positions are measured against this direction, so the farthest point has
+    the smallest position.
 
     Args:
         polyhedra: pool of solids.
         m: SOLID_PAIR record with the frames of the axis (`lay_axes`).
         side: 0 for solid a, 1 for solid b.
-        slab: distance from the end up to which a point belongs to the support [m].
+        slab: distance from the farthest point up to which a point belongs to the support [m].
+
+    Returns:
+        Position of the farthest point along the axis [m].
     """
     own, solid = m.facing[side], polyhedra.solids[m.solid[side]]
     sign = 1.0 if side == 0 else -1.0
@@ -166,7 +170,7 @@ def _wrap(own: Facing) -> None:
 
 @inner_kernel
 def is_over(outline: Facing, place: Vec3, tolerance: Metres) -> bool:
-    """Return whether a point lies over an outline, or past its rim by at most a tolerance [m]."""
+    """Return whether a point is inside an outline, or outside by at most a tolerance [m]."""
     count = outline.vertex_count
     if count == 1:
         return _squared(outline.vertices[0].place, place) <= tolerance * tolerance

@@ -51,9 +51,9 @@ def vertex_supports(
     nz: float,
     lean: float,
 ) -> bool:
-    """Return whether an own vertex is the extreme point of its surface along -n.
+    """Return whether an own vertex is the farthest point of its surface along -n.
 
-    lean: sine by which the surface around the vertex may be inclined beyond.
+    lean: tolerance, as the sine of the angle by which the surface may rise beyond the vertex.
     """
     x, y, z = transposed_times(m.R[side], nx, ny, nz)
     for s in range(polyhedra.vertices[vertex].first_spoke, polyhedra.vertices[vertex].last_spoke):
@@ -201,10 +201,10 @@ def meet_face(
 def over_face(
     polyhedra: Polyhedra, m: SolidPair, side: int, x: float, y: float, z: float, triangle: Index
 ) -> tuple[bool, int, float]:
-    """Return whether the own point x may have a contact with the face of a triangle.
+    """Return whether the own point x, y, z may have a contact with the face of a triangle.
 
     Returns:
-        (whether the point is over the face and near enough, concave edge beyond which the point is
+        (whether the point is over the face and near enough, concave edge that the point is beyond
         or -1, height over the face [m]).
     """
     face = polyhedra.triangles[triangle]
@@ -288,7 +288,10 @@ def comes_behind_edge(
     nz: float,
     gap: float,
 ) -> bool:
-    """Return whether the own point x, at `gap` along n, comes behind an edge within the step."""
+    """Return whether the own point x, y, z gets behind the faces of an edge within the step.
+
+    n: unit normal of the contact. gap: gap along n [m].
+    """
     dx, dy, dz = velocity_at(m, side, x, y, z)
     if not closes(m, gap, -(dx * nx + dy * ny + dz * nz)):
         return False
@@ -356,7 +359,10 @@ def meet_vertex(
     z: float,
     number: Index,
 ) -> None:
-    """Add the contact of the own vertex at x with vertex `number`, if both are nearest features."""
+    """Add the contact of two vertices if the vertices are the nearest features there.
+
+    x, y, z: own vertex, in the frame of the other solid [m]. number: vertex of the other solid.
+    """
     other = polyhedra.vertices[number]
     nx, ny, nz = x - other.position[0], y - other.position[1], z - other.position[2]
     distance = math.sqrt(nx * nx + ny * ny + nz * nz)

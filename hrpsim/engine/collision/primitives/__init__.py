@@ -3,5 +3,5 @@
 
 """Contacts of spheres, boxes, capsules, cylinders and planes, each pair by a closed form.
 
-Imports jit and the kinds of shapes.
+Imports compile and the kinds of shapes.
 """

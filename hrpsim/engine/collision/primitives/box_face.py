@@ -27,7 +27,11 @@ NO_SIDE = np.int64(-1)
 
 @inner_kernel
 def facing_axis(R: Mat3, nx: float, ny: float, nz: float) -> tuple[int, float]:
-    """Return the box axis (0..2) nearest to the direction n, and the signed cosine between them."""
+    """Return the axis of a box that is nearest to the unit direction n.
+
+    Returns:
+        (axis 0..2, cosine between n and the axis, of either sign).
+    """
     axis = 0
     cosine = nx * R[0, 0] + ny * R[1, 0] + nz * R[2, 0]
     for k in range(1, 3):
@@ -40,7 +44,7 @@ def facing_axis(R: Mat3, nx: float, ny: float, nz: float) -> tuple[int, float]:
 
 @inner_kernel
 def face_tolerance(axis: int, size_b: Vec3, half: float) -> float:
-    """Return the distance outside the face within which a point still counts [m].
+    """Return how far outside a box face a point may lie and still count as on the face [m].
 
     Args:
         axis: axis of the face (0..2).
@@ -133,13 +137,15 @@ def face_on_face(  # long: its parts share the face's twelve numbers
     size_a: Vec3, R_a: Mat3, size_b: Vec3, R_b: Mat3, p_b: Vec3, tx: float, ty: float, tz: float,
     nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the corners of the overlap of the facing faces of two boxes along n. Return how many.
+    """Write the corners of the overlap of the facing faces of two boxes, seen along n.
 
     The corners are vertices of a over the face of b, vertices of b under the face of a, and
     crossings of edges. An edge contact is such a crossing.
 
-    tx, ty, tz: centre of a relative to the centre of b [m].
-    nx, ny, nz: unit vector from b to a.
+    tx, ty, tz: centre of a relative to the centre of b [m]. nx, ny, nz: unit vector from b to a.
+
+    Returns:
+        The number of contacts.
     """
     axis_a, cosine_a = facing_axis(R_a, -nx, -ny, -nz)
     axis_b, cosine_b = facing_axis(R_b, nx, ny, nz)

@@ -4,11 +4,11 @@
 """One entry of a contact manifold, and codes for the features of the shapes that touch.
 
 Points are projected obliquely, along the contact normal, onto a box face or a cylinder cap. The
-bearing shape has centre p and axes R. Its plane is perpendicular to the axis `axis`, at the
-distance `half` from the centre, on the side given by the sign of `cosine` = n . axis. The unit
-vector n points from the bearing shape to the other shape. A point that is projected along n travels
-its gap along n. Plane coordinates (X, Y) [m] run along the next two axes from the middle of the
-plane. Positions are relative to p.
+shape with this plane is the bearing shape, with centre p and axes R. The plane is perpendicular to
+the axis `axis`, at the distance `half` from the centre, on the side given by the sign of `cosine` =
+n . axis. The unit vector n points from the bearing shape to the other shape. The gap of a point is
+the distance that it travels along n to the plane. Plane coordinates (X, Y) [m] run along the next
+two axes from the middle of the plane. Positions are relative to p.
 """
 
 import math
@@ -76,7 +76,13 @@ def clamp(value: float, half: float) -> float:
 def project_direction(
     x: float, y: float, z: float, axis: int, cosine: float, R: Mat3, nx: float, ny: float, nz: float
 ) -> tuple[float, float, float]:
-    """Return (X, Y, gap) that a displacement x, y, z adds to a projected point."""
+    """Return how a displacement of a point changes its plane coordinates and its gap.
+
+    x, y, z: displacement [m].
+
+    Returns:
+        (X, Y, gap): changes [m].
+    """
     gap = (x * R[0, axis] + y * R[1, axis] + z * R[2, axis]) / cosine
     x, y, z = x - gap * nx, y - gap * ny, z - gap * nz
     u = (axis + 1) % 3
@@ -89,7 +95,13 @@ def project_point(
     x: float, y: float, z: float, axis: int, cosine: float, half: float, R: Mat3, nx: float,
     ny: float, nz: float,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Return plane coordinates X, Y and the gap along n of the point x, y, z."""
+    """Project a point along n onto the plane of the bearing shape.
+
+    x, y, z: position relative to p [m].
+
+    Returns:
+        (X, Y, gap): coordinates in the plane and gap along n [m].
+    """
     height = half if cosine > 0.0 else -half
     return project_direction(
         x - height * R[0, axis], y - height * R[1, axis], z - height * R[2, axis],
@@ -103,9 +115,13 @@ def write_over_plane(
     cosine: float, half: float, R: Mat3, p: Vec3, sign: float, nx: float, ny: float, nz: float,
     margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the contact over plane point X, Y if its gap is within margin, and return the count.
+    """Write the contact over the plane point X, Y if its gap is within `margin` [m].
 
-    `sign` is +1 if the bearing shape is b, -1 if the bearing shape is a.
+    k: number of contacts written before. sign: +1 if the bearing shape is b, -1 if the bearing
+    shape is a.
+
+    Returns:
+        The number of contacts.
     """
     if gap > margin or k >= MAX_POINTS:
         return k
@@ -128,12 +144,15 @@ def write_over_plane(
 def nearest_on_axes(
     R_a: Mat3, half_a: float, R_b: Mat3, half_b: float, tx: float, ty: float, tz: float
 ) -> tuple[float, float]:
-    """Return the positions along the z axes of a and b [m] at which the axes are nearest.
+    """Return the positions at which two segments along the z axes of a and b are nearest [m].
 
-    The half lengths of the segments are half_a and half_b. For parallel segments, the nearest
-    points are in the middle of the overlap.
+    The segments reach from -half_a to half_a, and from -half_b to half_b [m]. For parallel
+    segments, the nearest points are in the middle of the overlap.
 
     tx, ty, tz: centre of a relative to the centre of b [m].
+
+    Returns:
+        (position along the axis of a, position along the axis of b), from the centres.
     """
     cosine = R_a[0, 2] * R_b[0, 2] + R_a[1, 2] * R_b[1, 2] + R_a[2, 2] * R_b[2, 2]
     along_a = tx * R_a[0, 2] + ty * R_a[1, 2] + tz * R_a[2, 2]
@@ -160,7 +179,13 @@ def nearest_on_axes(
 def axis_offset(
     R_a: Mat3, s: float, R_b: Mat3, t: float, tx: float, ty: float, tz: float
 ) -> tuple[float, float, float, float]:
-    """Return the vector from position t on axis b to position s on axis a, and its norm [m]."""
+    """Return the vector between two points on the z axes of a and b.
+
+    The vector leads from position t on axis b to position s on axis a.
+
+    Returns:
+        (x, y, z, norm) [m].
+    """
     x = tx + s * R_a[0, 2] - t * R_b[0, 2]
     y = ty + s * R_a[1, 2] - t * R_b[1, 2]
     z = tz + s * R_a[2, 2] - t * R_b[2, 2]

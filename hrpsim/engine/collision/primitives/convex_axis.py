@@ -122,16 +122,17 @@ def refine_axis(
     kind_a: int, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float,
     ty: float, tz: float, nx: float, ny: float, nz: float, separation: float, scratch: Matrix,
 ) -> tuple[float, ...]:  # fmt: skip
-    """Return (nx, ny, nz, separation, ax, ay, az) of the best axis reached from the guess n.
+    """Improve the separation axis from a first guess n.
 
-    The guess stays if nothing better is found. (ax, ay, az) is the point of core a in contact,
-    relative to the centre of b [m]. Without a cylinder the cores must be apart. If there is a
-    cylinder, a must be one.
+    The guess is returned if nothing better is found. Without a cylinder the cores must be apart. If
+    there is a cylinder, a must be a cylinder.
 
-    tx, ty, tz: centre of a relative to the centre of b [m].
-    nx, ny, nz: first guess, a unit vector from b to a.
-    separation: separation along the guess [m].
-    scratch: work (8, 3).
+    tx, ty, tz: centre of a relative to the centre of b [m]. nx, ny, nz: first guess, a unit vector
+    from b to a. separation: separation along the guess [m]. scratch: work (8, 3).
+
+    Returns:
+        (nx, ny, nz, separation, ax, ay, az): best axis, separation [m], and the point of core a in
+        contact, relative to the centre of b [m].
     """
     if kind_a == CAPSULE and kind_b == CAPSULE:
         s, _ = nearest_on_axes(R_a, size_a[1], R_b, size_b[1], tx, ty, tz)
@@ -334,10 +335,13 @@ def polish_axis(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
     nx: float, ny: float, nz: float,
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return (nx, ny, nz, separation): the local maximum of the separation near the guess n.
+    """Find the local maximum of the separation near the guess n, by Newton's method.
 
     Shape a is a cylinder. t is the centre of a relative to the centre of b [m]. n points from b to
     a.
+
+    Returns:
+        (nx, ny, nz, separation): unit vector and separation [m].
     """
     nx, ny, nz = _moved(size_a, R_a, kind_b, size_b, R_b, nx, ny, nz, 0.0, 0.0, 0.0, _NEAR_RIDGE)
     value, Gx, Gy, Gz, first, second = _smooth_terms(
@@ -368,7 +372,11 @@ def contact_point(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
     nx: float, ny: float, nz: float,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Return the point of cylinder a nearest to b along the axis n, relative to the centre of b."""
+    """Return the point of cylinder a that is nearest to b along the axis n.
+
+    Returns:
+        (x, y, z), relative to the centre of b [m].
+    """
     _, rx, ry, rz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     cosine = nx * ex + ny * ey + nz * ez

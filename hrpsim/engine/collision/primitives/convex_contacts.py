@@ -277,11 +277,13 @@ def box_axis(
     tz: float,
     margin: Metres,
 ) -> tuple[float, float, float, float]:
-    """Return (nx, ny, nz, separation) of the axis along which two boxes overlap least.
+    """Find the axis along which two boxes overlap least.
 
-    t is the centre of a relative to the centre of b [m], and n points from b to a. The separation
-    is negative in overlap. The search ends early if an axis with a separation above `margin` is
-    found.
+    t is the centre of a relative to the centre of b [m]. The search ends early if an axis with a
+    separation above `margin` [m] is found.
+
+    Returns:
+        (nx, ny, nz, separation): unit vector from b to a, and separation [m], negative in overlap.
     """
     a0, a1, a2 = size_a[0], size_a[1], size_a[2]
     b0, b1, b2 = size_b[0], size_b[1], size_b[2]
@@ -362,9 +364,9 @@ def certified(count: int, gap: Vector, separation: float, tolerance: float) -> b
 
 @inner_kernel
 def bound_gaps(count: int, separation: float, out: Manifold) -> None:
-    """Raise smaller gaps to the separation of the shapes.
+    """Raise gaps that are below the separation of the shapes to the separation [m].
 
-    A feature that just misses the other feature may have a gap below the separation.
+    A point beside the touching feature may have a gap below the separation.
     """
     for k in range(count):
         out.gap[k] = max(out.gap[k], separation)

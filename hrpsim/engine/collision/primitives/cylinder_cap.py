@@ -93,12 +93,11 @@ def line_on_cap(
     count: int, mx: float, my: float, mz: float, hx: float, hy: float, hz: float, size: Vec3,
     R: Mat3, p: Vec3, sign: float, nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Add the ends of the part of a generatrix that lies over the facing cap of a cylinder.
+    """Add the contacts of a cylinder's cap with the part of a line that lies over the cap.
 
-    mx, my, mz: middle of the line, relative to the cylinder's centre p [m].
-    hx, hy, hz: half vector of the line [m].
-    sign: +1 if the cylinder is b, -1 if the cylinder is a.
-    nx, ny, nz: unit vector from the cylinder to the other shape.
+    mx, my, mz: middle of the line, relative to the cylinder's centre p [m]. hx, hy, hz: half vector
+    of the line [m]. sign: +1 if the cylinder is b, -1 if the cylinder is a. nx, ny, nz: unit vector
+    from the cylinder to the other shape. Contacts are at the ends of this part.
     """
     radius = size[0]
     wide = radius * (1.0 + RIM_TOLERANCE)

@@ -43,12 +43,13 @@ _NEARLY_PARALLEL = 0.1
 def generatrix(
     kind: int, size: Vec3, R: Mat3, cx: float, cy: float, cz: float, ox: float, oy: float, oz: float
 ) -> tuple[bool, float, float, float, float, float, float]:
-    """Return (some, mx, my, mz, hx, hy, hz): the generatrix that faces the unit direction o.
+    """Find the line on the surface of a capsule or cylinder that faces the unit direction o.
 
-    A cylinder whose cap faces o squarely has no generatrix: `some` is False.
+    cx, cy, cz: centre of the shape relative to the centre of b [m]. ox, oy, oz: unit direction.
 
-    cx, cy, cz: centre of the shape relative to the centre of b [m].
-    ox, oy, oz: unit direction.
+    Returns:
+        (whether there is such a line, mx, my, mz, hx, hy, hz): middle m relative to the centre of
+        b, and half vector h [m]. A cylinder whose cap faces o has no such line.
     """
     hx, hy, hz = size[1] * R[0, 2], size[1] * R[1, 2], size[1] * R[2, 2]
     reach = size[0]
@@ -64,7 +65,19 @@ def gap_moved(
     gap: float, rate: float, along: float, X: float, Y: float, moved_X: float, moved_Y: float,
     dX: float, dY: float,
 ) -> float:  # fmt: skip
-    """Return the gap [m] of a line after its point at t = `along` moves from X, Y to the rim."""
+    """Return the gap at a point of a line after the point is moved along the line to a rim [m].
+
+    Args:
+        gap: gap at the line's start [m].
+        rate: change of the gap from the start to the end of the line [m].
+        along: position of the point, 0 at the start, 1 at the end.
+        X: plane coordinates of the point [m].
+        Y: as `X`.
+        moved_X: coordinates of the moved point [m].
+        moved_Y: as `moved_X`.
+        dX: extent of the line along X [m].
+        dY: extent of the line along Y [m].
+    """
     squared = dX * dX + dY * dY
     if squared > 0.0 and (X != moved_X or Y != moved_Y):
         change = ((moved_X - X) * dX + (moved_Y - Y) * dY) / squared
@@ -125,8 +138,8 @@ def line_on_line(
 ) -> int:  # fmt: skip
     """Add the contacts at both ends of the overlap of two nearly parallel generatrices.
 
-    The lines have middles a, b and half vectors f, g [m]. If the lines miss each other sideways,
-    the gap is the gap of round surfaces whose radii add up to `curvature_radius` [m].
+    The lines have middles a, b and half vectors f, g [m]. If the lines are offset sideways, the gap
+    is the gap of two round surfaces there. `curvature_radius` is the sum of the radii [m].
     """
     half_a = math.sqrt(fx * fx + fy * fy + fz * fz)
     half_b = math.sqrt(gx * gx + gy * gy + gz * gz)

@@ -125,7 +125,9 @@ def passes_over(
 
 @inlined_kernel
 def depth_in_springs(sink: float, along: float, time_step: float) -> float:
-    """Return the largest depth of a body in a face with penalty contacts until the step ends [m].
+    """Return a bound on the depth that a body can reach in a face by the end of the step [m].
+
+    Penalty contacts let the body sink into the shapes that bear it.
 
     Args:
         sink: depth in other penalty contacts at the start of the last step [m].
@@ -210,7 +212,7 @@ def _is_hidden(
 
 @inner_kernel
 def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Seconds) -> int:
-    """Drop the contacts of two primitives that a face makes impossible.
+    """Drop contacts of two primitives on hidden sides (see the docstring of the module).
 
     work.spin and work.drift are the motion of a relative to b. work.sink is the depth of both
     bodies in penalty contacts.
@@ -220,7 +222,7 @@ def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Secon
         b: SHAPE record of b.
         count: number of contacts.
         work: MANIFOLD record with both shapes.
-        time_step: [s].
+        time_step: time step [s].
 
     Returns:
         The number of contacts that are left.

@@ -91,11 +91,14 @@ def round_axis(
     ty: float,
     tz: float,
 ) -> tuple[float, float, float, float]:
-    """Return (nx, ny, nz, separation): the best guess for the cores of a round shape a and any b.
+    """Return the best first guess of the separation axis for the cores of two shapes.
 
-    n points from b to a.
+    Shape a is a capsule or cylinder, and shape b has any kind.
 
     tx, ty, tz: centre of a relative to the centre of b [m].
+
+    Returns:
+        (nx, ny, nz, separation): unit vector from b to a, and separation along it [m].
     """
     nx, ny, nz, best = 0.0, 0.0, 1.0, -math.inf
     dx = dy = dz = 0.0

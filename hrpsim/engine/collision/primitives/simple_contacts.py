@@ -3,7 +3,7 @@
 
 """Contacts of a shape (a) with a half-space that fills z <= 0 of its frame, or a sphere (b).
 
-Arguments and outputs are the same as of hrpsim.engine.collision.manifold.collide.
+hrpsim.engine.collision.manifold.collide explains the arguments and the output.
 """
 
 import math
@@ -120,7 +120,7 @@ def capsule_on_plane(
 def cylinder_on_plane(
     size_a: Vec3, R_a: Mat3, p_a: Vec3, R_b: Mat3, p_b: Vec3, margin: Metres, out: Manifold
 ) -> int:
-    """Write the rim points of a cylinder within margin of a half-space. Return how many.
+    """Write the rim points of a cylinder within margin of a half-space. Return their number.
 
     Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
     or on its rim. A cap that faces the plane, and is within the margin as a whole, also gives four

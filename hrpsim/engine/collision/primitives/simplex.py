@@ -69,12 +69,15 @@ def weight_of(k: Index, weights: tuple[float, float, float, float]) -> float:
 def keep_spanning(
     W: Matrix, count: int, weights: tuple[float, float, float, float]
 ) -> tuple[int, float, float, float]:
-    """Move the vertices that span the nearest point to the front. Return how many, and the point.
+    """Move the vertices of a simplex that have a non-zero weight to the front.
 
     Args:
-        W: vertices (4, 3), the first `count` of which have a weight.
+        W: vertices (4, 3), the first `count` of which have a weight. Changed.
         count: number of vertices.
         weights: weights from `nearest_weights` (4).
+
+    Returns:
+        (number of these vertices, x, y, z of the nearest point).
     """
     kept = np.int64(0)
     x = y = z = 0.0

@@ -31,7 +31,11 @@ def _side(cosine: float) -> float:
 
 @inner_kernel
 def radial_direction(R: Mat3, ox: float, oy: float, oz: float) -> tuple[float, float, float, float]:
-    """Return (x, y, z, sine) of the unit vector perpendicular to the z axis of R, nearest to o."""
+    """Return the unit vector perpendicular to the z axis of R that is nearest to the unit vector o.
+
+    Returns:
+        (x, y, z, sine of the angle between o and the z axis).
+    """
     cx = ox * R[0, 0] + oy * R[1, 0] + oz * R[2, 0]
     cy = ox * R[0, 1] + oy * R[1, 1] + oz * R[2, 1]
     sine = math.sqrt(cx * cx + cy * cy)
@@ -48,7 +52,7 @@ def radial_direction(R: Mat3, ox: float, oy: float, oz: float) -> tuple[float, f
 
 @inner_kernel
 def core_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) -> float:
-    """Return the extent of a core along the unit vector n from its centre [m]."""
+    """Return the extent of a core along the unit vector n , from its centre to its support [m]."""
     cz = abs(nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2])
     if kind == CAPSULE:
         return size[1] * cz
@@ -97,5 +101,5 @@ def support(
 
 @inner_kernel
 def extent_sum(size: Vec3) -> float:
-    """Return the sum of a shape's size parameters, a length in proportion to the shape [m]."""
+    """Return the sum of a shape's size parameters [m], as a scale for tolerances."""
     return size[0] + size[1] + size[2]

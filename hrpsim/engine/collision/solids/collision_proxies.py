@@ -28,7 +28,7 @@ _thickness: weakref.WeakKeyDictionary[Mesh, float] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
-    """Return the polyhedral solid of a geometry in the shape's frame. Equal meshes share one."""
+    """Return the polyhedral solid of a geometry in the shape's frame. Equal meshes share it."""
     if isinstance(geometry, Mesh):
         same = _equal.setdefault(geometry.digest, geometry)
         if same not in _made:
@@ -55,7 +55,7 @@ def proxy(geometry: Geometry) -> Polyhedra:
 
 
 def mesh_thickness(mesh: Mesh) -> float:
-    """Return the thickness that 90 % of a mesh's surface area reach or exceed [m]."""
+    """Return the thickness that is reached or exceeded on 90 % of a mesh's surface area [m]."""
     if isinstance(mesh, HeightField):
         return field_thickness(mesh)
     if mesh not in _thickness:
@@ -84,7 +84,10 @@ def _prism(outline: np.ndarray, half: float) -> Polyhedra:
 
 
 def solid_key(geometry: Geometry) -> object:
-    """Return a key that geometries with the same solid share, or None if no solid is needed."""
+    """Return the key that identifies the solid of a geometry, or None if no solid is needed.
+
+    Geometries with equal keys share one solid.
+    """
     if isinstance(geometry, Plane):
         return None
     if isinstance(geometry, Mesh):
@@ -93,10 +96,12 @@ def solid_key(geometry: Geometry) -> object:
 
 
 def solids_of(geometries: list[Geometry]) -> tuple[Polyhedra, np.ndarray]:
-    """Return the pool of a world's solids, and the number of each shape's solid in the pool.
+    """Return the pool of all solids that a world's shapes need.
 
-    The number is -1 if a shape needs no solid. A world without meshes needs none. Equal primitives
-    share a solid.
+    Only worlds with meshes need solids. Equal primitives share a solid.
+
+    Returns:
+        (pool, number of each shape's solid in the pool or -1).
     """
     numbers = np.full(len(geometries), -1, dtype=np.int64)
     parts: list[Polyhedra] = []

@@ -267,10 +267,11 @@ def _own_features(triangles, sharp, convex) -> None:
 
 
 def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return the NODE records over boxes with corners lower, upper (n, 3) [m], the root first.
+    """Build a balanced bounding tree over boxes, and return its NODE records, the root first.
 
-    Every split halves the boxes by their centres along the axis of largest spread. The tree is
-    therefore balanced.
+    Every split halves the boxes by their centres along the axis of largest spread.
+
+    lower, upper: corners of the boxes (n, 3) [m].
     """
     nodes = np.zeros(2 * len(lower) - 1, dtype=NODE)
     nodes["child"] = nodes["triangle"] = -1

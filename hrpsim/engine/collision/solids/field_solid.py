@@ -55,7 +55,7 @@ def field_solid(field: HeightField) -> Polyhedra:
 
 
 def field_thickness(field: HeightField) -> float:
-    """Return the thickness that 90 % of a height field's area reach or exceed [m].
+    """Return the thickness that is reached or exceeded on 90 % of a height field's area [m].
 
     Up to 50 000 evenly spread cells are sampled.
     """
@@ -110,7 +110,7 @@ def _without_tree(field: HeightField) -> Polyhedra:
 
 @kernel
 def steepest_slope(polyhedra: Polyhedra) -> float:
-    """Return the largest slope of the first field of the pool."""
+    """Return the largest slope of the first height field of the pool [m/m]."""
     grid, steepest = polyhedra.grids[0], 0.0
     for i in range(grid.cells[0]):
         for j in range(grid.cells[1]):
@@ -144,14 +144,15 @@ def sample_depths(polyhedra: Polyhedra, every: int, depth_out: Vector, area_out:
 def bound_tiles(
     polyhedra: Polyhedra, lower: Matrix, upper: Matrix, inner_lower: Matrix, inner_upper: Matrix
 ) -> None:
-    """Write bounds of each tile (n, 3) of the first field of the pool [m].
+    """Write bounding boxes of each tile of the first field of the pool.
 
     Args:
         polyhedra: pool of solids.
-        lower: lower corner of the surface, written.
-        upper: upper corner of the surface, written.
-        inner_lower: lower corner of the surface and of its depth inward, written.
-        inner_upper: upper corner, as `inner_lower`.
+        lower: lower corners of the boxes around the surface (n, 3) [m], written.
+        upper: upper corners, written.
+        inner_lower: lower corners of the boxes around the surface and the terrain beneath, down to
+            the depth of the faces (n, 3) [m], written.
+        inner_upper: upper corners, written.
     """
     grid = polyhedra.grids[0]
     for tile in range(lower.shape[0]):
@@ -184,9 +185,9 @@ def bound_tiles(
 
 @kernel
 def find_facets(polyhedra: Polyhedra) -> None:
-    """Write the facet of each face of the first field of the pool.
+    """Write the facet number of each face of the first field of the pool.
 
-    Connected coplanar faces have one facet, which is the smallest number of these faces.
+    Connected coplanar faces form one facet. Its number is the smallest number of these faces.
     """
     grid, facets = polyhedra.grids[0], polyhedra.facets
     for k in range(facets.shape[0]):

@@ -20,8 +20,8 @@ from hrpsim.engine.compile.kernel_types import Grid, Index
 def depth_of_face(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, face: int) -> float:
     """Return the largest depth at which a vertex has a contact with a face of cell (i, j) [m].
 
-    The thickness is the smallest along four rays inward, from the middle and from halfway to each
-    corner.
+    The depth is half the terrain's smallest thickness along four inward rays. The rays start in the
+    middle of the face and halfway from the middle to each corner.
     """
     x, y = slopes(polyhedra, grid, i, j, face)
     if (x * x + y * y) * grid.steepest * grid.steepest < 1.0:

@@ -71,7 +71,11 @@ def normal_of_face(
 
 @inlined_kernel
 def face_of_ring(grid: Grid, i: Index, j: Index, r: Index) -> tuple[int, int, int]:
-    """Return cell and number of face r of the ring around point (i, j), face -1 if absent."""
+    """Return the face r in the ring of faces around point (i, j).
+
+    Returns:
+        (i, j of the cell, number of the face in the cell or -1 if there is no such face).
+    """
     cell_i, cell_j = i + _CELL_I[r], j + _CELL_J[r]
     there = 0 <= cell_i < grid.cells[0] and 0 <= cell_j < grid.cells[1]
     return cell_i, cell_j, (_FACE[r] if there else -1)
@@ -79,7 +83,7 @@ def face_of_ring(grid: Grid, i: Index, j: Index, r: Index) -> tuple[int, int, in
 
 @inlined_kernel
 def runs_away(grid: Grid, i: Index, j: Index, r: Index) -> bool:
-    """Return whether edge r of point (i, j) runs away from the point."""
+    """Return whether edge r of grid point (i, j) is directed away from the point."""
     left_i, left_j, left = face_of_ring(grid, i, j, (r + 5) % 6)
     right_i, right_j, right = face_of_ring(grid, i, j, r)
     if left < 0 or right < 0:
@@ -93,7 +97,7 @@ def runs_away(grid: Grid, i: Index, j: Index, r: Index) -> bool:
 def place_edge(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, edge_out: Edge
 ) -> bool:
-    """Write position, normals and inward directions of edge r of point (i, j).
+    """Write position, face normals and inward directions of edge r of point (i, j).
 
     Returns:
         Whether the edge is on the boundary. Its second face is then a vertical wall.

@@ -4,9 +4,9 @@
 """Polyhedral solids as flat pools for the kernels: vertices, edges, triangles, bounding boxes.
 
 Sphere, capsule, box and cylinder have proxies here for their contacts with meshes. A sphere is a
-point and a capsule a segment, each with a rounding radius. A box is the box itself. A cylinder
-keeps its radius and half length, from which engine.collision.mesh.cylinder_contacts makes features.
-A prism replaces the cylinder in searches of distances.
+point and a capsule a segment, each with a rounding radius. A box is the box itself. A cylinder is
+stored by radius and half length, from which engine.collision.mesh.cylinder_contacts makes features.
+Distance searches replace the cylinder by a prism.
 """
 
 from typing import NamedTuple
@@ -179,7 +179,7 @@ _FIRST = {  # fields that are indices into a pool
 
 
 class Polyhedra(NamedTuple):
-    """A pool of one or more solids; indices count from the start of each array."""
+    """A pool of one or more solids. Indices count from the start of each array."""
 
     vertices: np.ndarray  # VERTEX
     spokes: np.ndarray  # SPOKE
@@ -196,13 +196,13 @@ class Polyhedra(NamedTuple):
 
 
 def no_grids() -> list[np.ndarray]:
-    """Return the last fields of Polyhedra without a height field."""
+    """Return empty height-field arrays, the last fields of a Polyhedra without height fields."""
     names = ("grids", "heights", "facets", "tiles", "slots")
     return [np.zeros(0, dtype=POOLS[name]) for name in names]
 
 
 def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
-    """Return one pool of all parts, with shifted indices."""
+    """Join several pools to one pool, with shifted indices."""
     joined = Polyhedra(
         **{
             name: np.concatenate([np.zeros(0, kind), *(getattr(part, name) for part in parts)])
@@ -218,7 +218,12 @@ def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
 
 
 def shift(part: Polyhedra, first: dict[str, int]) -> None:
-    """Shift the indices of a part for a place after `first` entries."""
+    """Shift the indices of a pool that is appended to another pool.
+
+    Args:
+        part: pool to append, changed.
+        first: number of entries before this pool, for each array.
+    """
     part.vertices["first_spoke"] += first["spokes"]
     part.vertices["last_spoke"] += first["spokes"]
     part.spokes["to"] += np.where(part.spokes["to"] >= 0, first["vertices"], 0)

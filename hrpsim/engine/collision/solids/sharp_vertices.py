@@ -27,9 +27,9 @@ def find_sharp(
 
     Args:
         vertices: VERTEX records (n,).
-        spokes: pool of spokes.
+        spokes: SPOKE records of all vertices: the edges that leave each vertex.
         possible: whether each vertex is to be tested (n,).
-        scratch: work (4, 3).
+        scratch: work space (4, 3).
         sharp_out: 1 for a sharp vertex, else 0 (n,), written.
     """
     for v in range(vertices.shape[0]):
@@ -48,9 +48,9 @@ def is_sharp(spokes: Records[Spoke], first: Index, last: int, scratch: Matrix) -
     Keerthi (GJK) finds the point of the hull nearest to the origin.
 
     Args:
-        spokes: pool of spokes.
-        first: first spoke of the vertex.
-        last: end of the spokes of the vertex.
+        spokes: SPOKE records of all vertices.
+        first: index of the first spoke of the vertex.
+        last: index after the last spoke of the vertex.
         scratch: work (4, 3).
     """
     if last - first < 3:

@@ -47,25 +47,28 @@ _VERTICES, _EDGES, _TRIANGLES = (
 
 @inlined_kernel
 def tile_origin(grid: Grid, tile: Index) -> tuple[int, int]:
-    """Return the first point of a tile."""
+    """Return the grid indices (i, j) of the first point of a tile."""
     return tile // grid.tiles[1] * TILE_SIDE, tile % grid.tiles[1] * TILE_SIDE
 
 
 @inlined_kernel
 def vertex_of(grid: Grid, slot: Index, a: Index, b: Index) -> int:
-    """Return the vertex of point (a, b) of the tile in a slot."""
+    """Return the index of the vertex at point (a, b) of the tile that is stored in a slot."""
     return grid.first_vertex + slot * _VERTICES + a * _ROW + b
 
 
 @inlined_kernel
 def edge_of(grid: Grid, slot: Index, a: Index, b: Index, kind: Index) -> int:
-    """Return the edge of a kind at point (a, b) of the tile in a slot."""
+    """Return the index of an edge at point (a, b) of the tile that is stored in a slot.
+
+    kind: 0, 1 or 2 for the edges that the point owns.
+    """
     return grid.first_edge + slot * _EDGES + 3 * (a * _ROW + b) + kind
 
 
 @inlined_kernel
 def triangle_of(grid: Grid, slot: Index, a: Index, b: Index, face: int) -> int:
-    """Return the triangle of a face of cell (a, b) of the tile in a slot."""
+    """Return the index of a triangle (face 0 or 1) of cell (a, b) of the tile stored in a slot."""
     return grid.first_triangle + slot * _TRIANGLES + 2 * (a * TILE_SIDE + b) + face
 
 

@@ -15,7 +15,7 @@ _NODES = np.int64(TILE_ROOM["nodes"])
 
 @inlined_kernel
 def root_of(grid: Grid, slot: Index) -> int:
-    """Return the root of the tile in a slot."""
+    """Return the index of the root node of the tile that is stored in a slot."""
     return grid.first_node + slot * _NODES
 
 

@@ -26,14 +26,20 @@ from hrpsim.engine.compile.kernel_types import Grid, Index, Solid, SolidNode
 
 @inner_kernel
 def open_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
-    """Return the root of a tile's tree, for a tile's node (`child` is at most TILE)."""
+    """Return the root node of a tile's bounding tree, and write the tile's records if absent.
+
+    node: node of the field's tree that represents the tile. The field `child` is at most TILE.
+    """
     grid = polyhedra.grids[TILE - node.child]
     return root_of(grid, _slot_of(polyhedra, grid, node.triangle))
 
 
 @inner_kernel
 def hold_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
-    """Return the root of a tile's tree as `open_tile`, and lock the tile until the next call."""
+    """Return the root node of a tile's bounding tree, as `open_tile`, and lock the tile.
+
+    The tile stays locked until the next call.
+    """
     grid = polyhedra.grids[TILE - node.child]
     grid.held = _slot_of(polyhedra, grid, node.triangle)
     return root_of(grid, grid.held)

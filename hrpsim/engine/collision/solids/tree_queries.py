@@ -98,9 +98,13 @@ def first_hit(
     dz: float,
     stack: Indices,
 ) -> tuple[float, int]:
-    """Return the distance to the first hit of a ray in the frame of a solid, and the hit triangle.
+    """Find the first hit of a ray on a solid.
 
-    Without a hit the distance is infinite and the triangle -1. `stack` (STACK_DEPTH,) is work.
+    x, y, z: start [m], dx, dy, dz: unit direction, in the frame of the solid. stack: work
+    (STACK_DEPTH,).
+
+    Returns:
+        (distance [m], triangle). Without a hit the distance is infinite and the triangle is -1.
     """
     nearest, first = math.inf, NO_HIT
     stack[0] = polyhedra.solids[solid].root
@@ -137,9 +141,10 @@ def first_hit_of_convex(
     dz: float,
     stack: Indices,
 ) -> tuple[float, int]:
-    """Return the same as `first_hit` for a ray from outside a convex solid.
+    """Find the first hit of a ray on a convex solid from outside.
 
-    The triangle `known` of the solid is tried first. Such a ray enters through one triangle only.
+    Such a ray enters through one triangle only, so the triangle `known` is tested first. Arguments
+    and result are explained at `first_hit`.
     """
     n = polyhedra.triangles[known].normal
     if n[0] * dx + n[1] * dy + n[2] * dz < 0.0:
@@ -151,9 +156,9 @@ def first_hit_of_convex(
 
 @kernel
 def measure_thickness(polyhedra: Polyhedra, stack: Indices, thickness_out: Vector) -> None:
-    """Write the thickness of a single solid beneath each triangle [m], infinite if unbounded.
+    """Write the thickness of a single solid beneath each triangle [m], infinite if open.
 
-    The thickness is the smallest along four rays inward.
+    The thickness is the smallest distance to the opposite surface along four inward rays.
 
     Args:
         polyhedra: pool of solids.
@@ -193,7 +198,7 @@ def new_stack() -> np.ndarray:
 def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> int:
     """Return the vertex of a convex solid farthest along a direction, by hill climbing.
 
-    The search moves along edges, from `vertex` on.
+    The search starts at `vertex` and moves along edges. x, y, z: direction in the solid's frame.
     """
     p = polyhedra.vertices[vertex].position
     best = x * p[0] + y * p[1] + z * p[2]
@@ -281,10 +286,10 @@ def _reach_of_box(node: SolidNode, x: float, y: float, z: float) -> float:
 
 @inner_kernel
 def boxes_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
-    """Return a lower bound of the distance of two nodes' boxes [m].
+    """Return a lower bound of the distance of the boxes of two tree nodes [m].
 
-    The bound is the distance of one box from the bounding box of the other, along the axes of the
-    first. The larger result of both orders counts.
+    The bound is the distance of one box from the bounding box of the other along the first box's
+    axes. Both orders are computed, and the larger bound is returned.
     """
     a, half_a, b, half_b = node_a.center, node_a.half, node_b.center, node_b.half
     along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
@@ -293,7 +298,7 @@ def boxes_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
 
 @inner_kernel
 def skins_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
-    """Return a lower bound of the distance of two nodes' surfaces, as `boxes_apart` [m]."""
+    """Return a lower bound of the distance of the surfaces in two tree nodes [m]."""
     a, half_a = node_a.skin_center, node_a.skin_half
     b, half_b = node_b.skin_center, node_b.skin_half
     along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
@@ -318,7 +323,10 @@ def _squared_gap(
 
 @inner_kernel
 def split_first(box_a: SolidNode, box_b: SolidNode) -> bool:
-    """Return whether to descend into node a rather than node b: the larger inner node first."""
+    """Return whether a search of two trees descends into node a rather than node b.
+
+    The larger inner node is split first.
+    """
     if box_a.child < 0 or box_b.child < 0:
         return box_b.child < 0
     size_a = box_a.half[0] + box_a.half[1] + box_a.half[2]
@@ -361,12 +369,10 @@ def is_near_surface(
     distance: float,
     stack: Indices,
 ) -> bool:
-    """Return whether a point is nearer to a solid's surface than a distance.
+    """Return whether a point is within a distance of a solid's surface.
 
-    solid: number of the solid.
-    x, y, z: the point, in the solid's frame [m].
-    distance: [m].
-    stack: work (STACK_DEPTH,).
+    solid: number of the solid. x, y, z: the point, in the solid's frame [m]. distance: [m]. stack:
+    work (STACK_DEPTH,).
     """
     stack[0] = polyhedra.solids[solid].root
     waiting = 1

@@ -3,12 +3,12 @@
 
 """Newton steps with a fixed active-set state of each contact, which converge near a solution.
 
-A contact is open, sticks or slips. Multiplier (impulse) and velocity with a small penalty decide
-the state. A sticking contact gets velocity 0, up to a large penalty on the change of its impulse,
-which regularises redundant contacts. A slipping contact has the friction impulse mu l_n d, with the
-normal impulse l_n. The direction d turns with the contact's velocity (a primal-dual active set,
-Hüeber & Wohlmuth 2005 and Alart & Curnier 1991). Steps are not shortened. Far from a solution the
-steps may diverge, and are then abandoned.
+A contact is open, sticks or slips. The state follows from the multiplier (impulse) minus a small
+penalty times the velocity. A sticking contact gets velocity 0, up to a large penalty on the change
+of its impulse, which regularises redundant contacts. A slipping contact has the friction impulse mu
+l_n d, with the normal impulse l_n. The direction d turns with the contact's velocity (a primal-dual
+active set, Hüeber & Wohlmuth 2005 and Alart & Curnier 1991). Steps have full length. Far from a
+solution the steps may diverge. The method then stops.
 """
 
 from __future__ import annotations
@@ -110,7 +110,10 @@ def try_active_sets(
 
 @inner_kernel
 def step_with_states_held(system: NewtonSystem) -> None:
-    """Take a Newton step with the states set by `hold_states`. The factor must be up to date."""
+    """Take a Newton step with the states that `hold_states` has set.
+
+    The factor must be up to date.
+    """
     capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
     for k in range(capacity.constraints):
@@ -126,11 +129,14 @@ def step_with_states_held(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def hold_states(penalty: float, system: NewtonSystem) -> bool:
-    """Choose the state of every constraint block. Return whether the factor is out of date.
+    """Choose open, stick or slip for every constraint block.
 
     Args:
         penalty: penalty on sticking contacts, a multiple of the smallest mass.
         system: problem of the island.
+
+    Returns:
+        Whether the factor is out of date.
     """
     changed = False
     for k in range(system.capacity[0].constraints):
@@ -140,14 +146,14 @@ def hold_states(penalty: float, system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def hold_state(constraint: Constraint, penalty: float) -> bool:
-    """Choose the state of a constraint block. Write the required change of impulse and its slope.
+    """Choose open, stick or slip for a block. Write the required impulse change and its slope.
 
     Args:
         constraint: record of the constraint block.
         penalty: penalty on sticking contacts, a multiple of the smallest mass.
 
     Returns:
-        Whether the slope differs from the slope for which the factor was made.
+        Whether the slope differs from the slope that the factor contains.
     """
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     for r in range(constraint.size):

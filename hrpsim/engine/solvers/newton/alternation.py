@@ -3,11 +3,11 @@
 
 """Alternate Newton steps with a moderate penalty, sweeps over violated contacts, and clusters.
 
-The active-set states of a few contacts are often wrong, for example of contacts that have just met
-or share a load with neighbours. With a large penalty, wrong states would disturb all other
-contacts. With a moderate penalty they do little harm. Sweeps over the violated contacts find better
-states. Near a solution, small problems of clusters do the same (clusters). The penalty grows after
-each step with progress.
+The assumed states (open, stick, slip) of a few contacts are often wrong. Examples are contacts that
+have just met or share a load with neighbours. With a large penalty, wrong states would disturb all
+other contacts. With a moderate penalty their effect is small. Sweeps over the violated contacts
+find better states. Near a solution, small problems of a few trees do the same (clusters.py). The
+penalty grows after each step with progress.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def alternate(
     system: NewtonSystem,
     part: NewtonSystem,
 ) -> tuple[int, float]:
-    """Search from the best multipliers on, and return (factorisations, least error [m/s]).
+    """Search for a solution, starting from the best multipliers.
 
     The work on clusters is counted as factorisations of the island. The search ends when a cluster
     would contain most of the island.
@@ -68,6 +68,9 @@ def alternate(
         best: error of the best multipliers so far [m/s].
         system: problem of the island.
         part: arrays for the problem of one cluster.
+
+    Returns:
+        (number of factorisations, least error [m/s]).
     """
     go_to_best(system)
     list_constraints(system)

@@ -4,7 +4,7 @@
 """Block-sparse L U without pivoting, for a symmetric structure with unsymmetric values.
 
 Block column k has a block for each later column i that is coupled to k. `upper` holds the block (k,
-i) (size of k, size of i). `lower` holds the block (i, k) at the same place, transposed, so both
+i) (size of k, size of i). `lower` holds the block (i, k), transposed, at the same index. Both
 blocks have the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`.
 Blocks of free bodies, 6 by 6, are computed row by row in registers of eight numbers. Arrays
 therefore have spare entries behind the last block and behind a right side (`spatial.simd`).
@@ -34,7 +34,11 @@ from hrpsim.engine.spatial.simd import (
 
 @inner_kernel
 def factorise_lu(structure: Columns, upper: Vector, lower: Vector) -> bool:
-    """Replace the blocks of a matrix by its factors' blocks and return whether pivots are valid."""
+    """Replace the blocks of a matrix by the blocks of its factors L and U.
+
+    Returns:
+        Whether all pivots are valid.
+    """
     for k in range(structure.counts[0].node_count):
         if not _eliminate_column(structure, k, upper, lower):
             return False
@@ -255,7 +259,7 @@ def _take_six(
 
 @inner_kernel
 def solve_lu(structure: Columns, upper: Vector, lower: Vector, x: Vector) -> None:
-    """Replace the right side `x` (coordinates + lanes,) by the solution."""
+    """Solve a linear system by its factors. `x` (coordinates + lanes,) is input and output."""
     count = structure.counts[0].node_count
     for k in range(count):
         _solve_forward(structure, structure.columns[k], upper, lower, x)

@@ -59,8 +59,8 @@ def solve_clusters(least: float, tolerance: float, system: NewtonSystem, part: N
         part: arrays for the problem of one cluster.
 
     Returns:
-        The approximate number of multiplications, or JAMMED if the worst cluster already has too
-        many trees.
+        The approximate number of multiplications, or JAMMED if the worst cluster has too many
+        trees.
     """
     trees, work = system.trees, JAMMED
     for node in range(system.capacity[0].nodes):

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint blocks at each tree, and sets of constraint blocks as rows of bits.
+"""The constraint blocks at each tree, and sets of constraint blocks as arrays of bits.
 
 Clusters and sweeps over violated constraint blocks read few blocks of an island. These lists save a
-pass over all blocks. A set has 64 constraint blocks a word, and is read in order.
+pass over all blocks. Each word of a set has the bits of 64 constraint blocks. A set is read in
+order.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ WORD = 64
 
 @inner_kernel
 def list_constraints(system: NewtonSystem) -> None:
-    """Write the constraint blocks at each tree, in ascending order, into `at_trees`."""
+    """Write a list of the constraint blocks at each tree to `at_trees`, in ascending order."""
     constraints, trees, capacity, used = system.constraints, system.trees, system.capacity[0], 0
     for node in range(capacity.nodes):
         trees[node].constraints_end = 0

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contribution of free bodies' contacts to the matrix: G^T D G, six by six, in registers.
+"""Contribution G^T D G of free bodies' contacts to the matrix, in 6 x 6 blocks in registers.
 
-Contacts of the same two bodies follow each other. The rows of each contact that is not open are
-stored next to the products with D. Then each row of a block is read, changed by all contacts and
-written once.
+Contacts of the same two bodies are consecutive. The rows of each contact that is not open are
+stored together with their products with D. Each row of a block is read once, changed by all
+contacts, and written once.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coulomb's law in the augmented Lagrangian: impulses of rows at a velocity, and their derivative.
+"""Coulomb's law in the augmented Lagrangian: impulses at a velocity, and their derivative.
 
 Let m be the multiplier of a row, rho its penalty and v its velocity relative to its target. The
 impulse of the row is m - rho v, projected to the row's bounds. Friction is projected to the disk
@@ -78,13 +78,13 @@ def _state_of(yields: bool, presses: bool, slips: bool) -> int:
 
 @inner_kernel
 def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness: bool) -> None:
-    """Write the impulse at the velocity plus `share` of the step, and the slope if wanted.
+    """Write the impulse of a constraint block at the velocity after a fraction of the step.
 
     Args:
         constraint: record of the constraint block.
-        penalty: multiplied by the scale of the constraint block, the penalty rho.
+        penalty: factor of the block's scale. The product is the penalty rho.
         share: fraction of the step.
-        wants_stiffness: whether to write the slope.
+        wants_stiffness: whether to write the derivative of the impulse as well.
     """
     rho = penalty * constraint.scale
     if rho <= 0.0:
@@ -134,7 +134,10 @@ def set_stiffness(
     xy: float,
     yy: float,
 ) -> None:
-    """Write state and slope of a constraint block. Normal impulses do not depend on slip."""
+    """Write state and slope (the derivative of the impulse) of a constraint block.
+
+    Normal impulses do not depend on slip. The arguments after `state` are entries of the slope.
+    """
     constraint.state = state
     stiffness = constraint.stiffness
     stiffness[0], stiffness[3], stiffness[6] = nn, xn, yn
@@ -144,9 +147,9 @@ def set_stiffness(
 
 @inner_kernel
 def law_error(constraint: Constraint) -> float:
-    """Return the violation of the law by the multipliers at the resulting velocity [m/s].
+    """Return the amount by which the multipliers of a block violate Coulomb's law [m/s].
 
-    The violation is the largest change of velocity if a row alone were solved again, plus the
+    The violation is the largest change of velocity if a single row were solved again, plus the
     rounding error of the normal impulse. The result is infinity if the multipliers are not finite.
     """
     if constraint.scale <= 0.0:

@@ -1,15 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An interior-point method for the contacts of an island, which nears a solution in some ten steps.
+"""Interior-point method for the contacts of an island: about ten steps to near a solution.
 
 l is the impulse of a contact, v its velocity and mu its friction coefficient, with normal part n
-and tangential part t. m is the smallest mass that the contact moves. With De Saxce's velocity
-z = (v_n / mu + |v_t|, v_t) and x = (mu l_n, l_t), Coulomb's law is: x and z are in the second-order
+and tangential part t. m is the smallest mass that the contact moves. With De Saxce's velocity z =
+(v_n / mu + |v_t|, v_t) and x = (mu l_n, l_t), Coulomb's law is: x and z are in the second-order
 cone, and x o z = 0 (De Saxce & Feng 1998). o is the product of the cone's Jordan algebra. Steps
 follow the central path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the derivative
-of |v_t| in the matrix. The result is not exact enough for a step of the world if contacts are about
-to change state. `active_sets` or `multiplier_method` continue from this result.
+of |v_t| in the matrix. The result is not exact enough if contacts are about to change state.
+`active_sets` or `multiplier_method` continue from this result.
 """
 
 from __future__ import annotations
@@ -79,10 +79,10 @@ def _aim_pairs(goal: float, system: NewtonSystem) -> None:
 def follow_central_path(
     tolerance: float, limit: int, best: float, system: NewtonSystem
 ) -> tuple[int, float]:
-    """Follow the central path from the best multipliers on, and store the best multipliers.
+    """Follow the central path, starting from the best multipliers, and store the best multipliers.
 
-    For islands with a compliant or force-limited contact, which the method does not support,
-    nothing is done.
+    The method does not support compliant or force-limited contacts. An island with such a contact
+    is left unchanged.
 
     Args:
         tolerance: accepted error [m/s].

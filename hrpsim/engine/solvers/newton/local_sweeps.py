@@ -3,9 +3,9 @@
 
 """Gauss-Seidel sweeps over the few violated constraint blocks of an island.
 
-After a Newton step with fixed states, most contacts nearly obey Coulomb's law. The violated
-contacts are solved in turn, as in projected Gauss-Seidel, in the coordinates w of the trees. These
-sweeps find states that are consistent among neighbours.
+After a Newton step with fixed states, most contacts nearly obey Coulomb's law. The contacts that
+violate the law are solved one by one, as in projected Gauss-Seidel, in the coordinates w of the
+trees. These sweeps find states that are consistent among neighbours.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def _suspect_all(system: NewtonSystem) -> None:
 
 @inner_kernel
 def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
-    """Solve the violated constraint blocks, forward and backward, several times.
+    """Solve the violated constraint blocks one by one, forward and backward, several times.
 
-    The velocities of the constraint blocks must belong to w, and do so afterwards. Blocks that were
-    not violated, and whose trees have not changed since, are not checked again. Call
+    The velocities of the constraint blocks must match the motion w, and match it afterwards. A
+    block is not checked again if it was not violated and its trees have not changed since. Call
     `list_constraints` before.
 
     Args:
@@ -77,7 +77,7 @@ def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
 
 @inner_kernel
 def sweep_all(sweeps: int, system: NewtonSystem) -> None:
-    """Solve every constraint block in turn, several times."""
+    """Solve all constraint blocks one by one, `sweeps` times."""
     for _ in range(sweeps):
         for k in range(system.capacity[0].constraints):
             constraint = system.constraints[k]

@@ -3,9 +3,10 @@
 
 """The matrix I + G^T D G of Newton's method, and products with G.
 
-The equation is w = G^T l(v_free + G w), with D = -dl/dv. The matrix has one block for each tree,
-and one for every two trees that push each other (`system`). If nothing slips, D is symmetric and
-positive semi-definite, and the matrix is positive definite.
+Newton's method solves w = G^T l(v_free + G w) for the motion w, with D = -dl/dv. l are the impulses
+of the rows. The matrix has one block for each tree, and one for every two trees that push each
+other (`system`). If nothing slips, D is symmetric and positive semi-definite, and the matrix is
+positive definite.
 """
 
 from __future__ import annotations
@@ -219,7 +220,7 @@ def _push_padded(
 
 @inner_kernel
 def motion_along(constraint: Constraint, system: NewtonSystem, w: Vector, out: Vec3) -> None:
-    """Write G w of one constraint block into `out` (3,)."""
+    """Write the velocities G w of one constraint block into `out` (3,)."""
     arms = system.arms
     if is_free_body(constraint):
         _motion_of_free_body(constraint, arms, w, out)
@@ -235,7 +236,7 @@ def motion_along(constraint: Constraint, system: NewtonSystem, w: Vector, out: V
 
 @inlined_kernel
 def clear_motion(system: NewtonSystem, w: Vector) -> None:
-    """Clear a motion `w` (coordinates,) before impulses are added."""
+    """Set a motion `w` (coordinates,) to zero."""
     for c in range(system.capacity[0].coordinates):
         w[c] = 0.0
 
@@ -244,7 +245,7 @@ def clear_motion(system: NewtonSystem, w: Vector) -> None:
 def add_push(
     constraint: Constraint, system: NewtonSystem, impulse: Vec3, share: float, w: Vector
 ) -> None:
-    """Add `share` times G^T of a constraint block's impulse (3,) to `w`."""
+    """Add the motion `share` G^T impulse to `w`, for the impulse (3,) of a constraint block."""
     arms = system.arms
     if is_free_body(constraint):
         _push_free_body(arms, constraint.arm_a, impulse, share, w, constraint.first_a)

@@ -70,8 +70,8 @@ def _bit(v: int) -> Bits:
 def order_by_degree(graph: NodeGraph, node_count: int) -> None:
     """Order the nodes by minimum degree, and write the positions of the nodes.
 
-    The next node is always the node with the fewest remaining neighbours, of these the lowest. The
-    cost is a bitwise update of the structure, and one pass over all nodes for each node.
+    The next node is the node with the fewest remaining neighbours, and the lowest of several. Each
+    node takes a bitwise update of the structure and one pass over all nodes.
     """
     words = word_count(node_count)
     for v in range(node_count):

@@ -5,10 +5,10 @@
 
 For fixed multipliers m, Newton's method finds the motion w = G^T l(v) that the impulses l of
 Coulomb's law (coulomb_law) cause. The impulses at this motion are the next multipliers (Rockafellar
-1976, Alart & Curnier 1991). A line search ends where the work along the step vanishes. The factor
-is reused while the steps make progress. The penalty grows if the multipliers converge too slowly,
-and falls if a search does not converge. The method therefore needs no compliance, and redundant or
-contradictory rows are allowed.
+1976, Alart & Curnier 1991). The line search looks for the point at which the work along the step is
+zero. The factor is reused while the steps make progress. The penalty grows if the multipliers
+converge too slowly, and falls if a search does not converge. The method therefore needs no
+compliance, and redundant or contradictory rows are allowed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _STALE = 0.3
 def grow_multipliers(
     tolerance: float, penalty: float, limit: int, best: float, system: NewtonSystem
 ) -> tuple[int, float]:
-    """Iterate from the best multipliers on, and store the best multipliers.
+    """Iterate from the best multipliers, and store the best multipliers that are found.
 
     Args:
         tolerance: accepted error [m/s].
@@ -67,7 +67,7 @@ def grow_multipliers(
         system: problem of the island.
 
     Returns:
-        (factorisations, least error [m/s]).
+        (number of factorisations, least error [m/s]).
     """
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The multipliers (impulses) of an island's problem: error, best values, resulting motion w."""
+"""The multipliers (impulses) of an island's problem: error, best values, motion w they cause."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ CAUTION = 0.1
 
 @inner_kernel
 def largest_error(system: NewtonSystem) -> float:
-    """Return the largest violation of the laws by the multipliers [m/s], infinity if not finite."""
+    """Return the largest violation of Coulomb's law and bounds by the multipliers [m/s].
+
+    The result is infinity if a multiplier is not finite.
+    """
     error = 0.0
     for k in range(system.capacity[0].constraints):
         error = max(error, law_error(system.constraints[k]))
@@ -36,10 +39,10 @@ def largest_error(system: NewtonSystem) -> float:
 
 @inner_kernel
 def small_enough(tolerance: float, system: NewtonSystem) -> float:
-    """Return the error at which a search may end after the present number of factorisations [m/s].
+    """Return the error at which a search may end [m/s].
 
-    The result is the tolerance up to the iteration limit of factorisations. Beyond the limit the
-    error may be larger.
+    The result is the tolerance until the number of factorisations reaches the iteration limit.
+    After that, the permitted error is larger.
     """
     capacity = system.capacity[0]
     if capacity.factorisations <= capacity.iteration_limit:
@@ -85,7 +88,10 @@ def go_to_best(system: NewtonSystem) -> None:
 
 @inner_kernel
 def start_from_impulses(rows: Records[Row], velocity: Vector, system: NewtonSystem) -> None:
-    """Write w and the free velocities for the multipliers, whose motion is part of `velocity`."""
+    """Write w and the free velocities from the initial multipliers of the rows.
+
+    `velocity` must include the motion that these multipliers cause.
+    """
     find_motion(system)
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -98,14 +104,14 @@ def start_from_impulses(rows: Records[Row], velocity: Vector, system: NewtonSyst
 
 @inner_kernel
 def push_by_multipliers(system: NewtonSystem) -> None:
-    """Write w and the velocities of all constraint blocks for the present multipliers."""
+    """Write the motion w and the velocities of all constraint blocks for these multipliers."""
     find_motion(system)
     find_velocities(system)
 
 
 @inlined_kernel
 def find_motion(system: NewtonSystem) -> None:
-    """Write the motion w that the multipliers cause."""
+    """Write the motion w = G^T multipliers of an island to system.point."""
     clear_motion(system, system.point)
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -114,7 +120,7 @@ def find_motion(system: NewtonSystem) -> None:
 
 @inner_kernel
 def find_velocities(system: NewtonSystem) -> None:
-    """Write the velocities of all constraint blocks at w."""
+    """Write the velocities of all constraint blocks at the motion w."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         motion_along(constraint, system, system.point, constraint.velocity)
@@ -126,7 +132,7 @@ def find_velocities(system: NewtonSystem) -> None:
 def write_best_impulses(
     rows: Records[Row], response: Vector, velocity: Vector, system: NewtonSystem
 ) -> None:
-    """Write the best impulses to the rows, and the velocities that result."""
+    """Write the best impulses to the rows, and the velocities of the constraint bodies."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

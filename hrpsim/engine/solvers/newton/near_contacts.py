@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Choose the contacts of an island that enter the problem. Other contacts are left out at first.
+"""Choose the contacts of an island that are solved first. Others may be added later.
 
-Contacts are found before bodies touch. In a heap, half of the contacts separate, or cannot close in
-the step. These contacts would cost as much as loaded contacts, and would couple unrelated bodies.
-The solution shows which of them must be added.
+Contacts are detected before bodies touch. In a heap, half of the contacts separate, or cannot close
+in the step. These contacts would cost as much as loaded contacts, and would couple unrelated
+bodies. The solution shows which of them must be added.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def choose_rows(
     tolerance: float,
     system: NewtonSystem,
 ) -> int:
-    """Write the rows of the problem to system.chosen: contacts first, then all single rows.
+    """Write the rows of the problem to system.chosen: contacts first, then all other rows.
 
     A contact is left out if it has no impulse, and separates faster than `share` times the largest
     error of a contact.

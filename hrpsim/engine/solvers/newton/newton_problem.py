@@ -3,8 +3,8 @@
 
 """The constraint problem of an island in the coordinates of its trees.
 
-With the coordinates w, the velocities of the rows are v = v_free + G w. `coulomb_law` has the rows'
-impulses at these velocities, and `matrix` the matrix of Newton's method.
+With the coordinates w, the velocities of the rows are v = v_free + G w. coulomb_law.py computes the
+rows' impulses at these velocities. matrix.py has the matrix of Newton's method.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ CAPACITY = np.dtype(
 
 
 class Columns(NamedTuple):
-    """The structure of the factor, as `block_lu` requires it."""
+    """The block structure of the factor, as block_lu.py requires it."""
 
     counts: np.ndarray = work("1", dtype=COUNTS)
     columns: np.ndarray = work("nodes", dtype=COLUMN)
@@ -99,7 +99,7 @@ class NewtonSystem(NamedTuple):
 
 
 def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
-    """Return arrays for trees of so many bodies.
+    """Return the arrays for problems with the trees of a number of bodies.
 
     Args:
         body_capacity: number of bodies.
@@ -121,7 +121,7 @@ def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
 
 
 def as_roomy_newton_system(system: NewtonSystem, bodies: int | None = None) -> NewtonSystem:
-    """Return a system with the same capacity, for a part of the problem or for more bodies."""
+    """Return a new system with the capacity of `system`, for a cluster or for more bodies."""
     return new_newton_system(bodies or len(system.node_of), **_room(system))
 
 
@@ -147,7 +147,7 @@ def write_problem(
     contacts: int,
     system: NewtonSystem,
 ) -> bool:
-    """Write the problem of the chosen rows, and return whether the arrays suffice (see `capacity`).
+    """Write the problem of the chosen rows. Return whether the arrays have room (`capacity`).
 
     The first `contacts` of the chosen rows belong to contacts.
     """
@@ -330,10 +330,10 @@ def _write_arms(
 
 @inner_kernel
 def write_structure(system: NewtonSystem) -> bool:
-    """Order the trees, write the structure of the factor and the places of its blocks.
+    """Order the trees, and write the structure of the factor and the start of each block.
 
     Returns:
-        Whether there was room.
+        Whether the arrays have room.
     """
     capacity, graph = system.capacity[0], system.graph
     clear_graph(graph, capacity.nodes)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Nesterov-Todd scaling of pairs: an impulse x and a velocity z in the cone x0 >= |(x1, x2)|.
+"""Nesterov-Todd scaling of an impulse x and a velocity z in the cone x0 >= |(x1, x2)|.
 
 Nesterov and Todd's scaling W is the symmetric matrix with W z = W^-1 x (Nesterov & Todd 1997,
 Vandenberghe 2010, "The CVXOPT linear and quadratic cone program solvers"). W is stored as a factor
@@ -44,7 +44,7 @@ def _determinant(x: Vec3) -> float:
 
 @inner_kernel
 def scale_pair(pair: ConePair) -> None:
-    """Write the scaling of x and z, which must lie inside the cone, and W z."""
+    """Write the scaling W of x and z, and the product W z. Both must lie inside the cone."""
     x, z, w = pair.x, pair.z, pair.w
     size_x, size_z = math.sqrt(_determinant(x)), math.sqrt(_determinant(z))
     product = (x[0] * z[0] + x[1] * z[1] + x[2] * z[2]) / (size_x * size_z)
@@ -58,7 +58,7 @@ def scale_pair(pair: ConePair) -> None:
 
 @inlined_kernel
 def times_scaling(pair: ConePair, a: float, b: float, c: float) -> tuple[float, float, float]:
-    """Return W (a, b, c)."""
+    """Return the product W (a, b, c) of the scaling matrix and a vector."""
     w, factor = pair.w, pair.factor
     along = w[1] * b + w[2] * c
     push = a + along / (1.0 + w[0])
@@ -67,7 +67,7 @@ def times_scaling(pair: ConePair, a: float, b: float, c: float) -> tuple[float, 
 
 @inlined_kernel
 def by_scaling(pair: ConePair, a: float, b: float, c: float) -> tuple[float, float, float]:
-    """Return W^-1 (a, b, c)."""
+    """Return the product W^-1 (a, b, c) of the inverse scaling matrix and a vector."""
     w, part = pair.w, 1.0 / pair.factor
     along = w[1] * b + w[2] * c
     push = a - along / (1.0 + w[0])
@@ -78,7 +78,7 @@ def by_scaling(pair: ConePair, a: float, b: float, c: float) -> tuple[float, flo
 def times_squared_scaling(
     pair: ConePair, a: float, b: float, c: float
 ) -> tuple[float, float, float]:
-    """Return W^2 (a, b, c)."""
+    """Return the product W^2 (a, b, c) of the squared scaling matrix and a vector."""
     w, square = pair.w, pair.factor * pair.factor
     along = 2.0 * (w[0] * a + w[1] * b + w[2] * c)
     return square * (along * w[0] - a), square * (along * w[1] + b), square * (along * w[2] + c)
@@ -86,9 +86,10 @@ def times_squared_scaling(
 
 @inner_kernel
 def aim(pair: ConePair, product: float, correct: bool) -> None:
-    """Write the goal of W^-1 dx + W dz for x o z = (product, 0, 0) after the step.
+    """Write the value that W^-1 dx + W dz must have for x o z = (product, 0, 0) after the step.
 
-    The second order of the step that is in dx and dz is subtracted if `correct` (Mehrotra 1992).
+    If `correct` is set, the second-order term of the step in dx and dz is subtracted (Mehrotra
+    1992).
     """
     l, goal = pair.scaled, pair.goal
     r0 = product - (l[0] * l[0] + l[1] * l[1] + l[2] * l[2])
@@ -106,7 +107,7 @@ def aim(pair: ConePair, product: float, correct: bool) -> None:
 
 @inner_kernel
 def longest_step(x: Vec3, dx: Vec3) -> float:
-    """Return the fraction of dx at which x leaves the cone, at most FAR."""
+    """Return the multiple of dx at which x leaves the cone, at most FAR."""
     a = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
     b = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
     c = _determinant(x)

@@ -6,8 +6,8 @@
 All methods take steps in the same coordinates, with the same matrix. None needs a compliance.
 
 - `active_sets`: steps with a fixed state of each contact, which converge near a solution.
-- `alternation`: in dense islands, steps with a moderate penalty, sweeps and clusters, which come
-  near a solution from afar.
+- `alternation`: steps with a moderate penalty, sweeps and clusters. In dense islands these come
+  near a solution from distant initial values.
 - `interior_point`: follows a path inside the friction cones if `alternation` fails.
 - `multiplier_method`: the augmented Lagrangian with a growing penalty, which converges to any
   existing solution. If no solution exists, the result is the nearest compromise.
@@ -71,8 +71,8 @@ def solve_by_newton(
 ) -> tuple[int, float, float]:
     """Solve the problem in `system`, and write the impulses with the smallest error that was found.
 
-    If rows contradict each other, the velocities are then the nearest to the targets. After many
-    factorisations a larger error suffices (`small_enough`).
+    If rows contradict each other, the resulting velocities are as near to the targets as possible.
+    After many factorisations a larger error is accepted (`small_enough`).
 
     Args:
         rows: ROW records (row capacity,).

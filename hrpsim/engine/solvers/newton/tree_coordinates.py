@@ -5,7 +5,7 @@
 
 The response Lambda^-1 of a tree's velocity entries is factorised as B B^T, by Cholesky's method
 with the largest pivot first, up to the rank. Velocities that impulses can cause are B w, and their
-energy is |w|^2 / 2. The product J B of a row is the row's arm.
+energy is |w|^2 / 2. The product J B is called the arm of a row.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ _ROUNDING = 1e-12
 
 @inlined_kernel
 def padded(columns: int) -> int:
-    """Return the row length of a tree's basis: whole SIMD vectors, if longer than a free body's.
+    """Return the row length of a tree's basis, rounded up to whole SIMD vectors for large trees.
 
-    A tree has as many coordinates as its rank, also filled up to whole registers. Coordinates
-    beyond the rank do not move: the matrix has 1 on the diagonal there.
+    The number of a tree's coordinates is its rank, also rounded up. Coordinates beyond the rank do
+    not move, because the matrix has 1 on the diagonal there.
     """
     return columns if columns <= 6 else (columns + LANES - 1) & -LANES
 
 
 @inlined_kernel
 def is_padded(rank: int) -> bool:
-    """Return whether the coordinates of a tree with this rank fill whole registers."""
+    """Return whether the number of coordinates of a tree is rounded up to whole registers."""
     return rank > 0 and rank % LANES == 0
 
 
@@ -77,15 +77,15 @@ def _find_pivot(
 def factorise_response(
     inverse_inertia: Vector, block: Index, width: int, tree: NodeTree, basis: Vector, work: Vector
 ) -> int:
-    """Write B^T of a tree into `basis`, then B, each with rows of `padded` entries.
+    """Factorise the response of a tree as B B^T. Write B^T, then B, into `basis`.
 
     Args:
         inverse_inertia: responses. The tree's response is (tree.columns, width).
         block: start of the tree's response.
         width: row length of the tree's response.
         tree: record of the tree.
-        basis: written.
-        work: (columns,).
+        basis: B^T and B with rows of `padded` entries, written.
+        work: work space (columns,).
     """
     columns, stride = tree.columns, padded(tree.columns)
     for c in range(columns):
@@ -132,10 +132,10 @@ def _take_rows(
 
 @inlined_kernel
 def add_arm(J: Vec6, at: Index, tree: NodeTree, basis: Vector, arms: Vector, arm: Index) -> None:
-    """Add J B to an arm.
+    """Add the product J B to the arm of a row.
 
     Args:
-        J: row (6,), acting on the six columns from `at` on.
+        J: row of the Jacobian (6,), for the six columns from `at` on.
         at: first of these columns.
         tree: record of the tree.
         basis: B of every tree.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The energy balance of each island in a step, and the rise of the summed balances in a second.
+"""The energy balance of each island in a step, and the rise of its sum within a second.
 
 balance = change of kinetic, potential and elastic energy - work of inputs - lifting corrections.
 
@@ -36,12 +36,11 @@ _SLOW = 1e-3
 
 @lazy_kernel(feature="audit")
 def audit_energy(s: Scene) -> int:
-    """Write the balance of a complete step.
+    """Write the energy balance of a complete step.
 
     Reads: actuators, audit, clock, collision, connections, constrained, control, counts, forest,
     islands, joint_holds, joint_impulses, joint_parameters, materials, q, rows, settings,
-    solver_choice, start, tendons, velocity, work, wrenches.
-    Writes: audit, islands, work.
+    solver_choice, start, tendons, velocity, work, wrenches. Writes: audit, islands, work.
     """
     trees = s.audit.trees
     measure_energies(s, s.start.q, s.start.velocity, s.audit.start)

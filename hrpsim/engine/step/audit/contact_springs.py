@@ -6,7 +6,7 @@
 A step finds its contacts once. The gaps at both ends of the step follow from the rates at these
 ends. For penalty contacts, the energy differs from 1/2 k d^2 by a fraction of order k dt^2 / m,
 which is large. Here k is the stiffness, d the depth, m the mass and dt the time step. The energy of
-these springs is therefore taken from the exchange, and not audited.
+these springs is therefore defined by the energy that they exchange. It is not audited.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel

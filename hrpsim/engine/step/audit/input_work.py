@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Work of inputs in a step: actuators, motors, driven tendons and connections, and users' wrenches.
+"""Work of inputs in a step: actuators, motors, driven tendons, connections, users' wrenches.
 
-Work is mean force times mean velocity times the time step. The mean velocity is that of both ends
-of the step. Along a joint, the work is exact for a `semi_implicit` step, and of second order
-otherwise. An actuator's work is the work on its joint. An elastic gear, and the rotor before it,
-belong to the actuator.
+Work is mean force times mean velocity times the time step. The mean velocity is the mean of the
+velocities at both ends of the step. Along a joint, the work is exact for a `semi_implicit` step,
+and accurate to second order otherwise. An actuator's work is the work on its joint. An elastic gear
+and the rotor behind it belong to the actuator.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -28,7 +28,7 @@ from hrpsim.engine.step.audit.records import Audit
 
 @inner_kernel
 def add_input_work(s: Scene) -> None:
-    """Write the work of inputs on each tree [J], and the sum of the absolute values [J].
+    """Write the work of inputs on each tree, and the sum of absolute values of the work [J].
 
     The kernel writes `work` and `throughput` of s.audit.trees.
     """

@@ -65,7 +65,7 @@ AUDIT_TOTALS = np.dtype(
 
 
 class Audit(NamedTuple):
-    """The audit of energy of a world."""
+    """The arrays of a world's energy audit."""
 
     totals: np.ndarray = state("energies of the world", AUDIT_TOTALS, 1)
     trees: np.ndarray = state("each tree, at its root", AUDITED, Axis.AUDITED_BODY)

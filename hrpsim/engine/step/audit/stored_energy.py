@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Energy of trees at one state: kinetic, gravitational, and of joint springs and connections.
+"""Energy of trees at one state: kinetic energy, gravity, joint springs and connections.
 
 A spring with a force limit stores 1/2 e^2 / c up to the limit, with deflection e and compliance c.
-Beyond, the spring also stores the limit times the further deflection.
+Beyond the limit, the spring also stores the limit times the further deflection.
 """
 
 import math

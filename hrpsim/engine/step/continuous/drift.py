@@ -1,21 +1,20 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Drift of a semi-implicit step, for trees that the drift would lead through others.
+"""First half of a semi-implicit step (drift), for trees that it would move through others.
 
-The drift is the motion to the middle of the step, where contacts are found. The drift uses the
-velocity v at the start of the step. This velocity may be new or of distant shapes, so that it was
-never solved together with contacts. The drift may then lead shapes through each other. The forces
-on such trees act at the start of the step instead. The trees move for the whole step of size dt
-with the velocity v' at its end:
+The drift is the motion to the middle of the step, where contacts are detected. The drift uses the
+velocity v at the start of the step. This velocity was perhaps never solved together with contacts,
+because it is new or the shapes were distant. The drift may then lead shapes through each other. The
+forces on such trees act at the start of the step instead. The trees move for the whole step of size
+dt with the velocity v' at its end:
 
     v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
 
 Here q is the configuration, a the acceleration, g the gravitational acceleration, and ' marks the
-end of the step. For these trees, the step is of first order. The last term applies only to trees
-in free fall. Trees that the world supports through contacts move without that term. Near trees
-must be at the same time when contacts are found. All trees near such a tree therefore also return
-to the start of the step.
+end of the step. For these trees, the step is accurate to first order. The last term applies only to
+trees in free fall, and not to trees that the world supports through contacts. All trees near such a
+tree also return to the start of the step, because contacts need the poses at one time.
 """
 
 from hrpsim.engine.collision.records import Collision
@@ -59,7 +58,7 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s: Scene) -> None:
-    """Return trees whose drift leads through others to the start of the step, q_swept.
+    """Move trees back to the start of the step, q_swept, if their drift passes through others.
 
     collision.motions must be the motions of the drift. The kernel changes s.q, and writes
     `start_force` of bodies and of the step.
@@ -216,7 +215,7 @@ def takes_start_force(continuous: ContinuousDetection, body: Index) -> bool:
 def move_on(s: Scene) -> int:
     """Move all trees from the configuration s.q, where the forces act, to the end of the step.
 
-    Trees with start-of-step forces move for the whole step, other trees for half of it.
+    Trees whose forces act at the start move for the whole step, other trees for half a step.
     """
     _find_leaning(s.counts[0], s.forest.bodies, s.constrained, s.rows, s.continuous)
     dt, g, velocity, q = s.settings[0].time_step, s.settings[0].gravity, s.velocity, s.q

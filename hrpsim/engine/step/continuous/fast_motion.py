@@ -47,17 +47,17 @@ _PASSES = 24
 
 @inlined_kernel
 def check_drift(s: Scene) -> int:
-    """Return trees whose drift leads through others to the start of the step."""
+    """Move trees back to the start of the step if their drift passes through others."""
     copy_vector(s.start.q, s.continuous.q_swept)
     return let_nothing_pass(s, 0)
 
 
 @inlined_kernel
 def check_motion(s: Scene) -> int:
-    """Check the motion from continuous.q_swept on, and prevent shapes from passing through others.
+    """Check the motion from continuous.q_swept, and prevent shapes from passing through others.
 
     Returns:
-        WIDER_SEARCH if the step is to begin again with more contacts, else DONE.
+        WIDER_SEARCH if the step must be repeated with more contacts, else DONE.
     """
     return (
         let_nothing_pass(s, 1)

@@ -1,13 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Speculative contacts: contacts at the time of impact, for shapes that would pass into each other.
+"""Speculative contacts: contacts at the time of impact of shapes that would penetrate.
 
 If the solved motion leads one shape into another, the step begins again with contacts for these
-shapes. Points, normal and arms belong to the time of impact. The gap is the approach along the
-normal until that time. The rows of these contacts are solved with all others, so that velocities
-change by equal and opposite impulses. The bodies touch at the end of the step. Each pass adds
-contacts until no shape passes, up to a limit of passes (.fast_motion).
+shapes. Points, normal and arms are evaluated at the time of impact. The gap is the distance that
+the shapes approach along the normal until that time. The rows of these contacts are solved with all
+others, so velocities change by equal and opposite impulses. The bodies touch at the end of the
+step. Contacts are added, and the step is repeated, until no shape passes through another or a limit
+is reached (.fast_motion).
 """
 
 import math
@@ -53,10 +54,10 @@ _ALIKE = 1e-3  # largest difference of the normals of equal contacts
 
 @lazy_kernel()
 def find_flying(s: Scene) -> int:
-    """Mark shapes as ballistic if their impacts happen at exact times in this step.
+    """Mark shapes as ballistic. Impacts of ballistic shapes happen at exact times in this step.
 
-    For ballistic shapes, all contacts in reach are found, and solved at the closing time. A shape
-    for which this fails is unmarked for the rest of the step.
+    For ballistic shapes, all contacts in reach are detected, and solved at their closing times. If
+    this fails for a shape, its mark is cleared for the rest of the step.
     """
     shapes = s.collision.shapes
     for k in range(shapes.shape[0]):
@@ -88,7 +89,7 @@ def _mark_far(s: Scene) -> None:
 
 @lazy_kernel()
 def add_speculative_contacts(s: Scene) -> int:
-    """Merge the speculative contacts with the contacts that were found, sorted by pair.
+    """Merge speculative contacts with the detected contacts, sorted by pair.
 
     Contacts with gap offset FAR have effect only if the impacts happen at exact times.
     """
@@ -166,7 +167,7 @@ def _write_contact(
 
 @inner_kernel
 def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
-    """List contacts where shapes would pass into each other, for each tree the first in time.
+    """List contacts where shapes would penetrate, for each tree the first contact in time.
 
     s.kinematics and collision.motions must belong to the motion.
 
@@ -176,7 +177,7 @@ def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
 
     Returns:
         (number of queries left, status). The status is DONE if no shape would pass, WIDER_SEARCH if
-        the step is to begin again, MORE_CONTACTS if the contact array is full, and RESOLVED if more
+        the step must be repeated, MORE_CONTACTS if the contact array is full, and RESOLVED if more
         contacts cannot prevent a passage.
     """
     collision, continuous, saved = s.collision, s.continuous.state[0], s.continuous.bodies

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Standstill: trees that would pass into each other stop relative to each other.
+"""Standstill: trees that would penetrate each other stop relative to each other.
 
 This is the last resort if speculative contacts do not suffice. Trees move from meeting to meeting.
 Trees that meet form a cluster. Until the end of the step, the cluster moves with the velocity of
-its centre of mass. A cluster with the world does not move. The velocities of the trees do not
-change. Momentum, the centre of mass and angular momentum are therefore conserved. Only the
+its centre of mass. A cluster that includes the world does not move. The velocities of the trees do
+not change. Momentum, the centre of mass and angular momentum are therefore conserved. Only the
 relative motion of the rest of the step is lost. Each meeting joins two clusters, so that there are
 fewer meetings than trees.
 """
@@ -44,9 +44,9 @@ _WORLD = -1
 
 @inner_kernel
 def carry(s: Scene, queries_left: int) -> None:
-    """Move all trees from q_swept for unit time with the velocity `carried`, and write s.q.
+    """Move all trees from q_swept for the rest of the step with the velocity `carried`.
 
-    If no queries are left, pairs stop at the present configuration.
+    The kernel writes s.q. If no queries are left, pairs stop at the present configuration.
 
     Args:
         s: the scene.

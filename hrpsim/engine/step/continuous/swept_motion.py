@@ -40,7 +40,7 @@ FAR = 1e9
 
 @inlined_kernel
 def is_fast(shape: Shape) -> bool:
-    """Return whether a shape moves by a large fraction of its thickness in the step."""
+    """Return whether a shape moves by more than a fixed fraction of its thickness in the step."""
     return shape.body >= 0 and shape.travel > FAST * shape.thickness
 
 
@@ -87,9 +87,10 @@ def _stay(motion: ShapeMotion) -> None:
 
 @inlined_kernel
 def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
-    """Return whether a candidate pair needs a CCD query: fast and near shapes of different trees.
+    """Return whether a candidate pair needs a query of continuous collision detection.
 
-    Planes need no query. A plane has no far side, so that contacts suffice.
+    The query is needed for fast and near shapes of different trees. Planes need no query, because a
+    plane has no far side.
 
     Args:
         bodies: BODY records.
@@ -193,7 +194,7 @@ def is_penalty(solver_choice: IndexTable, a: Shape, b: Shape) -> bool:
 def is_ballistic(forest: Forest, body: Index, shape: Shape) -> bool:
     """Return whether a shape is a ball about the origin of a free body, or belongs to the world.
 
-    A sleeping body counts like an awake one.
+    Sleeping and awake bodies are treated alike.
     """
     if body < 0:
         return not shape.asleep or shape.kind == SPHERE
@@ -203,7 +204,7 @@ def is_ballistic(forest: Forest, body: Index, shape: Shape) -> bool:
 
 @inlined_kernel
 def both_fly(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
-    """Return whether impacts between two shapes have exact times."""
+    """Return whether impacts between two ballistic shapes are solved at their exact times."""
     return continuous.state[0].ballistic != 0 and a.ballistic > 0 and b.ballistic > 0
 
 
@@ -211,5 +212,5 @@ def both_fly(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
 def bounce_in_flight(
     materials: Records[MaterialPair], continuous: ContinuousDetection, a: Shape, b: Shape
 ) -> bool:
-    """Return whether an impact of two shapes has an exact time and a restitution."""
+    """Return whether an impact of two shapes is solved at its exact time and has restitution."""
     return both_fly(continuous, a, b) and materials[a.material, b.material].restitution > 0.0

@@ -4,8 +4,8 @@
 """Impacts of balls in free flight, event by event.
 
 Each ball has a list of its contacts, and the time of its next event. An event is an impact, or a
-gap that closes slowly and comes to rest. An impact concerns the balls that touch each other at
-its point and time. Only the contacts of these balls are then found again.
+gap that closes slowly and comes to rest. An impact affects the balls that touch at its point and
+time. Only the contacts of these balls are detected again.
 """
 
 import math

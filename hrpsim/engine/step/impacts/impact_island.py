@@ -3,9 +3,9 @@
 
 """Islands with impacts: whether impacts are possible, and the motion before and after them.
 
-Contacts are found where shapes may meet with the velocities at the start of the step. After an
-impact, a ball that was at rest may reach another ball in the same step. Contacts are then found
-once more, at a larger distance.
+The contact search considers the velocities at the start of the step. After an impact, a ball that
+was at rest may reach another ball in the same step. The contact search is then repeated with a
+larger distance.
 """
 
 import math
@@ -115,7 +115,10 @@ def may_have_impacts(
     rows: Rows,
     island: Island,
 ) -> bool:
-    """Return whether an island has restitution, and a gap that may close fast in this step."""
+    """Return whether an island has restitution, and a gap that may close fast in this step.
+
+    Only such islands can have impacts with restitution.
+    """
     bounces = closes = False
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
@@ -228,7 +231,7 @@ def find_support(s: Scene, island_number: Index) -> None:
     """Add the effect of the constraints at the start of the step to an island's acceleration.
 
     A ball on the floor must not fall until another ball strikes it. If impacts have exact times,
-    gaps that close slowly continue to close, and come to rest in a round.
+    slowly closing gaps are not stopped here. They come to rest in a round of impacts.
     """
     settings = s.settings[0]
     island, rows, constrained = s.islands.ranges[island_number], s.rows.rows, s.constrained
@@ -256,7 +259,7 @@ def find_support(s: Scene, island_number: Index) -> None:
 
 @inner_kernel
 def begin_island(s: Scene, island: Island) -> None:
-    """Write the state of an island's rows at the start of the step."""
+    """Write the initial gaps and rates of an island's rows for the impacts of the step."""
     contacts = s.collision.contacts
     for k in range(island.first, island.end):
         number = s.rows.island_rows[k]
@@ -325,7 +328,7 @@ def _any_comes_near(s: Scene) -> bool:
 
 @inner_kernel
 def widen_search(s: Scene) -> bool:
-    """Find how far impacts move each shape. Return whether contacts must be found again.
+    """Find how far impacts move each shape. Return whether the contact search must be repeated.
 
     The distances are written to SHAPE records, as `driven`.
     """

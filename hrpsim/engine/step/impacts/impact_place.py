@@ -3,10 +3,10 @@
 
 """Contacts at the time of an impact, for balls in free flight.
 
-Two balls on different paths do not touch at the nearest points of the start of the step. Contacts
-are therefore found again at the time of the impact. Point and normal are then the same for both
-bodies. Angular momentum is conserved, and a ball without friction gains no spin. All bodies are
-balls (see `is_timed`), so that only their translation changes the contact.
+Two balls on different paths do not touch at the points that were nearest at the start of the step.
+Contacts are therefore recomputed at the time of the impact. Point and normal are then the same for
+both bodies. Angular momentum is conserved, and a ball without friction gains no spin. All bodies
+are balls (see `is_timed`), so that only their translation changes the contact.
 """
 
 import math
@@ -42,7 +42,7 @@ NEVER = -1.0
 
 @inlined_kernel
 def meets_sphere(a: Shape, b: Shape) -> bool:
-    """Return whether one of two shapes is a sphere and the other has a closed form with it."""
+    """Return whether a pair of shapes is a sphere and a shape with a closed form for spheres."""
     return min(a.kind, b.kind) == SPHERE and max(a.kind, b.kind) != MESH
 
 
@@ -50,9 +50,10 @@ def meets_sphere(a: Shape, b: Shape) -> bool:
 def is_timed(forest: Forest, collision: Collision, rows: Rows, island: Island) -> bool:
     """Return whether the impacts of an island can happen at exact times within the step.
 
-    All constraints must be contacts of balls, each the only body of its tree. The balls then fly on
-    parabolas between impacts, and the rotation changes no gap. Bodies with joints or corners would
-    have to move and rotate back by the delay of the impact. This would change energy and momentum.
+    All constraints must be contacts of balls, and each ball must be the only body of its tree. The
+    balls then fly on parabolas between impacts, and their rotation changes no gap. Bodies with
+    joints or corners would have to be moved back to the time of the impact. This would change
+    energy and momentum.
     """
     shapes = collision.shapes
     if island.contact_end != island.end:
@@ -77,10 +78,10 @@ def drifted(
     island: Island,
     number: Index,
 ) -> float:
-    """Return the time from the start of the step to the poses at which a contact is evaluated [s].
+    """Return the time from the start of the step to the poses for which a contact was computed [s].
 
-    Timed impacts begin at the start of the step. Other impacts happen at the poses of the contact
-    search. `number` is the contact's row.
+    Impacts at exact times use the poses at the start of the step. Other impacts use the poses of
+    the contact search. `number` is the contact's normal row.
     """
     if not island.timed:
         return 0.0
@@ -94,10 +95,10 @@ def drifted(
 
 @inner_kernel
 def place_at_start(s: Scene, island: Island) -> None:
-    """Find the contacts of an island of fast balls again at the start of the step.
+    """Recompute the contacts of an island of fast balls at the start of the step.
 
     In the middle of the step the balls may have passed each other. The gap of such a contact is
-    then the gap for motion along a line.
+    computed for motion along a straight line.
     """
     for k in range(island.first, island.contact_end):
         number = s.rows.island_rows[k]
@@ -116,7 +117,7 @@ def place_at_start(s: Scene, island: Island) -> None:
 
 @inner_kernel
 def place_contact(s: Scene, number: Index, now: float) -> None:
-    """Find the contact of normal row `number` again at the time `now` [s], and write its rows.
+    """Recompute the contact of normal row `number` at the time `now` [s], and write its rows.
 
     If the shapes no longer touch, the contact does not change.
     """

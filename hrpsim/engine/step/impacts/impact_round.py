@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One round of impacts: the rows that are part of it, the solution, and its effect.
+"""One round of simultaneous impacts: choice of the rows, solution, and effect on velocities.
 
-Bodies do not move in a round. Free balls have other rounds (.ball_impacts).
+Bodies do not move in a round. Free balls are treated in .ball_impacts.
 
 Newton's law of impact applies. The target of a row with an impact is -e times its rate, where e is
 the restitution. A row that is closed and at rest must not open into penetration. All rows of a
-round are solved together. Rigid constraints keep their velocity. Compliant constraints, and
-constraints with a force limit, have no impulse in zero time.
+round are solved together. Rigid constraints do not change their velocity. Compliant constraints,
+and constraints with a force limit, have no impulse in zero time.
 
 With friction, Newton's law may increase the energy (Kane and Levinson 1985, Stronge 1990). Friction
 changes the rate of a gap as well, so that -e times the rate before may exceed the rate after an
@@ -77,7 +77,7 @@ def note_rates(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> N
 def gives_energy(constrained: ConstraintBodies, rows: Rows, islands: Islands) -> bool:
     """Return whether the total work of contacts and limits in this round is positive.
 
-    Rigid constraints keep a velocity. A moving drive may do work in any impact.
+    Other rigid constraints do not count, because a moving drive may do work in any impact.
     """
     chosen = islands.chosen[0]
     work = exchanged = 0.0
@@ -102,7 +102,7 @@ def ask_for_less(
     now: float,
     part: float,
 ) -> None:
-    """Undo a round, and scale the restitution of the listed rows by the fraction `part`."""
+    """Undo a round, and reduce the restitution of the listed rows to the fraction `part`."""
     chosen, velocity = islands.chosen[0], constrained.velocity
     threshold = settings.restitution_threshold
     for k in range(chosen.end):
@@ -207,7 +207,10 @@ def _choose(
 
 @inlined_kernel
 def empty_tangents(constrained: ConstraintBodies, rows: Rows, number: Index, late: float) -> None:
-    """Set the friction impulses of a contact to zero, `late` [s] after the start of the step."""
+    """Set the friction impulses of a contact to zero.
+
+    `late` is the time of the impact after the start of the step [s].
+    """
     for tangent in (rows.rows[number + 1], rows.rows[number + 2]):
         tangent.impulse = 0.0
         tangent.target = -late * row_velocity(tangent, constrained.acceleration)
@@ -215,7 +218,7 @@ def empty_tangents(constrained: ConstraintBodies, rows: Rows, number: Index, lat
 
 @inlined_kernel
 def begin_choice(islands: Islands) -> None:
-    """Empty the list of rows that are solved in an island."""
+    """Empty the list of an island's rows that are solved in a round."""
     chosen = islands.chosen[0]
     chosen.first = chosen.contact_end = chosen.end = 0
     chosen.new_count = chosen.whole = 0
@@ -223,7 +226,7 @@ def begin_choice(islands: Islands) -> None:
 
 @inlined_kernel
 def choose(rows: Rows, islands: Islands, number: Index) -> None:
-    """Add the rows of a constraint to the list. Contacts come first, as in the island."""
+    """Add the rows of a constraint to the list. Contacts come before other constraints."""
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
     chosen.end += 1
@@ -244,7 +247,7 @@ def _leave_out_rest(rows: Rows, island: Island) -> None:
 
 @inlined_kernel
 def sweep_listed(s: Scene, k: Index, task: SolverTask) -> int:
-    """Sweep over the listed rows of an island, and update constrained.velocity."""
+    """Sweep over the listed rows of island `k`, and update constrained.velocity."""
     island, chosen, rows = s.islands.ranges[k], s.islands.chosen[0], s.rows
     island.sweeps, island.residual, island.converged = solve(
         rows.rows,
@@ -299,7 +302,7 @@ def solve_listed(s: Scene, k: Index, tolerance: float) -> int:
 
 @inner_kernel
 def apply_round(s: Scene, now: float) -> None:
-    """Sum the impulses of a round, and the position corrections for impacts at the time `now`."""
+    """Sum the impulses of a round, and the changes of position from impacts at the time `now`."""
     rows, chosen, constrained = s.rows.rows, s.islands.chosen[0], s.constrained
     for k in range(chosen.end):
         number = s.rows.chosen[k]
@@ -321,7 +324,7 @@ def apply_round(s: Scene, now: float) -> None:
 def find_gaps(
     settings: Settings, constrained: ConstraintBodies, rows: Rows, island: Island
 ) -> None:
-    """Write the motion of an island's gaps with the present velocities."""
+    """Write the motion (gap, rate, acceleration) of each gap of an island at present velocities."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if is_one_sided(rows.rows[number]) and rows.impacts[number].state != ABSENT:
@@ -330,7 +333,7 @@ def find_gaps(
 
 @inlined_kernel
 def find_gap(settings: Settings, constrained: ConstraintBodies, rows: Rows, number: Index) -> None:
-    """Write the motion of the gap of row `number` with the present velocities."""
+    """Write the motion (gap, rate, acceleration) of row `number`'s gap at present velocities."""
     row, impact = rows.rows[number], rows.impacts[number]
     impact.rate = row_velocity(row, constrained.velocity)
     impact.gap = impact.offset + row_velocity(row, constrained.gap_offset)

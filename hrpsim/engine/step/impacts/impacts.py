@@ -3,15 +3,15 @@
 
 """Impacts with restitution, in the order of time within a step.
 
-Between impacts, bodies move as without constraints. The gap that closes first has the first impact,
-and only velocities change. Then all gaps continue with the new velocities. The restitution of the
-next gap applies to its rate at that time.
+Between impacts, bodies move without constraint forces. The gap that closes first has the first
+impact, which only changes velocities. Then all gaps continue with the new velocities. The
+restitution of the next gap applies to its rate at that time.
 
-If balls fly freely (`is_timed`), impacts happen at exact times. The step then begins at the
-positions from which the final velocities lead to the same end. Otherwise impacts happen at the
-start of the step, in the same order. Resting gaps, and gaps that close slower than the threshold,
-are solved by the rows of the step. Between balls with timed impacts, such gaps come to rest at the
-time of the impact.
+If balls fly freely (`is_timed`), impacts happen at exact times. The initial positions of the step
+are then changed, so that the final velocities lead to the correct final positions. Otherwise
+impacts happen at the start of the step, in the same order. Gaps at rest, and gaps that close slower
+than the threshold, are left to the constraint rows of the step. Between balls with timed impacts,
+such gaps come to rest at the time of the impact.
 """
 
 import math
@@ -75,17 +75,17 @@ _UPDATES, _OF_FAST, _LEAST = 1_000_000, 20, 1.0 / 64.0
 
 @lazy_kernel(feature="restitution")
 def resolve_impacts(s: Scene) -> int:
-    """Change s.velocity, and s.q with it, where gaps close with restitution.
+    """Resolve impacts with restitution: change s.velocity and s.q.
 
     Returns:
-        DONE if nothing changed. RESOLVED if the rows must be written again. WIDER_SEARCH if
-        contacts must be found again, with nothing else changed.
+        DONE if nothing changed. RESOLVED if the rows must be written again. WIDER_SEARCH if the
+        contact search must be repeated, with nothing else changed.
 
     Reads: articulated, collision, connections, constrained, continuous, counts, direct, forest,
     impacts, islands, joint_impact_impulses, kinematics, materials, q, rows, search, settings,
-    start, step_stats, velocity, work.
-    Writes: articulated, collision, connections, constrained, continuous, direct, impacts, islands,
-    joint_impact_impulses, kinematics, q, rows, step_stats, velocity, work.
+    start, step_stats, velocity, work. Writes: articulated, collision, connections, constrained,
+    continuous, direct, impacts, islands, joint_impact_impulses, kinematics, q, rows, step_stats,
+    velocity, work.
     """
     settings, counts = s.settings[0], s.counts[0]
     ranges = s.islands.ranges

@@ -3,10 +3,10 @@
 
 """Inelastic impacts of an rk4 step: bodies that meet within the step collide at its start.
 
-The impulse of an impact is not a force over the whole step. If it were, half of the approach would
-become penetration. Therefore the velocities change first, under the same constraints. The forces
-of the step are then computed for the motion after the change. Springs, including those of
-compliant contacts and limits, give no impulse in zero time.
+If the impulse of an impact acted as a force over the whole step, half of the approach would become
+penetration. Therefore the velocities change first, under the same constraints. The forces of the
+step are then computed for the motion after the change. Springs, including those of compliant
+contacts and limits, give no impulse in zero time.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -103,7 +103,7 @@ def _limit_meets(s: Scene, k: Index) -> bool:
 
 @inner_kernel
 def jump(s: Scene) -> int:
-    """Solve the rows for the impulses of the impacts, without the forces of the step."""
+    """Solve the rows for the impulses of the impacts. The forces of the step are left out."""
     counts = s.counts[0]
     rows = s.rows.rows
     for number in range(counts.row_count):

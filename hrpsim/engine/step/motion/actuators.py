@@ -48,10 +48,12 @@ _RELATIVE, _ABSOLUTE = 1e-9, 1e-12
 
 @lazy_kernel(feature="actuators", brings=("drive_joints", "revise_drives", "store_drives"))
 def begin_drives(s: Scene) -> int:
-    """Find commands, limits and friction of the step, and the torques about a predicted motion.
+    """Find commands, limits and friction of the step, and linearise the actuators' torques.
 
-    Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work.
-    Writes: actuators, forest.
+    The torques are linearised about a predicted motion.
+
+    Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work. Writes:
+    actuators, forest.
     """
     dt, drives = s.settings[0].time_step, s.actuators
     for number in range(drives.units.shape[0]):
@@ -180,8 +182,8 @@ def _set_demand(
 def drive_joints(s: Scene) -> int:
     """Write effort and inertia of the joints that have an actuator with a model.
 
-    They replace the values of `joint_forces`: `effort` [Nm or N], `joint_inertia` and
-    `actuator_inertia` [kg m^2 or kg] of s.work.
+    The values replace the results of `joint_forces` in s.work: `effort` [Nm or N], `joint_inertia`
+    and `actuator_inertia` [kg m^2 or kg].
     """
     dt, work = s.settings[0].time_step, s.work
     for number in range(s.actuators.units.shape[0]):
@@ -241,7 +243,7 @@ def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, moment
 
 @lazy_kernel()
 def revise_drives(s: Scene) -> int:
-    """Make the torque of each actuator linear about the solved motion.
+    """Linearise the torque of each actuator about the solved motion.
 
     The acceleration of the motion is work.dv + work.change (nv,) [rad/s^2 or m/s^2].
 

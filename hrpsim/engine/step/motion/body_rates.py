@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rotation of floating trees in an rk4 step, by MuJoCo's rule.
+"""Rotation of floating trees in an rk4 step as in MuJoCo.
 
 A stage turns the body from its orientation R at the start by one rotation vector, R exp(T). With
 the angular velocity u = R' w in the body's axes (Munthe-Kaas),
@@ -24,14 +24,14 @@ from hrpsim.model.system import FREE
 def write_body_rates(  # many parameters: the state of a stage
     forest: Forest, q: Vector, velocity: Vector, dv: Vector, rk4: Rk4, stage: int, duration: Seconds
 ) -> None:
-    """Write how floating trees turn: rates of rotation vectors, and accelerations, in body axes.
+    """Write rates of rotation vectors and accelerations of floating trees, in body axes.
 
     Args:
         forest: constants of the bodies and joints.
         q: configuration of the stage (nq,).
         velocity: velocity of the stage (nv,) [rad/s, m/s], kernels' layout.
         dv: acceleration of the stage (nv,) [rad/s^2, m/s^2], kernels' layout.
-        rk4: work of the method. `rate` and `acceleration` of the stage are changed.
+        rk4: work records of the method. `rate` and `acceleration` of the stage are changed.
         stage: number of the stage, 0 to 3.
         duration: time from the start of the step to the stage [s].
     """
@@ -63,7 +63,7 @@ def _write_rate(
 
 @inner_kernel
 def turn_by_body_rates(s: Scene, stage: int, duration: Seconds) -> None:
-    """Turn floating trees from the start of the step, by the rates of the stage before.
+    """Rotate floating trees from the start of the step, with the rates of the previous stage.
 
     Args:
         s: the scene.

@@ -55,7 +55,7 @@ _LARGEST_ALIGNMENT = 0.1
 def start_turning(s: Scene, staged: bool) -> None:
     """Store the angular momenta of free bodies [Nms] at the start of an rk4 step.
 
-    Rotations must be current. The rotation of bodies with contacts that rotate far is predicted.
+    Poses must be current. For bodies with contacts that rotate far, the rotation is predicted.
 
     Args:
         s: the scene.
@@ -149,13 +149,14 @@ def find_turning(
     stage: int,
     duration: Seconds,
 ) -> None:
-    """Write the rates of T, d and L of free bodies at a stage, into `rk4`.
+    """Write the time derivatives of T, d and L of free bodies at a stage into `rk4`.
 
     Args:
         forest: constants of the bodies and joints.
         velocity: velocity of the stage (nv,) [rad/s, m/s], kernels' layout.
         kinematics: KINEMATICS records of the bodies (n,).
-        rk4: work of the method. `rate`, `acceleration` and `deviation` of the stage are written.
+        rk4: work records of the method. `rate`, `acceleration` and `deviation` of the stage are
+            written.
         dv: acceleration of the stage (nv,) [rad/s^2, m/s^2], kernels' layout.
         stage: number of the stage, 0 to 3.
         duration: time from the start of the step [s].
@@ -191,7 +192,7 @@ def find_turning(
 
 @inner_kernel
 def turn_over_step(s: Scene) -> None:
-    """Rotate free bodies over the whole step, with the weighted rates of all stages."""
+    """Rotate free bodies over the whole step, with the weighted sum of all stages' rates."""
     bodies, rate, acceleration = s.forest.bodies, s.rk4.rate, s.rk4.acceleration
     T, m, d = s.work.directions[0], s.work.directions[1], s.work.directions[2]
     for i in range(bodies.shape[0]):

@@ -1,21 +1,22 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rotation of single free bodies in a semi-implicit step, in two halves around the moments.
+"""Rotation of single free bodies in a semi-implicit step: half, moments, half.
 
 The body rotates freely to the middle of the step of size h. There it receives the moments of the
-whole step, and then rotates freely to the end (Strang splitting). R is the rotation, w the angular
-velocity, J the inertia and n the moment, the last three in the axes of the body. The index m is
-for the middle:
+whole step, and then rotates freely to the end (Strang splitting). R is the rotation. The angular
+velocity w, the inertia J and the moment n are in the axes of the body. The index m marks the
+middle:
 
     (R, w) -> free for h/2 -> (R_m, w_m),   w_m' = w_m + h J^-1 n,   (R_m, w_m') -> free for h/2.
 
 Free rotation conserves the energy and the angular momentum in the world. Therefore only moments
 change the angular momentum, exactly by h R n, at any step size. The two halves are symmetric in
-time, so that the order is two. The moments need not be predicted for the gyroscopic torque.
+time, so the method has second order. The gyroscopic torque does not need a prediction of the
+moments.
 
-The rest of the step moves bodies with constant velocity. The first half therefore sets the rotation
-from which the constant velocity w_m leads to R_m, and the second half starts from there.
+All other functions of the step move bodies with constant velocity. The first half therefore sets an
+initial rotation from which the constant velocity w_m leads to R_m.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -65,7 +66,7 @@ _SMOOTH = 0.25
 
 @inlined_kernel
 def turns_freely(forest: Forest, i: int) -> bool:
-    """Return whether body `i` is free, single in its tree, with the centre of mass as origin."""
+    """Return whether body `i` is free, alone in its tree, with the centre of mass as origin."""
     body = forest.bodies[i]
     return body.joint_type == FREE and forest.dofs[body.v_index].turns_freely != 0
 
@@ -85,9 +86,9 @@ def is_round(inertia: Mat3) -> bool:
 def drift_with_free_bodies(s: Scene) -> int:
     """Rotate free bodies to the middle of a semi-implicit step, and drift all bodies there.
 
-    The velocity at the middle leaves moments out. With predicted moments, chains of free bodies
-    come apart at large steps. The exception is a body with a single connection, to the world, such
-    as a top on its tip. This body receives half of the last step's moments.
+    The velocity at the middle does not include moments, because chains of free bodies come apart at
+    large steps with predicted moments. A body whose only connection is to the world, such as a top
+    on its tip, is an exception. This body receives half of the last step's moments.
     """
     half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
@@ -125,7 +126,10 @@ def _count_connections(
 
 @lazy_kernel(feature="half_turns")
 def turn_to_end(s: Scene) -> int:
-    """Rotate free bodies over the second half of a semi-implicit step: s.q and s.velocity."""
+    """Rotate free bodies over the second half of a semi-implicit step.
+
+    The kernel changes s.q and s.velocity.
+    """
     half = s.settings[0].drift
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
@@ -266,8 +270,8 @@ def write_free_accelerations(s: Scene) -> int:
 def expect_free_turns(s: Scene) -> int:
     """Replace the velocity product of each free body by its mean until the end of the step.
 
-    Rows apply at the end of the step. The moments of the last step are assumed to act again, except
-    in an rk4 step. The kernel writes `c` of s.kinematics [rad/s^2].
+    Constraint rows hold at the end of the step and need this mean. The moments of the last step are
+    assumed to act again, except in an rk4 step. The kernel writes `c` of s.kinematics [rad/s^2].
     """
     settings, past = s.settings[0], s.past_accelerations
     staged, duration = settings.staged != 0, settings.time_step - settings.drift

@@ -3,21 +3,21 @@
 
 """How contact forces on free bodies change over an rk4 step.
 
-The force F of a contact is found once, as the mean over the step. The force and the arm r of the
-contact point go on as in the last steps. At the fraction t of the step
+The force F of a contact is computed once, as the mean over the step. The force and the arm r of the
+contact point are assumed to change as in the last steps. At the fraction t of the step
 
     F(t) = F + (t - 1/2) dF,   r(t) = r + t dr + t (1 + t) / 2 ddr,
 
 with the changes dF of the force and dr of the arm in the last step, and the second difference ddr
-of the arm. A force that stays, at a point on a straight path, does work on the body although the
-velocity at the contact is zero at both ends of the step: the velocity is a parabola between the
-ends. This work is of second order in the time step, and has the same sign for as long as the body
-rolls.
+of the arm. A constant force at a point on a straight path does work on the body, although the
+velocity at the contact is zero at both ends of the step. Between the ends, the velocity is a
+parabola. This work is an error of second order in the time step, and has the same sign as long as
+the body rolls.
 
-Both changes are used only if the contact takes the change of its velocity into account
-(hrpsim.engine.constraints.contact_bending). A body that does not turn, such as a box that slides
-over a seam, keeps its forces constant. dF also needs two successive changes of the force that are
-alike, and ddr two such changes of the arm. After impacts neither is used.
+Both changes are used only if the contact's rows include the change of its velocity
+(hrpsim.engine.constraints.contact_bending). The forces on a body that does not rotate, such as a
+box that slides over a seam, are constant. dF also needs two successive changes of the force that
+are alike, and ddr two such changes of the arm. After impacts neither is used.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel
@@ -35,7 +35,7 @@ _SMOOTH = 0.5
 
 @lazy_kernel(feature="stage_turns")
 def change_held_forces(s: Scene) -> int:
-    """Find how the contact forces on free bodies differ at the stages from their means [Nm, N].
+    """Find the difference of contact forces on free bodies at the stages from the mean [Nm, N].
 
     The kernel writes `change` of s.rk4.held, `push` and `rise` of contacts, and adds the effect of
     the change at the start of the step to work.dv.

@@ -4,11 +4,11 @@
 """The middle of a semi-implicit step, where the forces of the step act.
 
 The configuration q first drifts to the middle of the step, with the velocity v at the start. All
-forces act there, with the acceleration a. Then q drifts on with the velocity v' at the end:
+forces act there, with the acceleration a. Then q moves on with the velocity v' at the end:
 
     q_m = q + dt/2 v,   v' = v + dt a(q_m, v_m),   q' = q_m + dt/2 v'.
 
-The index m is for the middle, dt is the time step. With v_m = (v + v') / 2 in the velocity
+The index m marks the middle, and dt is the time step. With v_m = (v + v') / 2 in the velocity
 products, the step is symmetric in time. The step then has second order, and its energy oscillates
 without drift of that order. Since v_m depends on an unknown acceleration, v_m is computed with an
 acceleration extrapolated from the last steps.
@@ -37,11 +37,11 @@ def drift_to_middle(s: Scene) -> None:
 def predict_velocity(
     velocity: Vector, past: Matrix, duration: Seconds, velocity_out: Vector
 ) -> None:
-    """Write the velocity (nv,) after `duration` [s], from the accelerations of three steps (nv, 3).
+    """Predict the velocity (nv,) after `duration` [s] from the last accelerations (nv, 3).
 
     Smooth accelerations are extrapolated by a parabola. Otherwise the smaller of the last two
-    accelerations is used, or zero if their signs differ. The acceleration of an impact therefore
-    does not continue.
+    accelerations is used, or zero if their signs differ. The acceleration of an impact is therefore
+    not extrapolated.
     """
     for k in range(velocity.shape[0]):
         a, b, c = past[k, 0], past[k, 1], past[k, 2]
@@ -56,7 +56,7 @@ def predict_velocity(
 
 @inlined_kernel
 def remember_acceleration(work: Work, past_out: Matrix) -> None:
-    """Store this step's acceleration before the accelerations of the last two steps.
+    """Store this step's acceleration, and shift the stored accelerations of the last two steps.
 
     Args:
         work: work arrays. The acceleration is `dv` + `change` (nv,) [rad/s^2, m/s^2].

@@ -1,19 +1,19 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Correction of a floating tree's linear momentum to the impulse of the external forces.
+"""Correction of a floating tree's linear momentum by the impulse of external forces.
 
-Momentum is not a linear function of positions and joint rates, so that no integrator in these
-coordinates conserves it. A step changes the momentum by its truncation error. A position correction
-moves joints without a change of rates, which is an error of first order. At the end of a step, the
+Momentum is a nonlinear function of positions and joint rates, so integrators in these coordinates
+do not conserve momentum. A step changes the momentum by its truncation error. A position correction
+moves joints but does not change rates, which is an error of first order. At the end of a step, the
 velocity of the root is corrected by dv:
 
     m dv = P(q, v) + dt (m g + sum F) - P(q', v').
 
 Here m is the mass of the tree, P the momentum, g the gravitational acceleration and F an external
 force. q and v are configuration and velocity, and ' marks the end of the step of size dt. The
-correction is as small as the error of the step, so that the order of the integrator does not
-change. Single bodies and trees at rest need no correction.
+correction is as small as the error of the step, so the order of the integrator does not change.
+Single bodies and trees at rest need no correction.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ _AT_REST = 1e-9  # [rad/s or m/s]
 
 @lazy_kernel(np.int64, feature="floating_trees")
 def keep_momentum(s: Scene, at_end: int) -> int:
-    """Find the expected momentum of floating trees [Ns], or correct the momentum at the end.
+    """Compute the expected momentum of floating trees [Ns], or correct the momentum at the end.
 
     Args:
         s: the scene.

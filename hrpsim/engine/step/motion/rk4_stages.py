@@ -3,11 +3,11 @@
 
 """Actuators and rigid connections at the stages of an rk4 step.
 
-In an rk4 step, the force of a constraint is computed once. A constant force of a velocity limit
-would let the joint drift off the limit, to second order, as other forces change. The force is
-therefore computed again at every stage. It is the effort for which the joint reaches the limit at
-the end of the step (hybrid dynamics: Featherstone 2008, chapter 9). An actuator that brakes with
-its effort limit applies this limit at every stage.
+In an rk4 step, the force of a constraint is computed once. With a constant force of a velocity
+limit, the joint would drift off the limit (an error of second order) as other forces change. The
+force is therefore recomputed at every stage. The force is the effort with which the joint reaches
+the limit at the end of the step (hybrid dynamics: Featherstone 2008, chapter 9). An actuator that
+brakes with its effort limit applies this limit at every stage.
 
 A constant force of a connection would keep its direction over the step. A rotating linkage would
 then gain energy, to first order. Rigid connections of the direct solver are therefore solved at
@@ -15,10 +15,10 @@ every stage, for the acceleration a:
 
     J a = -dJ/dt v - 2 k dg/dt - k^2 g.
 
-Here J is the Jacobian, v the velocity, g the position error at the start of the step and k the
-rate of its decay. Errors that arise in the stages are part of the method. Their correction would
-lower the order. Contacts, limits, springs and all other bounded constraints have the same force
-over the whole step.
+Here J is the Jacobian, v the velocity, g the position error at the start of the step and k the rate
+of its decay. Errors within the stages are not corrected, because this would lower the order of the
+method. Contacts, limits, springs and all other bounded constraints have the same force over the
+whole step.
 """
 
 import numpy as np
@@ -59,7 +59,7 @@ _DECAY = 0.2  # k times the time step
 
 @inlined_kernel
 def first_joint_row(counts: Counts) -> int:
-    """Return the number of the first row of a joint."""
+    """Return the number of the first row that belongs to a joint."""
     return 3 * counts.contact_count + counts.connection_rows
 
 
@@ -93,8 +93,8 @@ def release_velocity_limits(
 ) -> bool:
     """Release joints whose actuator cannot apply the effort of a velocity limit at a stage.
 
-    Released joints brake with the effort limit, or follow the actuator's law. The impulses of the
-    rows are set accordingly.
+    Released joints brake with the effort limit, or follow the actuator's control law. The impulses
+    of the rows are set accordingly.
 
     Args:
         settings: settings of the step.

@@ -3,32 +3,33 @@
 
 """Correction of the position drift of loaded contacts in an rk4 step.
 
-The contact force of an rk4 step is computed once, for the velocity at the end of the step to first
-order. Within the step, the gap of a contact changes by a second-order error, and a sticking contact
-slips. The error has the same sign throughout, for example while a robot swings. A displacement in
-the next step corrects gap and slip, as it corrects penetration.
+The contact force of an rk4 step is computed once, to reach a velocity at the end of the step.
+Within the step, the gap of a contact changes by a second-order error, and a sticking contact slips.
+The error has the same sign throughout, for example while a robot swings. A displacement in the next
+step corrects gap and slip, in the same way as penetration.
 
-The slip is the integral of the relative velocity at the contact point. The quadrature of the
-method computes it, so that the slip has the method's order. For a sticking contact, the normal part
-is corrected as well. A tangential correction alone would tilt bodies off the surface.
+The slip is the integral of the relative velocity at the contact point. The integral uses the
+quadrature of rk4, and so has the same order. For a sticking contact, the normal part is corrected
+as well. A tangential correction alone would tilt bodies off the surface.
 
-Spheres and capsules keep the gap both when they stick and when they slide. Otherwise a sphere on a
-curved path would lose its gap for some steps when it begins to slide. The next contact search gives
-the difference between the gap and its prediction from the velocity at the end of the step
-(`held_gap`). On other shapes the contact point moves over tilting faces, and the gap with it.
+For spheres and capsules, the gap is also corrected when they slide. Otherwise the gap of a sphere
+on a curved path would be wrong for some steps when the sphere begins to slide. The correction is
+the difference between the gap of the next contact search and its prediction (`held_gap`). The
+prediction uses the velocity at the end of the step. On other shapes, the contact point moves over
+tilting faces, which changes the gap.
 
 A contact point moves over the bodies. Under a rolling ball, it stays below the centre. At the
 corner of a tipping box, it moves with the box. The next contact search finds the point at the end
-of the step, and completes the slip. r is the arm from a body's centre of mass to the contact point,
-with r0 and r1 at both ends of the step. T is the rotation vector of the body in the step. In the
-middle of the step, the arm is
+of the step. The slip is then completed. r is the arm from a body's centre of mass to the contact
+point, with r0 and r1 at both ends of the step. T is the rotation vector of the body in the step. In
+the middle of the step, the arm is
 
     r(1/2) = r0 + (1 - tan(|T| / 4) [T / |T|]x) (r1 - r0) / 2
 
-[]x is the cross-product matrix. The rule is exact for a ball, a cylinder and a corner, and of
-second order otherwise. If the change of a free body's arm is steady (contact_history), the parabola
-through the arm r(-1) of the last step replaces the rotation. The arm of a rim that rolls in a bend
-turns by less than the body:
+[]x is the cross-product matrix. The rule is exact for a ball, a cylinder and a corner, and accurate
+to second order otherwise. If the change of a free body's arm is steady (contact_history), the
+parabola through the arm r(-1) of the last step replaces the rotation. The arm of a rim that rolls
+in a bend turns by less than the body:
 
     r(1/2) = r0 + (r1 - r0) / 2 - (r1 - 2 r0 + r(-1)) / 8
 """
@@ -69,7 +70,7 @@ _LARGEST_TURN = 1.0  # rotation in a step [rad] above which r(1/2) is the mean o
 
 @inner_kernel
 def start_slip(s: Scene) -> None:
-    """Complete the slip of the last step with the new contact points, and find the gaps to keep.
+    """Complete the slip of the last step with the new contact points, and predict the gaps.
 
     constrained.velocity must be the velocity at the end of that step, as solved with the rows. The
     kernel writes `drift` of contacts, and `spin` and `center` of s.rk4.slips.
@@ -180,9 +181,10 @@ def _center(
 def add_spin(
     settings: Settings, bodies: Records[Body], kinematics: Records[Kinematics], rk4: Rk4, stage: int
 ) -> None:
-    """Add a stage's part of the bodies' rotation [rad] at the start, middle or end of the step.
+    """Add a stage's contribution to the rotation of bodies within the step [rad].
 
-    The kernel changes `spin` of rk4.slips. `stage` is the number of the stage, 0 to 3.
+    The kernel changes `spin` of rk4.slips: the rotation vectors from the start, middle or end of
+    the step. `stage` is the number of the stage, 0 to 3.
     """
     part = (stage + 1) // 2
     weight = settings.time_step / (6.0 if part != 1 else 3.0)
@@ -203,7 +205,7 @@ def ask_back_slip(
     rows: Rows,
     rk4: Rk4,
 ) -> None:
-    """Correct the drift of loaded contacts in the last step, and measure their drift in this step.
+    """Set targets that correct the last step's drift of loaded contacts. Measure this step's drift.
 
     Args:
         settings: settings of the step.
@@ -213,7 +215,7 @@ def ask_back_slip(
         kinematics: KINEMATICS records of the bodies (n,). Poses are written.
         collision: contacts, whose `drift` is changed, and shapes.
         rows: rows of the step. Targets of the position correction are changed.
-        rk4: work of the method.
+        rk4: work records of the method.
     """
     contacts, dt = collision.contacts, settings.time_step
     update_poses(forest, q, kinematics)
@@ -310,7 +312,7 @@ def remember_gaps(
     constrained: ConstraintBodies,
     rows: Rows,
 ) -> None:
-    """Add the effect of this step's displacement to the gaps that contacts keep [m].
+    """Add the effect of this step's displacement to the predicted gaps of contacts [m].
 
     The kernel changes `held_gap` of contacts. constrained.velocity must be the displacement rate.
     """

@@ -57,7 +57,7 @@ from hrpsim.model.system import FREE
 def add_geometric_stiffness(s: Scene, horizon: Seconds) -> int:
     """Add the geometric stiffness of connection forces to the inertias of free bodies.
 
-    The forces are those of the last step.
+    The connection forces of the last step are used. `horizon` is the time step [s].
     """
     for i in range(s.work.geometric_stiffness.shape[0]):
         geometric_stiffness = s.work.geometric_stiffness[i]
@@ -164,7 +164,7 @@ def _add_square(weight: float, x: float, y: float, z: float, tension_out: Vector
 
 @lazy_kernel(feature="first_order")
 def find_first_order_forces(s: Scene) -> int:
-    """Write the efforts and inertias of joints by a rule of first order."""
+    """Write the efforts and inertias of joints for an integrator with forces of first order."""
     horizon, rule = s.settings[0].horizon, s.settings[0].damping
     first_order_forces(s.forest, s.control, s.q, s.velocity, horizon, rule, s.work)
     return DONE

@@ -5,10 +5,11 @@
 
 A solver of an island has the signature `solve(s, k, task)`, with the scene, the number of the
 island and a `Task`. The solver writes impulses, velocities, and `converged`, `residual` and
-`sweeps` of the island. It returns DONE, TOO_LARGE if another solver is faster, or the status of
+`sweeps` of the island. The result is DONE, TOO_LARGE if another solver is faster, or the status of
 the array that is too small.
 
-A table has an `Attempt` for each use of a solver. `order_of` makes kernels from a table.
+A table has an `Attempt` for each use of a solver. `order_of` makes kernels that try the attempts of
+a table in order.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class SolverTask(NamedTuple):
 
 @inlined_kernel
 def no_conditions(s: Scene, k: Index) -> int:
-    """Return 0, for tables whose attempts use no conditions on the rows."""
+    """Return 0. Tables whose attempts have no conditions on the rows use this function."""
     return 0
 
 
@@ -66,10 +67,10 @@ class Attempt(NamedTuple):
         solve: the solver, a kernel `solve(s, k, task)`.
         why: reason for the attempt.
         when: conditions that an island must meet for the attempt.
-        next: names of the attempts after a failure. The first one whose conditions are met is made.
-            If there is none, the island stays unchanged.
-        if_too_large: the same list after TOO_LARGE. None: `next`.
-        helps: conditions under which a solution by the attempt counts as handed over from the
+        next: names of the attempts after a failure. The first attempt whose conditions are met is
+            made. Without such an attempt, the island stays unchanged.
+        if_too_large: list to use instead of `next` after TOO_LARGE. None: `next`.
+        helps: conditions under which a success of this attempt is reported as a failure of the
             chosen solver.
         goes_on: conditions under which the attempt is made again after the FIRST_ATTEMPTS, which
             have lower limits.
@@ -92,8 +93,8 @@ class Order(NamedTuple):
     Attributes:
         first: `first(s, k, task)` returns the first attempt.
         second: `second(attempt, s, k, task)` returns the attempt after the FIRST_ATTEMPTS.
-        run: `run(attempt, s, k, task)` makes attempts until one solves the island. Returns DONE, or
-            the status of the array that is too small.
+        run: `run(attempt, s, k, task)` makes attempts until one solves the island. `run` returns
+            DONE, or the status of the array that is too small.
     """
 
     first: Kernel

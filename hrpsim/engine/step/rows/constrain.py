@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint part of a step: rows, solution, and effect on the motion."""
+"""The constraint stage of a step: rows, solution, and effect on the motion."""
 
 import math
 
@@ -73,9 +73,10 @@ def constrain(s: Scene, extent: int) -> int:
 def solve_rows(s: Scene, extent: int) -> int:
     """Solve all islands with the solvers chosen for the rows.
 
-    The kernel reads and changes s.constrained.velocity. The island of the direct solver comes last,
-    so that other islands handed over to that solver use only a part of the work limit. Every world
-    with constraints needs this kernel, so that it is compiled beside the step (announcement).
+    The kernel reads and changes s.constrained.velocity. The island of the direct solver comes last.
+    Other islands that this solver takes over then use only a fraction of its work limit. Every
+    world with constraints needs this kernel, so it is compiled in parallel with the step
+    (announcement.py).
 
     Args:
         s: the scene.
@@ -155,10 +156,10 @@ def is_solved_at_stages(settings: Settings, row: Row) -> int:
 
 @inner_kernel
 def forget_direct_impulses(rows: Records[Row], row_count: int) -> None:
-    """Set the impulses of unbounded direct rows to zero, after a step that could not satisfy them.
+    """Set the impulses of unbounded direct rows to zero after a step without a solution.
 
-    With warm starts, the impulses of contradictory rows grow in every step. Bounded rows keep
-    theirs, since bounds and friction cones limit them.
+    With warm starts, the impulses of contradictory rows grow in every step. The impulses of other
+    rows do not change, because bounds and friction cones limit them.
     """
     for number in range(row_count):
         row = rows[number]
@@ -169,7 +170,7 @@ def forget_direct_impulses(rows: Records[Row], row_count: int) -> None:
 
 @lazy_kernel()
 def solve_displacement(s: Scene) -> int:
-    """Compute the displacement rate for the rows' targets.
+    """Compute the displacement rate of all bodies that meets the rows' targets.
 
     The kernel writes `correction_velocity` (nv,) [rad/s, m/s] of s.work.
     """
@@ -200,7 +201,7 @@ def clear_constraint_motion(
     rk4: Rk4,
     work: Work,
 ) -> None:
-    """Clear the motion and forces of constraints."""
+    """Set the motion and the forces that constraints caused to zero."""
     clear_wrenches(articulated, work)
     hold_wrenches(settings, kinematics, articulated, rk4)
     for i in range(articulated.shape[0]):
@@ -231,7 +232,8 @@ def remember_impulses(
         counts: numbers of contacts and rows. `previous_count` and `born_count` are changed.
         forest: constants of the bodies and joints.
         frictions: FRICTION records (nv,).
-        joint_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], written.
+        joint_impulses: impulses for each degree of freedom and kind of row (nv, kinds) [Nms or Ns],
+            written.
         collision: contacts, whose `warm` and `impulse` [Ns] are written, and copies of the
             contacts.
         connections: CONNECTION_RECORD records. `impulse` is written.
@@ -256,7 +258,7 @@ def remember_impulses(
 
 @inner_kernel
 def keep_worst(s: Scene, before: int) -> None:
-    """Record the worst row of this step, and the worst row of the call so far.
+    """Record the row with the largest error in this step, and in all steps of the call so far.
 
     s.worst (2,) has one WORST_ROW for each.
 

@@ -92,7 +92,7 @@ def clear_body_wrenches(articulated: Records[Articulated]) -> None:
 def hold_wrenches(
     settings: Settings, kinematics: Records[Kinematics], articulated: Records[Articulated], rk4: Rk4
 ) -> None:
-    """Store the constraint wrenches on bodies [Nm, N] in rk4.held, for later stages of rk4."""
+    """Store the constraint wrenches on bodies [Nm, N] in rk4.heldfor later stages of rk4."""
     if not settings.staged:
         return
     for i in range(articulated.shape[0]):
@@ -110,7 +110,8 @@ def add_impact_impulse(
     """Add the impulse of a row to the impact impulses of this step.
 
     Args:
-        joint_impact_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], changed.
+        joint_impact_impulses: impulses for each degree of freedom and kind of row (nv, kinds) [Nms
+            or Ns], changed.
         connections: CONNECTION_RECORD records. `impact_impulse` is changed.
         rows: rows of the step.
         number: number of the row.
@@ -128,7 +129,8 @@ def forget_impact_impulses(joint_impact_impulses: Matrix, connections: Records[C
     """Set the impact impulses to zero at the start of a step.
 
     Args:
-        joint_impact_impulses: impulses of joints by kind of row (nv, kinds) [Nms or Ns], changed.
+        joint_impact_impulses: impulses for each degree of freedom and kind of row (nv, kinds) [Nms
+            or Ns], changed.
         connections: CONNECTION_RECORD records. `impact_impulse` is changed.
     """
     joint_impact_impulses[:] = 0.0

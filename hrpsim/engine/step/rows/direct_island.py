@@ -40,7 +40,7 @@ def is_direct_island(s: Scene, k: Index, task: SolverTask) -> int:
 
 @inlined_kernel
 def solve_chosen_rows_directly(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve the rows chosen for the direct solver directly, and alternate with the other rows."""
+    """Solve the rows of the direct solver exactly, in alternation with sweeps over other rows."""
     island = s.islands.ranges[k]
     solve_direct_island(s, task.tolerance, VELOCITY)
     if island.converged:
@@ -57,13 +57,13 @@ def solve_positions_directly(s: Scene, k: Index, task: SolverTask) -> int:
 
 @inlined_kernel
 def solve_all_rows_directly(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve all rows of an island directly, starting from the impulses of the last step."""
+    """Solve all rows of an island by the direct solver, starting from the last step's impulses."""
     return try_direct_solver(s, k)
 
 
 @inlined_kernel
 def solve_all_rows_directly_again(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve all rows of an island directly, as in the last step.
+    """Solve all rows of an island by the direct solver, because it solved them in the last step.
 
     After a failure, the next step no longer begins with the direct solver.
     """
@@ -81,8 +81,8 @@ def solve_direct_island(s: Scene, tolerance: float, quantity: int) -> int:
     Args:
         s: the scene.
         tolerance: accepted error [m/s].
-        quantity: VELOCITY, or DISPLACEMENT for a position correction. For DISPLACEMENT, the rows
-            have bounds but no friction cones, and only `updates` of the island is written.
+        quantity: VELOCITY, or DISPLACEMENT for a position correction. In a position correction, the
+            rows have bounds but no friction cones, and only `updates` of the island is written.
     """
     stats, counts = s.step_stats[0], s.counts[0]
     rows, island_rows, response = s.rows.rows, s.rows.island_rows, s.rows.response

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Friction redistribution: normal impulses that keep contacts from slipping.
+"""Friction redistribution: find normal impulses with which contacts do not slip.
 
 With many contacts, the normal impulses are not unique. Other impulses may give a slipping contact
 enough friction to stick. Dense islands are excluded. Some contact of a dense island begins to slip
@@ -46,8 +46,8 @@ _SLIP = 10.0
 def redistribute_friction(s: Scene) -> int:
     """Search for other normal impulses in islands with contacts that begin to slip.
 
-    The search runs in the first step in which a contact slips slower than the threshold, and again
-    after 2, 4, 8 ... such steps.
+    The search runs in the first step in which a contact slips more slowly than the threshold, and
+    again after 2, 4, 8 ... such steps.
     """
     due = False
     for k in range(s.counts[0].island_count):

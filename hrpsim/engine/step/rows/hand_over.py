@@ -4,8 +4,8 @@
 """The order of solvers for an island: the first solver, and the next ones after a failure.
 
 `MOTION` is the order for velocities and forces, `POSITIONS` the order for position corrections.
-Islands that converge in a few sweeps, as most standing or walking robots, need only one attempt.
-`solver_table` lists the rows that each solver accepts.
+Most islands, such as a standing or walking robot, converge in a few sweeps and need only one
+attempt. `solver_table` lists the rows that each solver accepts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Prediction of dry joint friction, so that joints need no rows.
+"""Prediction of dry joint friction, which saves constraint rows of joints.
 
 The prediction is that friction acts as in the last step. A sliding joint has a friction effort of
 known size and direction. A sticking joint is locked, which is the same as an infinite inertia. If a
@@ -9,8 +9,8 @@ sticking joint is at its limit, the limit may carry a part of the load. After on
 contacts, all predictions are checked. A sliding joint must still move in the same direction. A
 locked joint must need no more effort than its friction. If a check fails, the prediction of that
 joint is corrected, or the joint gets a row. The step is then solved again from the impulses found
-so far. Otherwise the solution is completed, and all predictions are checked again. The result
-obeys Coulomb's law of friction, as with rows.
+so far. Otherwise the solution is completed, and all predictions are checked again. The result obeys
+Coulomb's law of friction, as with rows.
 """
 
 import math
@@ -187,7 +187,7 @@ def _unlock(forest: Forest, root: Index, frictions: Records[Friction]) -> None:
 
 @lazy_kernel()
 def revise_frictions(s: Scene) -> int:
-    """Correct the predictions that fail. Return 1 if any failed, otherwise 0.
+    """Correct wrong predictions of dry friction. Return 1 if any was wrong, otherwise 0.
 
     A locked joint that needs more than its friction is predicted to slide. A sliding joint that
     stops or turns back gets a row. Each joint is therefore corrected at most twice.
@@ -233,10 +233,9 @@ def _holding_effort(s: Scene, k: Index) -> float:
 
 @lazy_kernel()
 def start_from_found(s: Scene) -> int:
-    """Set the warm start to the impulses just found, so that the step is solved again from them.
+    """Set the warm start to the impulses just computed, before the step is solved again.
 
-    Reads: collision, counts, rows, work.
-    Writes: collision, work.
+    Reads: collision, counts, rows, work. Writes: collision, work.
     """
     rows, contact_count = s.rows.rows, s.counts[0].contact_count
     for c in range(contact_count):

@@ -66,9 +66,9 @@ _DIVERGES = 1e10
 def goes_to_newton(
     settings: Settings, forest: Forest, constrained: ConstraintBodies, rows: Rows, island: Island
 ) -> int:
-    """Return when an island is handed to Newton's method: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
+    """Return when Newton's method may solve an island: NOT_AT_ALL, AFTER_ALL_SWEEPS or SOON.
 
-    Sweeps over a lone robot are cheap, and usually converge.
+    Sweeps over a single robot are cheap, and usually converge.
     """
     island_rows, when = rows.island_rows, AFTER_ALL_SWEEPS
     if settings.relative_tolerance > 0.0:
@@ -96,28 +96,34 @@ def _pushes_free_body(forest: Forest, constrained: ConstraintBodies, row: Row) -
 
 @inlined_kernel
 def start_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve an island, starting from the impulses of the last step."""
+    """Solve an island by Newton's method, starting from the impulses of the last step."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, USUAL)
 
 
 @inlined_kernel
 def start_by_newton_as_chosen(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve an island, starting from the impulses of the last step, without a time limit."""
+    """Solve an island by Newton's method from the last step's impulses, without a time limit."""
     s.islands.ranges[k].sweeps = 0
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
 def start_again_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
-    """Undo the sweeps, and solve from the impulses of the last step, without a time limit."""
+    """Undo the sweeps, then solve by Newton's method from the last step's impulses.
+
+    There is no time limit.
+    """
     restore_impulses(s.constrained, s.rows, s.islands.ranges[k])
     return _solve(s, k, task, INSISTS)
 
 
 @inlined_kernel
 def continue_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve an island, starting from the impulses of the sweeps, unless the sweeps diverge."""
+    """Solve an island by Newton's method from the impulses of the sweeps.
+
+    If the sweeps diverge, their impulses are not used.
+    """
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
     return _solve(s, k, task, USUAL)
@@ -125,7 +131,7 @@ def continue_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
 
 @inlined_kernel
 def continue_briefly_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
-    """Continue from the impulses of the sweeps, with a limit of a few factorisations."""
+    """Continue from the impulses of the sweeps with a few factorisations of Newton's method."""
     if not s.islands.ranges[k].residual < _DIVERGES * task.tolerance:
         return TOO_LARGE
     return _solve(s, k, task, BRIEF)
@@ -133,7 +139,7 @@ def continue_briefly_by_newton(s: Scene, k: Index, task: SolverTask) -> int:
 
 @inlined_kernel
 def precede_direct_solver(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve the direct island, starting from the impulses of the last step.
+    """Solve the direct island by Newton's method, starting from the last step's impulses.
 
     After a failure, the impulses are restored.
     """
@@ -148,7 +154,7 @@ def precede_direct_solver(s: Scene, k: Index, task: SolverTask) -> int:
 
 @inlined_kernel
 def follow_direct_solver(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve the direct island, starting from the impulses of the direct solver."""
+    """Solve the direct island by Newton's method from the impulses of the direct solver."""
     island = s.islands.ranges[k]
     status = _solve(s, k, task, USUAL)
     if status == DONE and not island.converged:
@@ -171,7 +177,7 @@ def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
     Args:
         s: the scene.
         k: number of the island.
-        effort: BRIEF, USUAL or INSISTS: limit of the number of factorisations.
+        effort: BRIEF, USUAL or INSISTS, which select the limit of factorisations.
         extent: WHOLE, FIRST_ATTEMPTS or REMAINDER: the attempts that this call is part of.
 
     Returns:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of a step: number, contents and islands."""
+"""The constraint rows of a step: numbers, contents and islands."""
 
 import numpy as np
 
@@ -49,12 +49,12 @@ from hrpsim.engine.step.scene.status import (
 def prepare_rows(s: Scene) -> int:
     """Write every row, or return the status of the array that is too small.
 
-    Every world needs this kernel, so that it is compiled beside the step (announcement).
+    Every world needs this kernel, so it is compiled in parallel with the step (announcement.py).
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
-    forest, impacts, islands, joint_holds, joint_impulses, joint_parameters, joint_rows,
-    kinematics, materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work.
-    Writes: collision, connections, constrained, counts, direct, failure, islands, joint_rows, rows,
+    forest, impacts, islands, joint_holds, joint_impulses, joint_parameters, joint_rows, kinematics,
+    materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work. Writes:
+    collision, connections, constrained, counts, direct, failure, islands, joint_rows, rows,
     step_stats, tendons, work.
     """
     status = _count_rows(s)
@@ -132,7 +132,7 @@ def _write_rows(s: Scene) -> int:
 
 @lazy_kernel(feature="free_motion")
 def find_constrained_motion(s: Scene) -> int:
-    """Write the start velocity and the free acceleration of the constraint bodies."""
+    """Write initial velocity and unconstrained acceleration of the constraint bodies."""
     constrained, work, dt = s.constrained, s.work, s.settings[0].time_step
     velocity, acceleration = constrained.velocity, constrained.acceleration
     for k in range(work.change.shape[0]):
@@ -153,7 +153,7 @@ def find_constrained_motion(s: Scene) -> int:
 
 @lazy_kernel(feature="free_rotation")
 def bend_contacts(s: Scene) -> int:
-    """Correct the contact rows of rotating free bodies for the velocity at the end of the step."""
+    """Correct the contact rows of rotating free bodies to hold at the end of the step."""
     bend_contact_rows(s)
     return DONE
 
@@ -171,28 +171,28 @@ def write_penalties(s: Scene) -> int:
 
 @lazy_kernel(np.int64, feature="connections")
 def write_connections(s: Scene, used: int) -> int:
-    """Write the rows of connections, and return the size of the response in use."""
+    """Write the rows of connections. Return the number of entries of `response` in use."""
     return write_connection_rows(s, used)
 
 
 @lazy_kernel(np.int64, np.int64)
 def write_joints(s: Scene, first: Index, used: int) -> int:
-    """Write the rows of joints from row `first` on, and return the size of the response in use."""
+    """Write the rows of joints from row `first` on. Return the entries of `response` in use."""
     first, used = write_joint_rows(s, first, used)
     return write_velocity_limit_rows(s, first, used)
 
 
 @lazy_kernel(np.int64, feature="tendons")
 def write_tendons(s: Scene, used: int) -> int:
-    """Write the rows of driven tendons, which come last, and return the response size in use."""
+    """Write the rows of driven tendons, the last rows. Return the entries of `response` in use."""
     return write_driven_tendons(s, used)
 
 
 @inlined_kernel
 def assemble_direct(s: Scene) -> int:
-    """Write the direct solver's system, if it has any rows.
+    """Write the matrix of the direct solver, if any rows use this solver.
 
-    If the direct solver solved all rows of an island in the last step, it gets all of them again.
+    An island that this solver took over in the last step is assigned to it again.
     """
     stats, k = s.step_stats[0], s.counts[0].direct_island
     if k >= 0:
@@ -212,7 +212,7 @@ def assemble_direct(s: Scene) -> int:
 
 @inner_kernel
 def make_direct(rows: Rows, island: Island) -> None:
-    """Give all rows of an island to the direct solver."""
+    """Assign all rows of an island to the direct solver."""
     for k in range(island.first, island.end):
         first = rows.island_rows[k]
         for number in range(first, first + (3 if k < island.contact_end else 1)):
@@ -221,7 +221,7 @@ def make_direct(rows: Rows, island: Island) -> None:
 
 @lazy_kernel(brings=("solve_direct_island",))
 def write_direct_system(s: Scene) -> int:
-    """Write the direct solver's system, or return the status of the array that is too small."""
+    """Write the matrix of the direct solver, or return the status of an array that is too small."""
     s.direct.blur[0], s.direct.left[0] = blur_of(s.connections), 0.0
     if assemble_direct_system(s.forest, s.constrained, s.rows, s.counts[0].row_count, s.direct):
         return DONE

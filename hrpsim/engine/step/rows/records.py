@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Records of the solution of rows."""
+"""Records for the solution of constraint rows."""
 
 import numpy as np
 

@@ -44,7 +44,8 @@ def sweep(
     """Sweep over an island until convergence, up to `limit` sweeps including earlier ones.
 
     The kernel writes `sweeps`, `residual` [m/s] and `converged` of the island. A separate function
-    avoids a second compilation of `solve`, since Numba gives literal arguments types of their own.
+    avoids a second compilation of `solve`, because Numba treats literal arguments as different
+    types.
     """
     island.sweeps, island.residual, island.converged = solve(
         rows.rows,
@@ -63,7 +64,7 @@ def sweep(
 
 @inlined_kernel
 def sweep_few_times(s: Scene, k: Index, task: SolverTask) -> int:
-    """Sweep up to the number at which Nesterov momentum would begin."""
+    """Sweep until the number of sweeps at which Nesterov's momentum would begin."""
     return _sweep_up_to(s, k, min(task.sweep_limit, FEW_SWEEPS))
 
 
@@ -85,8 +86,9 @@ def _sweep_up_to(s: Scene, k: Index, most: int) -> int:
 def sweep_as_long_as_newton(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep for about as long as Newton's method would take.
 
-    The result is TOO_LARGE if as many sweeps again would suffice. The estimate compares the second
-    half of the sweeps with the first, and assumes the same factor for each further half.
+    The result is TOO_LARGE if the same number of further sweeps would suffice. The estimate is the
+    ratio of the errors after the second and the first half of the sweeps. This ratio is assumed for
+    later sweeps too.
     """
     island, settings = s.islands.ranges[k], s.settings[0]
     most = min(task.sweep_limit, FEW_SWEEPS)
@@ -104,7 +106,7 @@ def sweep_as_long_as_newton(s: Scene, k: Index, task: SolverTask) -> int:
 
 @inlined_kernel
 def sweep_at_rest(s: Scene, k: Index, task: SolverTask) -> int:
-    """Sweep over a lone robot at rest once or twice, and undo the sweeps if they do not suffice."""
+    """Sweep over a single robot at rest once or twice. Undo the sweeps if they do not converge."""
     island = s.islands.ranges[k]
     island.converged = _rests_after_sweeps(
         s.settings[0], s.counts[0], s.collision.contacts, s.constrained, s.rows, island

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The memory of an island: which solver comes first in the next steps.
+"""The memory of an island, which decides which solver comes first in the next steps.
 
-Islands are found again in every step, so that contacts carry the memory (`contact.memory`). An
-island has the largest memory of its contacts. The order is by the state, then by the interval, and
-then by the remaining steps.
+Islands are computed anew in every step, so the memory is stored in contacts (`contact.memory`). An
+island has the largest memory of its contacts. Memories are compared by state, then by interval,
+then by remaining steps.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _LONGEST = 16  # maximum number of steps between two trials of sweeps
 
 
 class SolverMemory(NamedTuple):
-    """The solver that comes first in an island in the next step."""
+    """A rule for the solver that comes first in an island in the next steps."""
 
     state: int
     interval: int
@@ -89,7 +89,7 @@ def remember(contacts: Records[Contact], rows: Rows, island: Island, memory: Sol
 
 @inlined_kernel
 def begins_by_newton(memory: StoredMemory) -> bool:
-    """Return whether Newton's method comes first."""
+    """Return whether Newton's method is the first solver of the next step."""
     if memory.state == NEWTON_IN_MOTION:
         return memory.remaining > 0
     return memory.state == NEWTON or memory.state == NEWTON_AT_REST
@@ -97,10 +97,10 @@ def begins_by_newton(memory: StoredMemory) -> bool:
 
 @inlined_kernel
 def longer_by_newton(memory: StoredMemory) -> SolverMemory:
-    """Return the memory after a step in which Newton's method solved a moving lone robot.
+    """Return the memory after a step in which Newton's method solved a single moving robot.
 
-    One of the remaining steps is over. If none was left, sweeps have failed, and the interval
-    doubles.
+    The number of remaining steps falls by one. If no step remained, sweeps have failed, and the
+    interval doubles.
     """
     if memory.state == NEWTON:
         return BY_SWEEPS
@@ -114,7 +114,10 @@ def longer_by_newton(memory: StoredMemory) -> SolverMemory:
 
 @inlined_kernel
 def forget_newton(contacts: Records[Contact], rows: Rows, island: Island) -> None:
-    """Record that sweeps sufficed. Usually nothing changes."""
+    """Record that sweeps sufficed in an island.
+
+    In most steps, the memory does not change.
+    """
     if island.contact_end > island.first:
         row = rows.rows[rows.island_rows[island.first]]
         if SWEEPS < contacts[row.source].memory.state < DIRECT_FIRST:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The optional features of a step, as the contents of a world need them.
+"""The optional features of a step that the contents of a world need.
 
 A step reads the flags of the features in SETTINGS. The lazy kernels of a feature are present while
 its flag is set.

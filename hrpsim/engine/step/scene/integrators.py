@@ -3,8 +3,8 @@
 
 """The integrators of a step, described by properties.
 
-The stages of a step read these properties from SETTINGS. Only `engine.step.step.integrate` reads
-which integrator a world has.
+The stages of a step read these properties from SETTINGS. Only `engine.step.step.integrate`
+distinguishes the integrators by name.
 """
 
 from typing import NamedTuple
@@ -29,11 +29,11 @@ class Integrator(NamedTuple):
         is_staged: whether a step computes its forces several times.
         drift: fraction of h from the start of the step to the positions where its forces act.
         lead: fraction of h from these positions to the middle of the step, for compliant rows. A
-            step of euler moves by the velocity at its start. The velocities are then half a step
-            late, and the middle is the end of the step.
+            step of euler moves with the velocity at its start. The velocities are then half a step
+            late, and the end of the step counts as its middle.
         damping: rule of springs, dampers and gains, see `first_order_forces`. SYMPLECTIC has a rule
             of first order.
-        as_mujoco: whether floating trees turn by MuJoCo's rule, and lose momentum like MuJoCo's.
+        as_mujoco: whether floating trees rotate as in MuJoCo, with the same errors of momentum.
     """
 
     code: int

@@ -3,11 +3,12 @@
 
 """Islands: groups of rows that share no moving tree, and are solved separately.
 
-Contacts and connections between two moving bodies join their trees. Fixed bodies join nothing. The
-rows of an island are swept in the order of all rows, until the island converges. The impulses
-therefore do not depend on the rest of the world. All islands with rows for the direct or the split
-solver form one island, because that solver solves all its rows together. With the stopping rule of
-the papers there is only one island, because the rule applies to all impulses.
+Contacts and connections between two moving bodies join the trees of both bodies. Fixed bodies do
+not join trees. The rows of an island are swept in the order of all rows, until the island
+converges. The impulses therefore do not depend on the rest of the world. All islands with rows for
+the direct or the split solver form one island, because that solver solves all its rows together.
+With the stopping rule of the papers there is only one island, because the rule applies to all
+impulses.
 """
 
 from typing import NamedTuple
@@ -59,9 +60,9 @@ class Islands(NamedTuple):
 
 @inlined_kernel
 def representative_of(trees: Records[IslandTree], i: Index) -> int:
-    """Return the representative of body `i`'s island.
+    """Return the body that represents the island of body `i`.
 
-    The search halves the paths to the representative.
+    The search shortens the paths to the representative (union-find with path halving).
     """
     while trees[i].representative != i:
         trees[i].representative = trees[trees[i].representative].representative
@@ -84,7 +85,7 @@ def root_of(bodies: Records[Body], constrained: ConstraintBodies, constraint_bod
 
 @inlined_kernel
 def is_for_direct(row: Row) -> bool:
-    """Return whether a row is for the direct or the split solver."""
+    """Return whether a row uses the direct or the split solver."""
     return row.solver == DIRECT or row.solver == SPLIT
 
 
@@ -226,7 +227,7 @@ def _gather(
 def allowed_sweeps(island: Island, settings: Settings) -> int:
     """Return the maximum number of sweeps over an island in this step.
 
-    An island with new contacts or with slip has a higher limit than usual.
+    The limit is higher for an island with new contacts or with slip.
     """
     if island.new_count == 0 and not island.slips:
         return settings.sweep_limit
@@ -235,7 +236,7 @@ def allowed_sweeps(island: Island, settings: Settings) -> int:
 
 @inner_kernel
 def sweeps_in_time(island: Island) -> int:
-    """Return the number of sweeps over an island that take about a millisecond."""
+    """Return the number of sweeps over an island that take about one millisecond."""
     row_count = 2 * (island.contact_end - island.first) + island.end - island.first
     return _UPDATES // row_count
 
@@ -244,10 +245,10 @@ def sweeps_in_time(island: Island) -> int:
 def find_worst(
     counts: Counts, constrained: ConstraintBodies, rows: Rows, ranges: Records[Island]
 ) -> tuple[float, int]:
-    """Return the largest error of the rows of all islands, and the row that has this error.
+    """Find the row with the largest error of all islands.
 
     Returns:
-        (distance from a solution [m/s or rad/s], row number or -1).
+        (error, as a distance from a solution [m/s or rad/s], row number or -1).
     """
     largest, worst = 0.0, -1
     for k in range(counts.island_count):

@@ -26,7 +26,7 @@ TOPIC = re.compile(r"(?!.*__)/?[A-Za-z]\w*(/[A-Za-z_]\w*)*", re.ASCII)  # what R
 
 
 def kind_of(sensor: _Element) -> type[SensorKind] | None:
-    """Return the kind of a <sensor>, or None for one that is not simulated."""
+    """Return the hrpsim sensor kind of a <sensor>, or None if the sensor is not simulated."""
     kind = _KIND_OF_TYPE.get(sensor.get("type"))
     return kind if kind is not None and kind.is_read(sensor) else None
 
@@ -50,7 +50,7 @@ def _link_of(sensor) -> str:
 
 
 def is_link(root, name: str | None) -> bool:
-    """Return whether a link of this name exists."""
+    """Return whether the description has a link called `name`."""
     return any(link.get("name") == name for link in root.iterchildren("link"))
 
 
@@ -159,7 +159,7 @@ def sensor_data(  # many parameters: keyword arguments
     frame: str = "",
     element: object = None,
 ) -> SensorData | SampledSensorData:
-    """Return a <sensor> of a kind that is simulated. Raises ModelError for an invalid sensor.
+    """Convert a <sensor> of a simulated kind. Raises ModelError for an invalid sensor.
 
     Args:
         document: document that contains the sensor.

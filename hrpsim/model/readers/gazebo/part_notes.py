@@ -3,7 +3,7 @@
 
 """Report elements and attributes of URDF and SDF that are not read, or have no effect.
 
-Both formats have sensors of Gazebo, whose elements are listed here.
+Gazebo's sensor elements, which both formats can contain, are listed here.
 """
 
 from __future__ import annotations

@@ -37,7 +37,10 @@ def joints_of_tendon(m: MjcfModel, tendon: int) -> list[tuple[int, float]]:
 
 
 def note_tendons(m: MjcfModel, notes: Notes) -> None:
-    """Note spatial tendons, and effects of fixed tendons such as limits, springs and friction."""
+    """Note tendons that are not simulated.
+
+    These are spatial tendons, and limits, springs and friction of fixed tendons.
+    """
     for tendon, name in enumerate(m.names.get("tendon", [])):
         if not joints_of_tendon(m, tendon):
             notes.add("tendon", "not simulated", name)
@@ -50,7 +53,7 @@ def note_tendons(m: MjcfModel, notes: Notes) -> None:
 
 @dataclass
 class Drive:
-    """The sum of all actuators of one joint or tendon. The fields are as in `JointData`."""
+    """The sum of all actuators of one joint or tendon. `JointData` explains the fields."""
 
     name: str  # of the last actuator
     inputs: tuple[str, ...]
@@ -64,9 +67,10 @@ class Drive:
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
     """Map each actuator that is affine in a joint's position and velocity to that joint.
 
-    The torque g (gain u + b0 + b1 g q + b2 g v) corresponds to a servo with kp = -b1 g^2 and
-    kd = -b2 g^2, to a brake if kp is 0, or to a motor. PID servos and DC motors with a controller
-    have several inputs. The torques of several actuators on a joint add up.
+    The torque g (gain u + b0 + b1 g q + b2 g v) corresponds to a servo with kp = -b1 g^2 and kd =
+    -b2 g^2. If kp is 0, the torque corresponds to a brake, or to a motor if both are 0. PID servos
+    and DC motors with a controller have several inputs. The torques of several actuators on a joint
+    add up.
     """
     drives: dict[tuple[type, str], tuple[JointData | TendonData, Drive]] = {}
     for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):

@@ -35,7 +35,7 @@ class GeomSurface(NamedTuple):
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
-    """Add the geoms of a robot's bodies to the links, and the pairs of links that stay apart."""
+    """Add the geoms of a robot's bodies to its links, and the pairs of links that never collide."""
     colliding: dict[str, list[int]] = {}
     for geom in range(m.ngeom):
         body = int(m.geom_bodyid[geom])
@@ -64,9 +64,9 @@ def collides(m: MjcfModel, geom: int) -> bool:
 
 
 def friction_of(m: MjcfModel, geom: int) -> float:
-    """Return the coefficient of sliding friction of a geom. condim 1 has no friction.
+    """Return the coefficient of sliding friction of a geom, 0 for condim 1.
 
-    A geom that collides only in pairs has the largest coefficient of the pairs.
+    A geom that collides only in <pair> elements has the largest coefficient of its pairs.
     """
     if _has_bits(m, geom):
         friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])

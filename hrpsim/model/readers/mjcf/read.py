@@ -147,7 +147,7 @@ class MjcfSource:
             return False
 
     def key_lengths(self) -> Iterator[tuple[str, int]]:
-        """Yield name and count of numbers of each keyframe's `qpos`, without attached keyframes."""
+        """Yield (name, number of values in `qpos`) of each keyframe, without attached keyframes."""
         for root in self._included:
             for key in root.iterfind(".//keyframe/key"):
                 count = len(key.get("qpos", "").split())

@@ -110,7 +110,7 @@ def _note_softness(m: MjcfModel, notes: Notes) -> None:
 
 
 class WorldLoop(NamedTuple):
-    """A connection of a robot to the world, or to the mocap body named `mocap`."""
+    """A connection of a robot to the world, or to the mocap body called `mocap`."""
 
     loop: ConnectionData
     mocap: str
@@ -244,7 +244,7 @@ def _is_to_world(found: WorldLoop, robot: RobotData) -> bool:
 
 
 def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
-    """Return the two bodies that equality k ties to each other, or None for other kinds."""
+    """Return the two bodies that equality k connects, or None if it is of another kind."""
     kind = m.kind("mjtEq", m.eq_type[k])
     ids = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
     if kind in _LOOPS:

@@ -27,10 +27,11 @@ _UNTURNED = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 class FreeMotion:
-    """Pose and velocity of a body with `free_joints` (tree.py), and the part of qpos and qvel.
+    """The pose and velocity of a body with `free_joints` (tree.py), as entries of qpos and qvel.
 
-    `m` is an MjcfModel or a mujoco.MjModel. `qpos` and `qvel` are the first of the seven and six
-    entries: positions, then a quaternion w x y z; rates, then the angular velocity in the body.
+    `m` is an MjcfModel or a mujoco.MjModel. `qpos` is the index of the first of seven entries:
+    positions, then a quaternion w x y z. `qvel` is the index of the first of six entries: rates,
+    then the angular velocity in the body's axes.
     """
 
     def __init__(self, m, body: int) -> None:
@@ -47,17 +48,25 @@ class FreeMotion:
             self.origin = m.body_pos[body] + R @ self.anchor - start
 
     def pose(self, qpos: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return position (3,) [m] and quaternion w x y z (4,) of the body at qpos (nq,)."""
+        """Return the pose of the body in the world.
+
+        qpos: configuration of MuJoCo (nq,).
+
+        Returns:
+            (position (3,) [m], quaternion w x y z (4,)).
+        """
         turn = _product(self.turn, qpos[self.qpos + 3 : self.qpos + 7])
         moved = self.origin + self.axes @ qpos[self.qpos : self.qpos + 3]
         return moved - rotation_of(turn) @ self.anchor, turn
 
     def velocity(self, turn: np.ndarray, qvel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the velocity of the body's origin in the world, and the angular velocity.
+        """Return the velocity of the body.
 
-        The angular velocity is in the body's frame.
+        turn: quaternion of the body, from `pose`. qvel: velocity of MuJoCo (nv,).
 
-        turn: quaternion of the body, from `pose`. Both (3,) [m/s, rad/s].
+        Returns:
+            (velocity of the body's origin in the world (3,) [m/s], angular velocity in the body's
+            frame (3,) [rad/s]).
         """
         spin, R = qvel[self.qvel + 3 : self.qvel + 6], rotation_of(turn)
         return self.axes @ qvel[self.qvel : self.qvel + 3] - R @ np.cross(spin, self.anchor), spin
@@ -135,7 +144,7 @@ def add_keyframes(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) 
 
 
 def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> KeyframeData:
-    """Return MuJoCo's configuration (nq,) by the names of joints."""
+    """Return a keyframe with the joint positions of MuJoCo's configuration `qpos` (nq,)."""
     base, joints = None, {}
     for body, free in tree.free.items():
         position, turn = FreeMotion(m, body).pose(qpos)

@@ -15,16 +15,19 @@ KINDS = ("PID", "DCMOTOR")
 
 
 def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...], float, float]:
-    """Return the inputs, kp and kd of a PID servo or a DC motor with a controller.
+    """Return inputs and gains of a PID servo, or of a DC motor with a controller.
 
     The force is kp (position - length) + kd (velocity - rate) + effort. A missing input is 0. Other
-    actuators, and a DC motor with a voltage input, have no such inputs.
+    actuators, and DC motors with a voltage input, have no such inputs.
 
     Args:
         kind: name of the gain's type.
         spec: actuator_ctrlspec.
         gain: actuator_gainprm.
         bias: actuator_biasprm.
+
+    Returns:
+        (names of the inputs, kp, kd).
     """
     if kind not in KINDS:
         return (), 0.0, 0.0

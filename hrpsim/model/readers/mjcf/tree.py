@@ -21,10 +21,10 @@ _EULER = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 class BodyTree:
-    """Builds the links of some trees of a compiled MJCF, with the body or joint of each link.
+    """Builder of robot links from trees of a compiled MJCF.
 
-    links: link by body. joints: names by joint, three for a ball, none for the joints of free
-    bodies. free: name of the joint of each free body, "" for the base.
+    links: link of each body. joints: names for each MuJoCo joint, three for a ball, none for the
+    joints of free bodies. free: name of the joint of each free body, "" for the base.
     """
 
     def __init__(self, m: MjcfModel, roots: list[int], robot: RobotData, notes: Notes) -> None:
@@ -208,7 +208,11 @@ def free_joints(m: MjcfModel, body: int) -> list[int]:
 
 
 def made_with_turns(made: list[JointData], m: MjcfModel, joint: int):
-    """Yield each joint with the transform from position 0 to MuJoCo's reference position `ref`."""
+    """Add to each joint the transform from position 0 to MuJoCo's reference position `ref`.
+
+    Yields:
+        The joints in `made`.
+    """
     reference = float(m.qpos0[m.jnt_qposadr[joint]])
     for data in made:
         if len(made) == 3 or reference == 0.0:
@@ -239,7 +243,7 @@ def site_placement(m: MjcfModel, site: int) -> Placement:
 
 
 def ball_angles(quaternion: np.ndarray) -> tuple[float, float, float]:
-    """Return the angles about x, y, z, in this order, equivalent to a quaternion w x y z."""
+    """Convert a quaternion w x y z to angles of successive rotations about x, y and z [rad]."""
     R = rotation_of(quaternion)
     return (
         math.atan2(-R[1, 2], R[2, 2]),

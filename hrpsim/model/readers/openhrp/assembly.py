@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Assemble robots from OpenHRP's links: shapes, masses, sensors. A link has its joint's frame."""
+"""Assemble robots from OpenHRP's links. The frame of a link is the frame of its joint."""
 
 from __future__ import annotations
 
@@ -122,9 +122,9 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
 
 
 def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
-    """Return the collision shapes of a link: primitives, and all meshes as one shape.
+    """Return (shapes, whether meshes without volume were left out) for the collisions of a link.
 
-    Also return whether meshes without volume are left out.
+    The shapes are primitives, and all meshes joined to one shape.
     """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
     found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
@@ -163,9 +163,10 @@ def _outline(kind: str, sizes: list[float]) -> np.ndarray:
 def swept(
     section: np.ndarray, spine: np.ndarray, scale: np.ndarray, turns: np.ndarray
 ) -> np.ndarray:
-    """Return the corners (k, 3) of a swept section (m, 2: x, z), without repetition.
+    """Return the corners (k, 3) of a section swept along a spine, without repetition.
 
-    spine: (n, 3). scale: of the section's x and z (n, 2). turns: axis and angle [rad] (n, 4).
+    section: corners x, z (m, 2). spine: points (n, 3). scale: factors of x and z at each point (n,
+    2). turns: axis and angle [rad] at each point (n, 4).
     """
     flat = np.insert(section, 1, 0.0, axis=1)
     found = [
@@ -384,7 +385,10 @@ def _total(
 def placed_mass(
     mass: float, com: np.ndarray, inertia: np.ndarray, T: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass, centre of mass and inertia in another frame, by a transform T (4, 4)."""
+    """Return (mass [kg], centre of mass [m], inertia [kg m^2]) in another frame.
+
+    T: transform (4, 4) to the other frame.
+    """
     R = T[:3, :3]
     return mass, R @ com + T[:3, 3], R @ inertia @ R.T
 

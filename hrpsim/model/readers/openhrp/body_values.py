@@ -71,14 +71,14 @@ class Values:
         return found
 
     def number(self, key: str, default: float) -> float:
-        """Return one finite number."""
+        """Return one finite number at a key."""
         found = self.numbers(key, 1)
         return default if found is None else float(found[0])
 
     def bounds(self, *keys: str) -> tuple[float, float]:
-        """Return two bounds from a list, -x and x from one number, or infinite bounds if missing.
+        """Return lower and upper bound from a list of two numbers, or -x and x from one number.
 
-        "unlimited" and "inf" mean no bound.
+        Missing bounds are infinite. "unlimited" and "inf" mean no bound.
         """
         key = next((key for key in keys if self._entry.get(key) is not None), "")
         value = self._entry.get(key)
@@ -117,10 +117,13 @@ class Values:
         return np.zeros(3) if vector is None else vector
 
     def mass(self, of_all: bool) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return mass, centre, and inertia about the centre.
+        """Return the mass properties of an element.
 
         of_all: whether no other element of the link has mass. Missing values are then Choreonoid's
         defaults, 1 kg and unit inertia. Otherwise missing values are zero.
+
+        Returns:
+            (mass [kg], centre (3,) [m], inertia about the centre (3, 3) [kg m^2]).
         """
         mass = self.number("mass", 1.0 if of_all else 0.0)
         if mass < 0.0:

@@ -45,7 +45,7 @@ class Node:
     line: int = 0
 
     def nodes(self, *names: str) -> list[Node]:
-        """Return the nodes in some fields."""
+        """Return the nodes in the fields with the given names."""
         result = []
         for name in names:
             value = self.fields.get(name)

@@ -102,7 +102,7 @@ def read_vrml_file(path: Path, T: np.ndarray, notes: Notes, inlined: int = 0) ->
 
 
 def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> list[ShapeData]:
-    """Return the shapes of the node with the DEF name `name`, as Choreonoid reads it from a file.
+    """Return the shapes of the node with the DEF name `name` in a file, as Choreonoid does.
 
     T (4, 4) places the node's origin. Rotations and scales of the transforms above the node still
     apply to the node. Translations above the node do not.
@@ -125,7 +125,7 @@ def named_vrml_shapes(path: Path, name: str, T: np.ndarray, notes: Notes) -> lis
 
 
 def parsed(text: str, path: Path, notes: Notes) -> Vrml:
-    """Return a parsed file. Note fields that are given twice in a node."""
+    """Parse a VRML97 file. Add a note for each field that is given twice in a node."""
     file = Vrml(text, path)
     for lines in file.repeated.values():
         notes.add(f"{lines[0]}: given twice", "the last one holds", times=len(lines))

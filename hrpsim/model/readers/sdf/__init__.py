@@ -3,6 +3,6 @@
 
 """Read SDF, the format of Gazebo: models become robots.
 
-`files` finds included files, `frames` and `scopes` resolve names and poses, `robot` makes a
-RobotData of a model. `hrpsim/world/file/sdf_world.py` reads worlds.
+`files` finds included files, `frames` and `scopes` resolve names and poses, and `robot` converts a
+model to a RobotData. `hrpsim/world/file/sdf_world.py` reads worlds.
 """

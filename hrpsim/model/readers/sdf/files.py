@@ -32,12 +32,12 @@ _LOCAL = ("model", "package", "file", "")
 
 
 class SdfFiles:
-    """Finds and keeps the files of one SDF.
+    """Finder and cache of the files of one SDF.
 
-    Names are searched in the folder of the naming file, in the folder of the first file,
-    in the folder above, and in the folders of SEARCH_VARIABLES. A model of Gazebo lies in a folder
-    next to the included models. Models of Fuel are searched in Gazebo's cache, and then by their
-    names in the same folders.
+    Names are searched in the folder of the naming file, in the folder of the first file, in the
+    folder above, and in the folders of SEARCH_VARIABLES. Gazebo keeps models and the models that
+    they include in neighbouring folders. Models of Fuel are searched in Gazebo's cache, and then by
+    their names in the same folders.
     """
 
     def __init__(self, first: SdfFile, resources: Resources) -> None:
@@ -92,7 +92,7 @@ class SdfFiles:
         return None
 
     def why_missing(self, uri: str) -> str:
-        """Return the cause of an error: where a URI was searched."""
+        """Return the error text for a missing file: the folders in which the URI was searched."""
         scheme, separator, _ = uri.partition("://")
         if separator and scheme not in _LOCAL:
             why = "files of the network are not fetched. Save the model, and name in"

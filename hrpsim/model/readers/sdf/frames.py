@@ -18,10 +18,10 @@ MODEL_FRAME, WORLD_FRAME = "__model__", "world"
 
 @dataclass(eq=False)
 class SdfFrame:
-    """A named frame of a scope.
+    """A named frame of an SDF model or world.
 
-    kind: "link", "joint", "frame", "model" or "world".
-    relative_to: name of the frame in which `placement` is, "" for `default`.
+    kind: "link", "joint", "frame", "model" or "world". relative_to: name of the frame in which
+    `placement` is, "" for `default`.
     """
 
     name: str

@@ -18,7 +18,7 @@ _HOSTS = ("fuel.gazebosim.org", "fuel.ignitionrobotics.org")
 
 
 class FuelUri(NamedTuple):
-    """A model of Fuel. `version` is "" for the newest, `file` "" for the whole model."""
+    """A model of Fuel. `version` is "" for the newest version, `file` is "" for the whole model."""
 
     owner: str
     name: str
@@ -48,7 +48,7 @@ def cache_folders() -> list[Path]:
 
 
 def places(uri: FuelUri, folders: Iterable[Path]) -> list[Path]:
-    """Return where a model may lie, best first.
+    """Return the folders in which a model may be, the most specific first.
 
     Gazebo's cache has HOST/owner/models/name/VERSION in small letters. In a folder of the user the
     model is a folder called after the model, as written or like ground_plane.

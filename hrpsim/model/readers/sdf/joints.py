@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""<joint> of SDF as joints of one axis, with links between where the axes do not meet a frame."""
+"""Convert a <joint> of SDF to joints with one axis each, and links between the joints.
+
+A link is added where an axis does not pass through the frame of a link.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,8 @@ _KINDS = (*_LOOPS, *_OF_TWO_AXES, "screw", "gearbox")
 class SdfJoint(NamedTuple):
     """A joint between two links of a robot.
 
-    parent, child: names in the robot, "world" for the world.
-    frame: of the joint, placed at `at` in the frame of the robot.
+    parent, child: names of links in the robot, "world" for the world. frame: frame of the joint, at
+    the placement `at` in the frame of the robot.
     """
 
     frame: SdfFrame
@@ -71,7 +74,7 @@ def add_joint(
 ) -> str:
     """Add a joint to a robot. Return the link right below the joint.
 
-    `place` returns the placement of a link, all in one frame.
+    place: returns the placement of a link. All placements are in one frame.
     """
     steps = _steps(edge, notes)
     made = [JointData(edge.name + step.suffix, step.type, "", "") for step in steps]
@@ -106,7 +109,10 @@ def _steps(edge: SdfJoint, notes: Notes) -> list[_Step]:
 
 
 def axis_of(edge: SdfJoint, tag: str) -> np.ndarray:
-    """Return the unit vector of an <axis> in the frame of the robot, in the present direction."""
+    """Return the unit vector of an <axis> in the frame of the robot.
+
+    The vector is reversed if the links of the joint were exchanged.
+    """
     frame = edge.frame
     file, element = frame.file, frame.element.find(tag)
     if element is None:
@@ -186,7 +192,10 @@ def _follow(edge: SdfJoint, slide: JointData, leader: str) -> None:
 def loop_of(
     edge: SdfJoint, place: Callable[[str], Placement], notes: Notes
 ) -> ConnectionData | None:
-    """Return a joint that closes a loop as a connection, None with a note for other types."""
+    """Return a joint that closes a loop as a connection.
+
+    The result is None, with a note, for types that cannot be connections.
+    """
     kind = edge.kind
     if kind not in _LOOPS:
         notes.add(f"<joint> {kind} that closes a loop", "left out", edge.name)

@@ -93,9 +93,12 @@ def _place(link: SdfFrame, element: Any) -> Placement:
 
 
 def inertial_of(link: SdfFrame, notes: Notes) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass, centre and inertia about the centre of a link, in the link's frame.
+    """Return the mass properties of a link in the link's frame.
 
-    A link without <inertial> has 1 kg and unit inertia, as SDF says.
+    A link without <inertial> has 1 kg and unit inertia, as the SDF specification says.
+
+    Returns:
+        (mass [kg], centre (3,) [m], inertia about the centre (3, 3) [kg m^2]).
     """
     inertial = link.element.find("inertial")
     if inertial is None:
@@ -127,11 +130,12 @@ def add_sensors(
     Args:
         robot: receives the sensors.
         owner: the link or joint with the <sensor> elements.
-        prefix: of names.
-        link: in `robot` that carries the sensors.
+        prefix: prefix of the sensors' names.
+        link: link of `robot` that carries the sensors.
         at: placement of the owner's frame in `link`.
-        notes: receives what is left out.
-        reverses: whether the joint was turned round, so that no wrench fits.
+        notes: receives notes on elements that are left out.
+        reverses: whether parent and child of the joint were exchanged. Wrenches of the joint then
+            cannot be measured.
     """
     for sensor in owner.file.children(owner.element, "sensor"):
         kind, label = kind_of(sensor), prefix + sensor.get("name", "")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parts of SDF that are read, and why the others have no effect."""
+"""Elements of SDF that are read, and reasons why other elements have no effect."""
 
 from __future__ import annotations
 

@@ -95,7 +95,7 @@ def carrier(frame: SdfFrame) -> SdfFrame:
 
 
 def canonical(model: Scope) -> SdfFrame:
-    """Return the link that a model moves with: the named link, or the first link."""
+    """Return the link that defines the motion of a model: the named link, or the first link."""
     name = model.element.get("canonical_link", "").strip()
     if name:
         return model.find(name, model.frame)
@@ -114,7 +114,8 @@ def robot_of(
         model: the model.
         files: finds meshes.
         at: placement of the model in the world.
-        notes: receives what is not simulated. The default is the notes of the robot.
+        notes: receives notes on elements that are not simulated. The default is the notes of the
+            robot.
     """
     own = Notes() if notes is None else notes
     assembly = _Assembly(model)
@@ -171,7 +172,10 @@ def only_robot(contents: SdfContents) -> RobotData:
 
 
 def in_world(model: Scope) -> Placement:
-    """Return the placement of a model in the world, or by the model's <pose> without a world."""
+    """Return the placement of a model in the world.
+
+    Without a world, the placement is the model's <pose>.
+    """
     assert model.placement is not None
     if model.outer is not None:
         return model.outer.in_scope(model.placement)

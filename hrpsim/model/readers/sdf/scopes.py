@@ -40,7 +40,7 @@ class _Include(NamedTuple):
 
 
 def read_sdf(text: str, path: Path | None, resources: Resources) -> SdfContents:
-    """Return the world of an SDF, or the model. ModelError names an invalid element."""
+    """Read the world or the only model of an SDF. ModelError names an invalid element."""
     file = SdfFile(text, path)
     reader = _Reader(SdfFiles(file, resources))
     worlds, models = (list(file.children(file.root, tag)) for tag in ("world", "model"))

@@ -56,7 +56,7 @@ class SdfFile(Document):
         return self.values(element, path, (default,))[0]
 
     def bound(self, element: Any, path: str, default: float) -> float:
-        """Return a limit at a path: inf or -inf for one that is infinite, or that SDF calls so."""
+        """Return a limit at a path: inf or -inf if infinite by its value or by the rules of SDF."""
         text = self.content(element, path)
         try:
             value = float(text) if "_" not in text else math.nan

@@ -45,14 +45,14 @@ def _normal_frame(file: SdfFile, plane: Any) -> np.ndarray:
 def shape_of(
     files: SdfFiles, link: SdfFrame, element: Any, placement: Placement, notes: Notes
 ) -> ShapeData | None:
-    """Return the shape of a <visual> or <collision>. None, with a note, if there is none.
+    """Convert a <visual> or <collision> to a shape, or return None and add a note.
 
     Args:
         files: finds meshes.
         link: the link of the element.
         element: the <visual> or <collision>.
-        placement: of the element in the link.
-        notes: receives what is left out.
+        placement: placement of the element in the link.
+        notes: receives notes on elements that are left out.
     """
     file, name = link.file, f"{link.name}/{element.get('name', '')}"
     geometry = element.find("geometry")

@@ -3,8 +3,8 @@
 
 """<surface> of SDF: friction, restitution and compliance, as materials of links.
 
-Two surfaces have the smaller friction and the smaller restitution of the two. The springs of both
-act in series, and the dampings add up, as in Gazebo's engine ODE.
+A contact of two surfaces has the smaller of both friction coefficients, and the smaller
+restitution. The springs of both act in series, and the dampings add up, as in Gazebo's engine ODE.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def surface_of(file: SdfFile, collision: Any) -> Surface:
 
 
 class PairLaw(NamedTuple):
-    """Contact properties of two surfaces."""
+    """Contact properties of a pair of surfaces."""
 
     friction: float
     restitution: float
@@ -77,7 +77,7 @@ class PairLaw(NamedTuple):
 
 
 def pair_law(a: Surface, b: Surface) -> PairLaw:
-    """Return the law of contacts of two surfaces."""
+    """Combine the contact properties of two surfaces."""
     compliance = 1.0 / a.stiffness + 1.0 / b.stiffness
     return PairLaw(
         min(a.friction, b.friction),

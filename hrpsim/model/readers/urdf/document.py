@@ -21,7 +21,7 @@ _NAMES = {"name", "link", "joint", "reference"}  # attributes; spaces around the
 class Document:
     """The parsed XML of one description. `label` names the description in errors.
 
-    has_lines: whether line numbers refer to the file. They do not if xacro made the text.
+    has_lines: whether line numbers refer to the file. Line numbers of a text from xacro do not.
     tag, form: the root element, and the format that needs this element.
     """
 

@@ -48,7 +48,7 @@ class JointType:
 
     @property
     def q_count(self) -> int:
-        """How many position values the joint has in a keyframe, 0 if keyframes omit the joint."""
+        """Number of position values of the joint in a keyframe, 0 if keyframes omit the joint."""
         return self.steps[0].motion.q_count if len(self.steps) == 1 else 0
 
     @property

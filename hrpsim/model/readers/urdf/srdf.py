@@ -28,7 +28,7 @@ def read_disabled_collisions(
 ) -> tuple[frozenset[Pair], tuple[str, ...]]:
     """Return the pairs of links that an SRDF excludes from collision, and notes on unknown links.
 
-    Lines that name a link which the robot does not have have no effect, as in the tools of ROS.
+    As in the tools of ROS, lines with an unknown link have no effect.
 
     Args:
         source: a path, or XML text.

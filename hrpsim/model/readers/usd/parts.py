@@ -17,7 +17,10 @@ from hrpsim.model.readers.usd.stage_data import JointPrim, ShapePrim, StageData
 
 
 class StageParts(NamedTuple):
-    """The robots of a stage, and the shapes that never move, placed in the world."""
+    """The robots of a stage, and the shapes that never move, placed in the world.
+
+    The shapes are called scenery.
+    """
 
     robots: list[StageData]
     scenery: list[ShapePrim]

@@ -67,7 +67,7 @@ def missing_notes(stage: StageData) -> list[tuple[str, str, str]]:
 
 
 def open_stage(path: Path) -> StageData:
-    """Return what a stage has. ModelError for an invalid stage, or without usd-core."""
+    """Return the contents of a stage. ModelError for an invalid stage, or without usd-core."""
     try:
         is_there = importlib.util.find_spec("pxr") is not None
     except (ImportError, ValueError):

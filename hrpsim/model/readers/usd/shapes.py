@@ -46,7 +46,7 @@ def _sphere(shape: ShapePrim, size: np.ndarray, placement: Placement, notes: Not
 def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
     """Return a shape in the body's frame.
 
-    None, with a note, for a plane or a shape without size.
+    For a plane or a shape without size, the result is None, and a note is added.
     """
     linear = shape.placement[:3, :3]
     if shape.kind in ("Cylinder", "Capsule", "Cone"):
@@ -75,7 +75,7 @@ def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
 
 
 def plane_of(shape: ShapePrim) -> Placement:
-    """Return the place of a plane whose normal is z."""
+    """Return the placement of a plane whose normal is z."""
     linear = shape.placement[:3, :3] @ _TURNS[shape.axis]
     x, z = linear[:, 0] / np.linalg.norm(linear[:, 0]), linear[:, 2] / np.linalg.norm(linear[:, 2])
     return Placement(np.stack([x, np.cross(z, x), z], axis=1), shape.placement[:3, 3])
@@ -130,7 +130,10 @@ def _inertia_of(body: BodyPrim, prim: ShapePrim, shape: ShapeData) -> BodyInerti
 def inertial_of(
     body: BodyPrim, shapes: list[tuple[ShapePrim, ShapeData]], notes: Notes
 ) -> Inertial | None:
-    """Return mass, centre and inertia of a body: stated values, else from the solid shapes."""
+    """Return mass, centre and inertia of a body.
+
+    Values that the stage does not state are computed from the solid shapes.
+    """
     whole = total([_inertia_of(body, *shape) for shape in shapes])
     mass = body.mass or whole.mass
     if not mass:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a USD stage says about bodies, joints and shapes, in SI units with z up."""
+"""The bodies, joints and shapes of a USD stage, in SI units with z up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BodyPrim:
 
 
 class MaterialPrim(NamedTuple):
-    """A physics material. The defaults are those of PhysX."""
+    """A physics material. The defaults are the defaults of PhysX."""
 
     static_friction: float = 0.5
     dynamic_friction: float = 0.5
@@ -41,10 +41,10 @@ class MaterialPrim(NamedTuple):
 class JointPrim:
     """A joint between two bodies, "" for the world, with a frame (4, 4) in each.
 
-    limits: (low, high) by degree of freedom, such as "rotX" [rad or m]. low > high locks.
-    drives: (kp, kd, largest effort) likewise, in SI units and radians.
-    properties: of `JointData`.
-    mimic: path of the leader, ratio and offset [rad or m], None for none.
+    limits: (low, high) for each degree of freedom, such as "rotX" [rad or m]. low > high means
+    locked. drives: (kp, kd, largest effort) for each degree of freedom, in SI units and radians.
+    properties: fields of `JointData`. mimic: path of the leader, ratio and offset [rad or m], or
+    None.
     """
 
     name: str
@@ -65,8 +65,8 @@ class JointPrim:
 class ShapePrim:
     """A shape of a body, "" for the world. `placement` is the affine map (4, 4) to the body.
 
-    sizes: edge, or radius, or radius and height, before the map.
-    owner: path of the body, or of the shape without a body.
+    sizes: edge, or radius, or radius and height, before the map is applied. owner: path of the
+    body, or of the shape without a body.
     """
 
     name: str
@@ -90,12 +90,11 @@ class ShapePrim:
 
 @dataclass(eq=False)
 class StageData:
-    """A stage.
+    """The contents of a USD stage.
 
-    gravity: (3,) [m/s^2]. time_step: [s], None if the stage has none.
-    notes: (element, why, name) of what is not simulated.
-    apart: pairs of owners that never collide.
-    missing: layers and references that cannot be opened.
+    gravity: (3,) [m/s^2]. time_step: [s], None if the stage has none. notes: (element, why, name)
+    of elements that are not simulated. apart: pairs of owners that never collide. missing: layers
+    and references that cannot be opened.
     """
 
     name: str = "stage"

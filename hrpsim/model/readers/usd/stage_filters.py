@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which bodies of a USD stage never collide: filtered pairs and collision groups.
+"""Find bodies of a USD stage that never collide, by filtered pairs and collision groups.
 
-The functions run in the child process that reads the stage. An owner is the path of a body, or of
-a shape that belongs to no body.
+The functions run in the child process that reads the stage. An owner is the path of a body, or of a
+shape that belongs to no body.
 """
 
 from __future__ import annotations
@@ -34,7 +34,10 @@ def filtered_owners(stage: Any, prims: Iterable[Any], owners: dict[str, str]) ->
 
 
 def part_of_a_body(stage: Any, prims: Iterable[Any], owners: dict[str, str]) -> list[Note]:
-    """Return a note for each owner that filters name in part: all shapes of the owner obey."""
+    """Return a note for each owner of which filters name only some shapes.
+
+    hrpsim applies the filter to all shapes of the owner.
+    """
     shapes: dict[str, list[str]] = defaultdict(list)
     for path, owner in owners.items():
         shapes[owner].append(path)
@@ -86,7 +89,8 @@ def jointed_owners(
 ) -> list[Pair]:
     """Return the pairs of a moving body and a fixed owner that a joint connects.
 
-    UsdPhysics lets no bodies of a joint collide. Moving bodies of a joint are adjacent anyway.
+    In UsdPhysics, bodies that a joint connects do not collide. Two moving bodies of a joint need no
+    entry, because hrpsim treats them as adjacent.
     """
     found: dict[Pair, None] = {}
     for prim in prims:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Properties of joints beyond UsdPhysics: those of Newton, MuJoCo and PhysX, in SI units."""
+"""Properties of joints beyond UsdPhysics, from Newton, MuJoCo and PhysX, in SI units."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def properties_of(prim: Any, turns: bool, length: float, kilogram: float) -> dic
 
     Args:
         prim: the joint.
-        turns: whether the joint turns rather than slides.
-        length: of the stage's unit [m].
+        turns: True for a revolute joint, False for a prismatic joint.
+        length: the stage's unit of length [m].
         kilogram: the stage's unit of mass [kg].
     """
     effort = kilogram * length ** (2 if turns else 1)
@@ -72,7 +72,7 @@ def unread_of(prim: Any, has_mimic: bool) -> Iterator[str]:
 
 
 def mimic_of(prim: Any, length: float) -> Mimic | None:
-    """Return how a hinge or slide follows another joint. None if the joint follows none.
+    """Return the rule by which a hinge or slide follows another joint, or None.
 
     Newton: position = coefficient 0 + coefficient 1 times leader. PhysX: position + gearing times
     leader + offset = 0.

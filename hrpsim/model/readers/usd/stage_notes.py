@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Parts of a USD stage that have an effect in other simulators and none here."""
+"""Elements of a USD stage that have an effect in other simulators, but not in hrpsim."""
 
 from __future__ import annotations
 
@@ -89,5 +89,5 @@ def _of_a_joint(prim: Any) -> Iterator[Note]:
 
 
 def missing(stage: Any) -> list[str]:
-    """Return what a stage refers to and cannot open, one line each."""
+    """Return one line for each file that a stage refers to and cannot open."""
     return [" ".join(str(error).split()) for error in stage.GetCompositionErrors()]
