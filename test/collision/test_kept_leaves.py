@@ -9,7 +9,7 @@ from collision.solids import ball_mesh, meet_solids
 from collision.test_separating_axis import MARGIN, near_pairs, pebble
 from scipy.spatial.transform import Rotation
 
-from hrpsim import Box, Mesh, World
+from hrpsim import World
 from hrpsim.engine.collision.mesh.solid_pair import SEPARATION, SOLID_PAIR
 
 
@@ -53,16 +53,17 @@ def test_worlds_are_the_same_with_lists_made_in_every_step():
     """Law: a heap of hulls has the same states, bit for bit, if all kept lists are dropped."""
     worlds = [World(), World()]
     for world in worlds:
-        world.add_ground()
-        world.add_body(Box((0.6, 0.6, 0.1)), 5.0, position=(0.0, 0.0, 0.05), name="plate")
         rng = np.random.default_rng(3)
-        for k in range(4):
-            hull: Mesh = pebble(rng)
-            world.add_body(hull, 1.0, position=(0.03 * k, 0.0, 0.18 + 0.15 * k), name=f"hull{k}")
+        world.add_ground()
+        world.add_body(ball_mesh(0.2, 3), 9.0, position=(0.0, 0.0, 0.2))
+        for k in range(3):
+            world.add_body(pebble(rng), 1.0, position=(0.0, 0.03 * k, 0.5 + 0.2 * k))
     kept, dropped = worlds
-    for _ in range(400):
+    listed = 0
+    for _ in range(300):
         dropped.scene.collision.solid_pair["kept_leaves"]["owner"] = 0
         kept.step()
         dropped.step()
         assert (kept.scene.q == dropped.scene.q).all()
-    assert (kept.scene.collision.solid_pair["kept_leaves"]["owner"] > 0).any()
+        listed += (kept.scene.collision.solid_pair["kept_leaves"]["owner"] != 0).any()
+    assert listed > 50
