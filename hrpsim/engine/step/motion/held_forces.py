@@ -16,14 +16,15 @@ the body rolls.
 
 Both changes are used only if the contact's rows include the change of its velocity
 (hrpsim.engine.constraints.contact_bending). The forces on a body that does not rotate, such as a
-box that slides over a seam, are constant. dF also needs two successive changes of the force that
-are alike, and ddr two such changes of the arm. After impacts neither is used.
+box that slides over a seam, are constant. Of several contacts between the same two bodies, only dr
+is used (hrpsim.engine.constraints.contact_history). dF also needs two successive changes of the
+force that are alike, and ddr two such changes of the arm. After impacts neither is used.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel
 from hrpsim.engine.compile.kernel_types import Contact, Index, Scene, Vec3
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
-from hrpsim.engine.constraints.contact_history import goes_on, last_contact
+from hrpsim.engine.constraints.contact_history import begins, goes_on, last_contact
 from hrpsim.engine.dynamics.spin import solve_rows_of_three
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 from hrpsim.engine.step.motion.half_turns import turns_freely
@@ -47,8 +48,10 @@ def change_held_forces(s: Scene) -> int:
                 held[i].change[part, r] = 0.0
     for c in range(s.counts[0].contact_count):
         contact, before = s.collision.contacts[c], last_contact(s, c)
+        if contact.bend[0] == 0.0 and contact.bend[1] == 0.0 and contact.bend[2] == 0.0:
+            continue  # nothing turns at the contact
         _find_push(s, c)
-        bends = goes_on(contact)
+        bends = goes_on(s, c)
         rises = _find_rise(s, contact, before) and bends
         a, b = contact.body_a, contact.body_b
         _add(s, a, contact.point_a, contact.moved_a, before.moved_a, contact, 1.0, rises, bends)
@@ -78,11 +81,11 @@ def _find_rise(s: Scene, contact: Contact, before: Contact) -> bool:
     """Write the change of a contact's force in the last step, and return whether it goes on."""
     difference = size = 0.0
     for r in range(3):
-        rise = contact.push[r] - before.push[r] if not contact.is_new else 0.0
+        rise = contact.push[r] - before.push[r] if not begins(contact) else 0.0
         contact.rise[r] = rise
         difference += (rise - before.rise[r]) ** 2
         size += rise * rise
-    if contact.is_new or s.impacts.state[0].had_impacts:
+    if s.impacts.state[0].had_impacts:
         return False
     return difference < _SMOOTH * _SMOOTH * size
 
@@ -124,17 +127,15 @@ def _add(  # many parameters: one side of a contact
     """
     if body < 0 or not turns_freely(s.forest, body):
         return
-    moves = contact.bend[0] != 0.0 or contact.bend[1] != 0.0 or contact.bend[2] != 0.0
-    curves = moves and bends and _are_alike(moved, moved_before)
+    curves = bends and _are_alike(moved, moved_before)
     push, rise = contact.push, contact.rise
     for part in range(3):
         t = 0.5 * part
-        straight = t if moves else 0.0
         curved = 0.5 * t * (1.0 + t) if curves else 0.0
         share = sign * (t - 0.5) if rises else 0.0
-        x = straight * moved[0] + curved * (moved[0] - moved_before[0])
-        y = straight * moved[1] + curved * (moved[1] - moved_before[1])
-        z = straight * moved[2] + curved * (moved[2] - moved_before[2])
+        x = t * moved[0] + curved * (moved[0] - moved_before[0])
+        y = t * moved[1] + curved * (moved[1] - moved_before[1])
+        z = t * moved[2] + curved * (moved[2] - moved_before[2])
         dx, dy, dz = share * rise[0], share * rise[1], share * rise[2]
         fx, fy, fz = sign * push[0] + dx, sign * push[1] + dy, sign * push[2] + dz
         change = s.rk4.held[body].change[part]

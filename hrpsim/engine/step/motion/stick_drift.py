@@ -84,7 +84,7 @@ def start_slip(s: Scene) -> None:
         drift.held_gap += s.settings[0].time_step * rate
         if not drift.has_slipped:
             clear_slip(contact)
-        before, smooth = last_contact(s, c), goes_on(contact)
+        before, smooth = last_contact(s, c), goes_on(s, c)
         _renew_arm(
             s,
             contact.body_a,
