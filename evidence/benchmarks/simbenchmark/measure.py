@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from evidence.benchmarks.simbenchmark.engine import Engine
+from evidence.benchmarks.simbenchmark.engines import Engine
 from evidence.benchmarks.simbenchmark.robots import ROBOTS, RobotScene, robot_energy, robot_momentum
 from evidence.benchmarks.simbenchmark.scenes import LOOSE
 
