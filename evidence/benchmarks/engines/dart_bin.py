@@ -12,7 +12,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from evidence.benchmarks.bin_scene import FRICTION, GRAVITY, TIME_STEP, BinScene, Solid, walls
-from evidence.benchmarks.engines.dart_scenes import isometry, new_world
+from evidence.benchmarks.engines.dart_scenes import coat, isometry, new_world, set_friction
 from hrpsim import Box
 
 _CONTACTS = 20_000  # largest number of contacts instead of 1000
@@ -40,18 +40,13 @@ class DartBin:
                 )
             ]
 
-    def _touchable(self, shape) -> None:
-        shape.createCollisionAspect()
-        shape.createDynamicsAspect()
-        shape.getDynamicsAspect().setFrictionCoeff(FRICTION)
-
     def _add_walls(self) -> None:
         skeleton = self._dart.dynamics.Skeleton("bin")
         _, body = skeleton.createWeldJointAndBodyNodePair()
         for box, center in walls():
             shape = body.createShapeNode(self._dart.dynamics.BoxShape(list(box.lengths)))
             shape.setRelativeTransform(isometry(self._dart, center))
-            self._touchable(shape)
+            coat(shape, FRICTION)
         self._world.addSkeleton(skeleton)
 
     def _add(self, solid: Solid, position, quaternion, name: str, folder: Path):
@@ -61,12 +56,10 @@ class DartBin:
             skeleton = dart.dynamics.Skeleton(name)
             skeleton.createFreeJointAndBodyNodePair()
             box = dart.dynamics.BoxShape(list(solid.shape.lengths))
-            self._touchable(skeleton.getBodyNode(0).createShapeNode(box))
+            coat(skeleton.getBodyNode(0).createShapeNode(box), FRICTION)
         else:
             skeleton = dart.utils.DartLoader().parseSkeleton(_mesh_urdf(solid, folder / name))
-            for shape in skeleton.getBodyNode(0).getShapeNodes():
-                if shape.getDynamicsAspect() is not None:
-                    shape.getDynamicsAspect().setFrictionCoeff(FRICTION)
+            set_friction(skeleton, FRICTION)
         skeleton.setName(name)
         body = skeleton.getBodyNode(0)
         body.setInertia(dart.dynamics.Inertia(solid.mass, [0, 0, 0], np.diag(solid.moments)))
