@@ -143,7 +143,8 @@ def recording(arm: Arm, seed: int, colour: float) -> Recording:
     def delayed(name: str) -> np.ndarray:
         return late - true.get(f"signals.{name}.delay", 0.0)
 
-    own = {name: arm.torque(at, arm.motion(at)[0])[:, None] for name, at in _times(delayed)}
+    times = {name: delayed(name) for name in ("current", "torque")}
+    own = {name: arm.torque(at, arm.motion(at)[0])[:, None] for name, at in times.items()}
     current = own["current"] / true["signals.current.shoulder.constant"]
     current += true["signals.current.shoulder.offset"]
     torque = true["signals.torque.shoulder.gain"] * own["torque"]
@@ -180,10 +181,6 @@ def recording(arm: Arm, seed: int, colour: float) -> Recording:
         command_positions=arm.commands[:, None] + offset,
         signals=signals,
     )
-
-
-def _times(delayed):
-    return [(name, delayed(name)) for name in ("current", "torque")]
 
 
 def unknowns() -> dict[str, object]:

@@ -17,8 +17,7 @@ from evidence.benchmarks.engines.dart_scenes import dart_module
 from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
 from evidence.benchmarks.engines.mujoco_bin import MujocoBin
 from evidence.benchmarks.figures import draw_bars
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.tables import number
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module

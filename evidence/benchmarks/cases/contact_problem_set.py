@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.measurements import measurements
 from hrpsim import ContactProblem, solve_contacts

@@ -12,8 +12,7 @@ import numpy as np
 
 from evidence.benchmarks.cases.piles import EDGE, FRICTION, MASS, let_go, mujoco_cubes
 from evidence.benchmarks.engines.bullet_scenes import bullet_cubes, bullet_module
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module
 from hrpsim import Box, World

@@ -12,8 +12,7 @@ import numpy as np
 
 from evidence.benchmarks.cases.piles import let_go, mujoco_cubes, our_cubes
 from evidence.benchmarks.figures import draw_against_size
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit
 from evidence.benchmarks.tables import number
 from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module

@@ -18,8 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import HrpsimError, ModelWarning, World, load_world
 

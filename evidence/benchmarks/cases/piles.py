@@ -10,8 +10,7 @@ import numpy as np
 from evidence.benchmarks.engines.bullet_scenes import bullet_cubes, bullet_module
 from evidence.benchmarks.engines.dart_scenes import dart_cubes, dart_module
 from evidence.benchmarks.figures import draw_against_size
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 from hrpsim import Box, World

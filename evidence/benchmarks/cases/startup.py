@@ -13,8 +13,7 @@ import tempfile
 
 import numpy as np
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module, pinocchio_module
 

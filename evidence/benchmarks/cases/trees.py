@@ -10,8 +10,7 @@ import numpy as np
 from evidence.benchmarks.cases import rigid_body_kernels as kernels
 from evidence.benchmarks.engines.pinocchio_algorithms import LOOP, PinocchioAlgorithms
 from evidence.benchmarks.figures import draw_against_size
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit
 from evidence.benchmarks.robots import mujoco_model
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module, pinocchio_module
