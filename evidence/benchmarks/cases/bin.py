@@ -10,12 +10,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evidence.benchmarks.bin_scene import GRAVITY, TIME_STEP, BinScene, boxes, energies, meshes
-from evidence.benchmarks.engines.bullet_bin import BulletBin
+from evidence.benchmarks.engines.bins import BulletBin, DartBin, HrpsimBin, MujocoBin
 from evidence.benchmarks.engines.bullet_scenes import bullet_module
-from evidence.benchmarks.engines.dart_bin import DartBin
 from evidence.benchmarks.engines.dart_scenes import dart_module
-from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
-from evidence.benchmarks.engines.mujoco_bin import MujocoBin
 from evidence.benchmarks.figures import draw_bars
 from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.tables import number
