@@ -87,10 +87,8 @@ def run(result: CaseResult, effort: Effort) -> None:
         for name, value in mean.items():
             times.setdefault(name, []).append(value)
         rows += [fall.row(count) for fall in found]
-        for name, bound in ((ROUGH, 1.0), (FINE, 2.0)) if NEWTON in mean else ():
-            ratio = mean[name] / min(mean[NEWTON], mean[CG])
-            text = f"{count}, mean: {name} / the faster of mujoco's"
-            result.claims.append(Claim(text, ratio, bound))
+        if NEWTON in mean:
+            _add_claims(result, count, mean)
     _add_fits(result, counts, times)
     head = ["cubes", "engine", "ms a step", "penetration [mm]", "residual [m/s]", "missed"]
     result.extra.append((head, rows))
@@ -106,6 +104,13 @@ def _fallen(count: int, effort: Effort) -> list[Fall]:
         if max(sum(fall.times) for fall in found) * TURN > LONGEST:
             break
     return found
+
+
+def _add_claims(result: CaseResult, count: int, mean: dict[str, float]) -> None:
+    for name, bound in ((ROUGH, 1.0), (FINE, 2.0)):
+        ratio = mean[name] / min(mean[NEWTON], mean[CG])
+        text = f"{count}, mean: {name} / the faster of mujoco's"
+        result.claims.append(Claim(text, ratio, bound))
 
 
 def _add_fits(result: CaseResult, counts, times: dict[str, list[float]]) -> None:
