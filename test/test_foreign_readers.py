@@ -59,7 +59,7 @@ OWN = {
     "hrpsim/ros/base/domain.py": "the package.xml of the installed middleware",
     "hrpsim/ros/base/program.py": "os.devnull",
     "hrpsim/ros/recording/bag_writer.py": "installed definitions of messages, and writing",
-    "hrpsim/ros/sweeps/command_pair.py": "writes",
+    "hrpsim/ros/sweeps/ros_scenario.py": "writes",
     "hrpsim/ros/sweeps/cell_processes.py": "the folder that two processes of hrpsim share",
     "hrpsim/bag/bag_contents.py": "writes",
     "hrpsim/bag/sqlite.py": "regular files that the reader of bags found, with bounded work",

@@ -78,6 +78,12 @@ def _run(options: argparse.Namespace) -> int:
     for name in options.cases or usual:
         results.append(run_case(name, effort))
         print("\n".join(case_lines(results[-1])), flush=True)
+    _report(results, options, effort, json_file)
+    return 1 if any(result.failed for result in results) else 0
+
+
+def _report(results: list[CaseResult], options, effort: Effort, json_file) -> None:
+    """Store the results, compare them with a stored run, and write JSON and figures, as asked."""
     data = report.as_data(results, quick=options.quick)
     stored = report.load(options.compare or STORED)
     if options.write:
@@ -89,7 +95,6 @@ def _run(options: argparse.Namespace) -> int:
             json_file.write(report.to_json(data))
     if options.figures:
         draw(results, options.figures)
-    return 1 if any(result.failed for result in results) else 0
 
 
 def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:

@@ -110,6 +110,17 @@ def prisms(outlines, half: float) -> Solid:
     flat = np.array(list(points))
     n = len(flat)
     vertices = np.concatenate([np.column_stack([flat, np.full(n, z)]) for z in (-half, half)])
+    triangles = _faces(rings, n)
+    volume, center, inertia = solid_moments(vertices, triangles)
+    moments, axes = np.linalg.eigh(DENSITY * inertia)
+    axes[:, 2] *= np.linalg.det(axes)
+    vertices = (vertices - center) @ axes
+    parts = tuple(vertices[[*ring, *(n + k for k in ring)]] for ring in rings)
+    return Solid(Mesh(vertices, triangles), parts, DENSITY * volume, moments)
+
+
+def _faces(rings: list[list[int]], n: int) -> np.ndarray:
+    """Return the triangles (m, 3) of prisms between the corners of rings and these plus n."""
     directed = [(r[k - 1], r[k]) for r in rings for k in range(len(r))]
     shared = Counter(frozenset(edge) for edge in directed)
     triangles = [(r[0], r[k + 1], r[k]) for r in rings for k in range(1, len(r) - 1)]
@@ -117,12 +128,7 @@ def prisms(outlines, half: float) -> Solid:
     for a, b in directed:
         if shared[frozenset((a, b))] == 1:
             triangles += [(a, b, n + b), (a, n + b, n + a)]
-    volume, center, inertia = solid_moments(vertices, np.array(triangles))
-    moments, axes = np.linalg.eigh(DENSITY * inertia)
-    axes[:, 2] *= np.linalg.det(axes)
-    vertices = (vertices - center) @ axes
-    parts = tuple(vertices[[*ring, *(n + k for k in ring)]] for ring in rings)
-    return Solid(Mesh(vertices, np.array(triangles)), parts, DENSITY * volume, moments)
+    return np.array(triangles)
 
 
 def _rectangle(x_0, y_0, x_1, y_1):

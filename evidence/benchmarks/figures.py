@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from evidence.benchmarks.results import CaseResult
 from evidence.benchmarks.yardstick import NAME as YARDSTICK
 
@@ -24,24 +26,25 @@ def draw_case(function, result: CaseResult, path: Path) -> None:
 
 def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: str) -> None:
     """Draw medians and quartiles over the size of each quantity, with one line for each subject."""
-    drawn = (m for m in result.measurements if m.quantity in sizes and m.subject != YARDSTICK)
-    subjects = list(dict.fromkeys(m.subject for m in drawn))
-    for k, subject in enumerate(subjects):
-        points = [m for m in result.measurements if m.subject == subject and m.quantity in sizes]
-        x = [sizes[m.quantity] for m in points]
-        y = [result.scale * m.times["median"] for m in points]
-        low = [result.scale * (m.times["median"] - m.times["low"]) for m in points]
-        high = [result.scale * (m.times["high"] - m.times["median"]) for m in points]
-        ours = points[0].ours
+    drawn: dict[str, list] = {}
+    for one in result.measurements:
+        if one.quantity in sizes and one.subject != YARDSTICK:
+            drawn.setdefault(one.subject, []).append(one)
+    for k, (subject, points) in enumerate(drawn.items()):
+        quartiles = [[m.times[name] for name in ("low", "median", "high")] for m in points]
+        low, median, high = result.scale * np.array(quartiles).T
+        line, marker, colour, width = ":", "^", f"C{1 + k % 9}", 1.0
+        if points[0].ours:
+            line, marker, colour, width = ("-", "--", "-.", ":")[k % 4], "o", "C0", 1.6
         axes.errorbar(
-            x,
-            y,
-            yerr=[low, high],
-            color="C0" if ours else f"C{1 + k % 9}",
-            linestyle=("-", "--", "-.", ":")[k % 4] if ours else ":",
-            marker="o" if ours else "^",
+            [sizes[m.quantity] for m in points],
+            median,
+            yerr=[median - low, high - median],
+            color=colour,
+            linestyle=line,
+            marker=marker,
             ms=4,
-            lw=1.6 if ours else 1.0,
+            lw=width,
             label=subject,
         )
     axes.set(xscale="log", yscale="log", xlabel=size, ylabel=f"time [{result.unit}]")

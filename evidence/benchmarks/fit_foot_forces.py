@@ -19,11 +19,11 @@ from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.signal import lfilter
 from scipy.spatial.transform import Rotation
 from scipy.special import stdtrit
 
 import hrpsim
+from evidence.benchmarks.coverage import COLOURS, coloured, number_of_seeds
 from evidence.benchmarks.walkers.mujoco_walk import MujocoRobot
 from evidence.experiments.framework.engines import mujoco_module
 from evidence.experiments.scenes.standing import Conditions, described, half_sitting
@@ -80,10 +80,8 @@ KINDS = {  # of states and efforts: key of the noise
     "base_turning": "base velocity",
     "torque": "effort",
 }
-SEEDS = 24
 TIME_STEP = 2.5e-4  # of hrpsim in the table: at 1 ms, the error of the step exceeds the noise [s]
 CHANGE = 1e-3  # of the unknowns, for differences
-COLOURS = (0.0, 0.9)  # autoregressive coefficient of the noise of force sensors and IMU
 BEGIN = 0.2  # begin of the compared signals after the start of the only window [s]
 
 
@@ -232,10 +230,8 @@ def measured(motion: Motion, seed: int | None, colour: float) -> Recording:
     def noise(kind: str, *shape: int) -> np.ndarray:
         return size * NOISE[kind] * random.normal(size=(count, *shape))
 
-    def coloured(kind: str) -> np.ndarray:
-        white = random.normal(size=(count, 6))
-        white[1:] *= np.sqrt(1.0 - colour**2)
-        return size * NOISE[kind] * lfilter([1.0], [1.0, -colour], white, axis=0)
+    def lasting(kind: str) -> np.ndarray:
+        return size * NOISE[kind] * coloured(random, colour, count, 6)
 
     base = motion.base.copy()
     base[:, :3] += noise("base", 3)
@@ -254,11 +250,11 @@ def measured(motion: Motion, seed: int | None, colour: float) -> Recording:
             "wrench",
             name,
             time[late] - MIDDLE + FORCE_DELAY,
-            (motion.wrenches[:, k] + sign * TARE + coloured("wrench"))[late],
+            (motion.wrenches[:, k] + sign * TARE + lasting("wrench"))[late],
         )
         for k, (name, sign) in enumerate(zip(SENSORS, (1.0, -1.0)))
     ]
-    own = motion.imu + BIAS + coloured("imu")
+    own = motion.imu + BIAS + lasting("imu")
     signals.append(Signal("imu", "imu", time[late] - MIDDLE + IMU_DELAY, own[late]))
     efforts = motion.efforts + noise("effort", len(motion.motors))
     signals.append(Signal("torque", "torque", time[late], efforts[late], motion.motors))
@@ -379,7 +375,7 @@ def _deviation(kind: str) -> float:
 
 def main() -> int:
     """Print the table."""
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    seeds = number_of_seeds()
     columns = []
     with tempfile.TemporaryDirectory() as folder:
         linear = Linear(swayed(mujoco_module()), Path(folder))

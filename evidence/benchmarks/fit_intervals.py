@@ -15,10 +15,10 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from scipy.signal import lfilter
 
 import hrpsim
-from hrpsim.fitting import Recording
+from evidence.benchmarks.coverage import coloured, coverage, number_of_seeds
+from hrpsim.fitting import FitResult, Recording
 
 URDF = """<robot name="arm"><link name="base"/>
 <link name="rod"><inertial><origin xyz="0 0 -0.3"/><mass value="1.0"/>
@@ -31,7 +31,7 @@ WORLD = """robots:
 """
 TRUTH = {"robots.arm.joints.shoulder.kp": 14.0, "robots.arm.joints.shoulder.damping": 0.25}
 FIRST = dict(zip(TRUTH, (10.0, 0.1)))
-SEEDS, SAMPLES, STEPS = 24, 200, 20
+SAMPLES, STEPS = 200, 20
 NOISE = 2e-3  # [rad]
 COLOURS = (0.0, 0.5, 0.9, 0.95)  # autoregressive coefficient
 
@@ -54,14 +54,12 @@ def moved(world_file: Path) -> np.ndarray:
 
 def noise(seed: int, colour: float) -> np.ndarray:
     """Return stationary autoregressive noise (samples,) [rad]."""
-    white = np.random.default_rng(seed).normal(size=SAMPLES)
-    white[1:] *= np.sqrt(1.0 - colour**2)
-    return NOISE * lfilter([1.0], [1.0, -colour], white)
+    return NOISE * coloured(np.random.default_rng(seed), colour, SAMPLES)
 
 
 def main() -> int:
     """Print the table."""
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    seeds = number_of_seeds()
     print(f"| coefficient | gain, of {seeds} | damping, of {seeds} | mean half width |")
     print("| --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
@@ -69,21 +67,20 @@ def main() -> int:
         world_file = Path(folder) / "arm.yaml"
         world_file.write_text(WORLD)
         time, angles, commands = moved(world_file).T
-        truth = np.array(list(TRUTH.values()))
+
+        def fitted(seed: int, colour: float) -> FitResult:
+            measured = Recording(
+                time,
+                ("shoulder",),
+                (angles + noise(seed, colour))[:, None],
+                command_time=time,
+                command_positions=commands[:, None],
+            )
+            return hrpsim.fit(world_file, [measured], FIRST, window=1.0, start="fitted")
+
         for colour in COLOURS:
-            held, halves = np.zeros(2, dtype=int), []
-            for seed in range(seeds):
-                measured = Recording(
-                    time,
-                    ("shoulder",),
-                    (angles + noise(seed, colour))[:, None],
-                    command_time=time,
-                    command_positions=commands[:, None],
-                )
-                found = hrpsim.fit(world_file, [measured], FIRST, window=1.0, start="fitted")
-                held += (found.low <= truth) & (truth <= found.high)
-                halves.append(0.5 * (found.high - found.low))
-            kp, damping = np.mean(halves, axis=0)
+            fits = (fitted(seed, colour) for seed in range(seeds))
+            held, (kp, damping) = coverage(fits, list(TRUTH.values()))
             widths = f"{kp:.3f} Nm/rad, {damping:.4f} Nms/rad"
             print(f"| {colour:g} | {held[0]} | {held[1]} | {widths} |", flush=True)
     return 0

@@ -20,9 +20,16 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from scipy.signal import lfilter
 
 import hrpsim
+from evidence.benchmarks.coverage import (
+    COLOURS,
+    coloured,
+    coverage,
+    number_of_seeds,
+    print_head,
+    print_rows,
+)
 from hrpsim.common.constants import STANDARD_GRAVITY as G
 from hrpsim.fitting import FitResult, Recording, Signal
 
@@ -66,8 +73,6 @@ MASS, FRICTION, COMPLIANCE, DAMPING_TIME = 2.0, 0.4, 1e-4, 0.006  # of foot and 
 SPEED, HEIGHTS = 2.0, (0.0, 1e-4, -4e-4)  # at the start of each recording [m/s, m]
 GEAR_NOISE, FOOT_NOISE = 2e-4, 1e-4  # [rad, m]
 GEAR, PAIR = "robots.arm.actuators.shoulder", "default-floor"
-SEEDS = 24
-COLOURS = (0.0, 0.9)
 
 
 class System(NamedTuple):
@@ -79,13 +84,6 @@ class System(NamedTuple):
     first: dict[str, object]  # parameters of the fit
     truth: dict[str, float]
     record: Callable[[int, float], list[Recording]]  # of a seed and a colour
-
-
-def coloured(random: np.random.Generator, colour: float, *shape: int) -> np.ndarray:
-    """Return autoregressive noise of unit variance along the first axis."""
-    white = random.normal(size=shape)
-    white[1:] *= np.sqrt(1.0 - colour**2)
-    return lfilter([1.0], [1.0, -colour], white, axis=0)
 
 
 def geared(
@@ -191,20 +189,15 @@ def fitted(one: System, folder: Path, seed: int, colour: float) -> FitResult:
 
 def main() -> int:
     """Print the table."""
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
-    print(
-        f"| unknown | truth | white, of {seeds} | half width | coloured, of {seeds} | half width |"
-    )
-    print("| --- | --- | --- | --- | --- | --- |")
+    seeds = number_of_seeds()
+    print_head(seeds)
     with tempfile.TemporaryDirectory() as folder:
         for one in systems():
-            truth, columns = np.array(list(one.truth.values())), []
-            for colour in COLOURS:
-                found = [fitted(one, Path(folder), seed, colour) for seed in range(seeds)]
-                columns.append(sum((own.low <= truth) & (truth <= own.high) for own in found))
-                columns.append(np.mean([0.5 * (own.high - own.low) for own in found], axis=0))
-            for path, true, white, width, other, wider in zip(one.truth, truth, *columns):
-                print(f"| `{path}` | {true:g} | {white} | {width:.2g} | {other} | {wider:.2g} |")
+            fits = (
+                (fitted(one, Path(folder), seed, colour) for seed in range(seeds))
+                for colour in COLOURS
+            )
+            print_rows(one.truth, *(coverage(own, list(one.truth.values())) for own in fits))
     return 0
 
 

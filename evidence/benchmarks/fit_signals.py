@@ -19,9 +19,16 @@ from pathlib import Path
 import numpy as np
 from scipy.integrate import solve_ivp
 from scipy.interpolate import interp1d
-from scipy.signal import lfilter
 
 import hrpsim
+from evidence.benchmarks.coverage import (
+    COLOURS,
+    coloured,
+    coverage,
+    number_of_seeds,
+    print_head,
+    print_rows,
+)
 from hrpsim.common.constants import STANDARD_GRAVITY as G
 from hrpsim.fitting import FitResult, Recording, Signal
 
@@ -62,8 +69,6 @@ TRUTH = {
 }
 DELAYS = (0.0, 0.012)  # bounds of delays [s]
 FIRST = {"kp": 10.0, "damping": 0.1, "constant": 0.5, "gain": 1.0}  # initial values, others 0
-SEEDS = 24
-COLOURS = (0.0, 0.9)
 DURATION, INTERVAL = 2.4, 0.02  # [s]
 NOISE = {"encoder": 1e-3, "current": 0.05, "torque": 0.05, "force": 0.1, "gyro": 0.01}
 NOISE |= {"accelerometer": 0.05, "marker": 1e-3}
@@ -122,9 +127,7 @@ class Arm:
 
 
 def _noise(random, kind: str, colour: float, count: int, columns: int = 1) -> np.ndarray:
-    white = random.normal(size=(count, columns))
-    white[1:] *= np.sqrt(1.0 - colour**2)
-    return NOISE[kind] * lfilter([1.0], [1.0, -colour], white, axis=0)
+    return NOISE[kind] * coloured(random, colour, count, columns)
 
 
 def recording(arm: Arm, seed: int, colour: float) -> Recording:
@@ -140,7 +143,8 @@ def recording(arm: Arm, seed: int, colour: float) -> Recording:
     def delayed(name: str) -> np.ndarray:
         return late - true.get(f"signals.{name}.delay", 0.0)
 
-    own = {name: arm.torque(at, arm.motion(at)[0])[:, None] for name, at in _times(delayed)}
+    times = {name: delayed(name) for name in ("current", "torque")}
+    own = {name: arm.torque(at, arm.motion(at)[0])[:, None] for name, at in times.items()}
     current = own["current"] / true["signals.current.shoulder.constant"]
     current += true["signals.current.shoulder.offset"]
     torque = true["signals.torque.shoulder.gain"] * own["torque"]
@@ -179,10 +183,6 @@ def recording(arm: Arm, seed: int, colour: float) -> Recording:
     )
 
 
-def _times(delayed):
-    return [(name, delayed(name)) for name in ("current", "torque")]
-
-
 def unknowns() -> dict[str, object]:
     """Return the parameters of the fit."""
     given: dict[str, object] = {}
@@ -203,20 +203,14 @@ def fitted(arm: Arm, folder: Path, seed: int, colour: float) -> FitResult:
 
 def main() -> int:
     """Print the table."""
-    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
-    arm, truth = Arm(), np.array(list(TRUTH.values()))
-    columns = []
+    seeds, arm = number_of_seeds(), Arm()
     with tempfile.TemporaryDirectory() as folder:
-        for colour in COLOURS:
-            found = [fitted(arm, Path(folder), seed, colour) for seed in range(seeds)]
-            columns.append(sum((one.low <= truth) & (truth <= one.high) for one in found))
-            columns.append(np.mean([0.5 * (one.high - one.low) for one in found], axis=0))
-    print(
-        f"| unknown | truth | white, of {seeds} | half width | coloured, of {seeds} | half width |"
-    )
-    print("| --- | --- | --- | --- | --- | --- |")
-    for path, true, white, width, coloured, other in zip(TRUTH, truth, *columns):
-        print(f"| `{path}` | {true:g} | {white} | {width:.2g} | {coloured} | {other:.2g} |")
+        fits = (
+            (fitted(arm, Path(folder), seed, colour) for seed in range(seeds)) for colour in COLOURS
+        )
+        columns = [coverage(own, list(TRUTH.values())) for own in fits]
+    print_head(seeds)
+    print_rows(TRUTH, *columns)
     return 0
 
 

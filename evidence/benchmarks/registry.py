@@ -5,12 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
 
-from evidence.benchmarks.results import CaseResult
-from evidence.benchmarks.timing import Effort
+from evidence.benchmarks.results import Case
 
 _FILES = {
     "algorithms": "rigid_body_algorithms",
@@ -59,21 +56,6 @@ LONG = (
     "oracles",
     "contact_problems",
 )  # run only when they are named
-
-
-@dataclass(frozen=True)
-class Case:
-    """A case: the name in a heading, and the functions that run and draw the case.
-
-    draw(result, figure) draws a figure. None: there is nothing to draw.
-    """
-
-    title: str
-    run: Callable[[CaseResult, Effort], None]
-    draw: Callable | None = None
-    unit: str = "us"
-    scale: float = 1e6
-    cores: int = 1
 
 
 def case(name: str) -> Case:

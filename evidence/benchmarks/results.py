@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Results of a case: times with their spread, errors of each subject, power laws, claims."""
+"""Cases, and their results: times with spread, errors of each subject, power laws, claims."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -142,3 +142,18 @@ def fit(subject: str, size: str, sizes, times, ours: bool = False) -> Fit:
 def median_ratio(times: Mapping[str, np.ndarray], over: str, under: str) -> float:
     """Return the median over the rounds of the ratio of two subjects' times."""
     return float(np.median(np.asarray(times[over]) / np.asarray(times[under])))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case: the name in a heading, and the functions that run and draw the case.
+
+    draw(result, figure) returns nothing. None: there is nothing to draw.
+    """
+
+    title: str
+    run: Callable[[CaseResult, Effort], None]
+    draw: Callable | None = None
+    unit: str = "us"
+    scale: float = 1e6
+    cores: int = 1

@@ -29,9 +29,8 @@ import numpy as np
 
 from hrpsim import share_path, sweep
 from hrpsim.sweeps import Design
-from hrpsim.sweeps.executors import ONE_THREAD, dask_executor
+from hrpsim.sweeps.executors import ONE_THREAD, SETTINGS, dask_executor
 from hrpsim.sweeps.framework.scenario import FunctionScenario
-from hrpsim.sweeps.local_dask import SETTINGS
 from hrpsim.sweeps.study_file import read_study
 from hrpsim.sweeps.sweep import planned
 

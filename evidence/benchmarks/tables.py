@@ -78,18 +78,15 @@ def exact_table(result: CaseResult) -> list[str]:
         return []
     rows = []
     for subject in _unique(one.subject for one in result.measurements if one.exact):
-        row = [subject]
-        for measure in measures:
-            found = [
-                one.exact[measure]
-                for one in result.measurements
-                if one.subject == subject and measure in one.exact
-            ]
-            numbers = [v for v in found if isinstance(v, (int, float))]
-            texts = _unique(v for v in found if isinstance(v, str))
-            row.append(number(max(numbers)) if numbers else ", ".join(texts) or "-")
-        rows.append(row)
+        own = [one.exact for one in result.measurements if one.subject == subject]
+        rows.append([subject, *(_worst([e[k] for e in own if k in e]) for k in measures)])
     return table(["how exact (worst of the table above)", *measures], rows)
+
+
+def _worst(values: list) -> str:
+    """Return the largest number, or else all texts."""
+    numbers = [value for value in values if isinstance(value, (int, float))]
+    return number(max(numbers)) if numbers else ", ".join(_unique(values)) or "-"
 
 
 def fit_table(result: CaseResult) -> list[str]:

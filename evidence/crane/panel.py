@@ -9,6 +9,7 @@ from evidence.crane.player import PlayedCrane
 from evidence.crane.score import GOAL, in_goal
 from hrpsim.model.shapes.geometry import Box
 from hrpsim.viewer.panels.markdown import plain
+from hrpsim.viewer.panels.workbench import bounded
 
 # Keys that viser's camera does not use. The camera moves with W A S D Q E and turns with the
 # arrows.
@@ -157,7 +158,7 @@ class CranePanel:
             slider = gui.add_slider(label, low, high, step, value)
 
             def change(_, name=name, slider=slider) -> None:
-                self._request(lambda: setattr(crane, name, _bounded(slider)))
+                self._request(lambda: setattr(crane, name, bounded(slider)))
 
             slider.on_update(change)
 
@@ -189,8 +190,3 @@ def _aim(hand: np.ndarray) -> np.ndarray:
     across = _AIM_HALF_WIDTH * np.array([-np.sin(yaw), np.cos(yaw), 0.0])
     lines = [[foot, (x, y, max(z, _AIM_FLOOR))], [foot - across, foot + across]]
     return np.array(lines, dtype=np.float32)
-
-
-def _bounded(slider) -> float:
-    """Return a slider's value clipped to the slider's bounds. NaN gives the lowest value."""
-    return min(max(slider.min, slider.value), slider.max)

@@ -248,8 +248,7 @@ def _run(options: argparse.Namespace, study, store: Path) -> int:
 
 def _engine(options: argparse.Namespace, study):
     """Return the engine that runs the cells, or None for a pool of processes."""
-    from hrpsim.sweeps.executors import dask_executor, named_executor
-    from hrpsim.sweeps.local_dask import local_dask
+    from hrpsim.sweeps.executors import dask_executor, local_dask, named_executor
 
     if options.ros:
         from hrpsim.ros.sweeps.ros_scenario import domains

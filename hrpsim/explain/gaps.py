@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -155,11 +154,6 @@ def chance_of_falls(falls: int, others: int, starts: int, other_starts: int) -> 
         starts: number of runs in hrpsim.
         other_starts: number of runs of the reference.
     """
-    total, fallen = starts + other_starts, falls + others
+    from scipy.stats import fisher_exact  # slow to import
 
-    def chance(k: int) -> float:
-        return comb(starts, k) * comb(other_starts, fallen - k) / comb(total, fallen)
-
-    seen = chance(falls)
-    possible = range(max(0, fallen - other_starts), min(starts, fallen) + 1)
-    return sum(chance(k) for k in possible if chance(k) <= seen * (1.0 + 1e-9))
+    return float(fisher_exact([[falls, starts - falls], [others, other_starts - others]])[1])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write an explanation as Markdown and as one self-contained HTML page."""
+"""Write an explanation as Markdown and as one self-contained HTML page, with figures."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from hrpsim.common.errors import HrpsimError
+from hrpsim.common.figures import new_figure, style
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.explain.explanation import Effect, Explanation, falls_of
-from hrpsim.explain.figures import figures
 
 _STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; color: #20242c; margin: 2em auto; max-width: 60em;
@@ -25,6 +27,8 @@ th, td { padding: 0.2em 0.8em; border-bottom: 1px solid #dfe3e8; text-align: rig
 th:first-child, td:first-child { text-align: left; }
 img { max-width: 100%; }
 """
+_THERE, _HERE, _REPAIRED = "#1f6f8b", "#b3261e", "#276b45"
+_MOST_CHANNELS, _MOST_FEET, _MOST_BARS = 4, 4, 10
 _HEAD = ("difference", "change", "explains", "of the gap", "of predictions", "falls")
 
 
@@ -211,3 +215,85 @@ def _html_of(block: Any) -> str:
 
 def _html_row(tag: str, cells: Sequence[str]) -> str:
     return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+def figures(found: Explanation) -> dict[str, tuple[str, Any]]:
+    """Return matplotlib figures and captions by short names.
+
+    Raises HrpsimError without matplotlib.
+    """
+    drawn = {
+        "motion": ("The quantities that depart most, from the first start.", _motion(found)),
+        "forces": ("Upward forces on the feet, from the first start.", _forces(found)),
+    }
+    if found.ranked:
+        drawn["shares"] = ("Shares that each difference explains.", _shares(found))
+    return {name: pair for name, pair in drawn.items() if pair[1] is not None}
+
+
+def _courses(found: Explanation) -> list[tuple[str, str, Any]]:
+    courses = [(found.reference, _THERE, found.there), ("hrpsim", _HERE, found.here)]
+    if found.repaired:
+        label = "hrpsim, with the smallest change" if found.smallest else "hrpsim, best of tried"
+        courses.append((label, _REPAIRED, found.repaired))
+    return courses
+
+
+def _motion(found: Explanation) -> Any:
+    names, sizes, _ = found.yardstick
+    apart = np.abs(found.here[0].motion - found.there[0].motion) / sizes
+    known = apart[~np.isnan(apart).any(axis=1)]
+    order = np.argsort(-known.mean(axis=0)) if len(known) else np.arange(len(names))
+    chosen = order[:_MOST_CHANNELS].tolist()
+    figure, rows = _rows(len(chosen), 1.9)
+    for axes, channel in zip(rows, chosen):
+        for label, color, runs in _courses(found):
+            axes.plot(found.times, runs[0].motion[:, channel], color=color, label=label, lw=1.3)
+        if found.parting is not None:
+            axes.axvline(found.parting.time, color="#7a7f87", lw=0.8, ls="--")
+        axes.set_ylabel(names[channel], fontsize=8)
+    _finish(rows)
+    return figure
+
+
+def _forces(found: Explanation) -> Any:
+    feet = found.feet[:_MOST_FEET]
+    if not feet:
+        return None
+    figure, rows = _rows(len(feet), 1.7)
+    for axes, foot in zip(rows, feet):
+        for label, color, runs in _courses(found):
+            forces = runs[0].forces[:, found.links.index(foot)]
+            axes.plot(found.times, forces, color=color, label=label, lw=1.1)
+        axes.set_ylabel(f"{foot} [N]", fontsize=8)
+    _finish(rows)
+    return figure
+
+
+def _rows(count: int, height: float) -> tuple[Any, list[Any]]:
+    """Return a figure and axes below each other, each `height` [inches] high."""
+    figure = new_figure(9.0, height * count)
+    rows = [figure.add_subplot(count, 1, row + 1) for row in range(count)]
+    for axes in rows:
+        style(axes)
+    return figure, rows
+
+
+def _finish(rows: list[Any]) -> None:
+    rows[0].legend(fontsize=8, frameon=False, ncols=3)
+    rows[-1].set_xlabel("time [s]")
+
+
+def _shares(found: Explanation) -> Any:
+    shown = found.ranked[:_MOST_BARS][::-1]
+    figure = new_figure(9.0, 0.6 + 0.4 * len(shown))
+    axes = figure.add_subplot()
+    style(axes)
+    at = np.arange(len(shown))
+    axes.barh(at + 0.2, [one.by_gap for one in shown], 0.36, color=_THERE, label="of the gap")
+    predicted = [one.by_predictions for one in shown]
+    axes.barh(at - 0.2, predicted, 0.36, color="#8fb8c6", label="of the error of predictions")
+    axes.set_yticks(at, [one.changes[0].difference for one in shown], fontsize=8)
+    axes.set_xlim(-0.3, 1.0)
+    axes.legend(fontsize=8, frameon=False, loc="lower right")
+    return figure

@@ -23,6 +23,15 @@ from hrpsim.sweeps.framework.scenario import SweepError, function_called, needed
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ONE_THREAD = dict.fromkeys(_THREADS, "1")
 _DASK_RETRIES = 3  # retries of a run after the end of its worker
+# Dask monitors its processes, which takes time from the runs. Here it samples no stacks, and rarely
+# checks its loops, its memory and the machine.
+SETTINGS = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.worker.memory.monitor-interval": "5s",
+    "distributed.admin.system-monitor.interval": "5s",
+    "distributed.diagnostics.nvml": False,
+}
 
 
 def processors() -> int:
@@ -110,3 +119,26 @@ def named_executor(name: str, processes: int | None) -> Iterator[Callable[[], Ex
     finally:
         if hasattr(executor, "shutdown"):  # submitit's executors lack it
             executor.shutdown()
+
+
+@contextmanager
+def local_dask(workers: int | None = None) -> Iterator[Callable[[], Executor]]:
+    """Yield a function that makes an executor of a Dask cluster on this machine.
+
+    workers: number of processes of one thread each, by default one per processor. A worker that
+    ends is replaced. The workers end with this process, however this process ends.
+    """
+    distributed = needed_package("distributed", "--scheduler local")
+    dask = needed_package("dask", "--scheduler local")
+    with (
+        dask.config.set(SETTINGS),
+        distributed.LocalCluster(
+            n_workers=workers or processors(),
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            env=ONE_THREAD,
+        ) as cluster,
+        dask_executor(cluster.scheduler_address) as make,
+    ):
+        yield make

@@ -10,7 +10,7 @@ have links, contact forces and signals.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,14 +24,11 @@ from hrpsim.common.typed_values import (
 )
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.model.shapes.terrain import HeightField
-from hrpsim.viewer.drawing import contact_arrows, force_scale
+from hrpsim.viewer.drawing import SCENE, Drawing, contact_arrows, force_scale
 from hrpsim.viewer.panels.signals import middle_of, signals_of
 from hrpsim.viewer.rendering.renderer import Drawn
-from hrpsim.viewer.scene_server import require_viser
+from hrpsim.viewer.scene_server import aim_camera, require_viser, start_server, stop_server
 from hrpsim.viewer.session import TimeAdvance, require_world
-
-if TYPE_CHECKING:
-    from hrpsim.viewer.page_film import PageFilm
 
 SUFFIX = ".rrd"
 PAGE = ".html"
@@ -40,6 +37,7 @@ FRAME_RATE = {".mp4": 25.0, ".gif": 10.0}  # frame rate in simulated time [Hz]
 SIZE = {".mp4": (960, 544), ".gif": (480, 272), ".png": (960, 544)}  # multiples of 16 [pixels]
 _FROM = np.array([1.9, 2.1, 0.6])  # camera relative to the middle, for objects within 1 m [m]
 _WIDE = 1.0  # horizontal field of view [rad]
+_PICTURE_RATE = 25.0  # rate of pictures in simulated time [Hz]
 
 
 def require_rerun() -> None:
@@ -268,8 +266,6 @@ def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageF
     if path.suffix == SUFFIX:
         return RerunFilm(world, path)
     if path.suffix == PAGE:
-        from hrpsim.viewer.page_film import PageFilm
-
         return PageFilm(world, path, follow=options.get("follow", ""))
     require_arguments("a film", Film, options, leading=2, owner="film")
     require_fitting_arguments("a film", Film, options)
@@ -298,3 +294,60 @@ def check_film(path: Path) -> None:
     except ImportError as cause:
         why = f"a film needs imageio and imageio-ffmpeg ({cause}): pip install 'hrpsim[camera]'"
         raise HrpsimError(why) from cause
+
+
+class PageFilm:
+    """A page with the scene of a running world, used in the same way as `Film`.
+
+    The page has the client of viser, the shapes, and the poses of links and arrows of forces at 25
+    pictures a simulated second. A visitor moves the camera, pauses, and goes to any time.
+
+    Args:
+        world: the world.
+        file: the .html.
+        follow: robot that stays in the middle. By default the camera stays.
+
+    Raises:
+        HrpsimError: viser is not installed.
+    """
+
+    def __init__(self, world, file: str | Path, *, follow: str = "") -> None:
+        self._world, self._path, self._next = world, Path(file), world.time
+        self.pictures = 0
+        self._server = start_server("a page")
+        try:
+            self._scene = self._server.scene.add_frame(SCENE, show_axes=False)
+            self._drawing = Drawing(self._server, world)
+            aim_camera(self._server, world, follow)
+            self._entity = world.entities[follow] if follow else None
+            self._first = None if self._entity is None else self._entity.q[:2].copy()
+            self._recording = self._server.get_scene_serializer()
+        except BaseException:
+            stop_server(self._server)
+            raise
+
+    @property
+    def left_out(self) -> list[str]:
+        """Meshes that are not drawn, with the cause."""
+        return self._drawing.left_out
+
+    def look(self) -> None:
+        """Add a picture of the world's present state, if one is due."""
+        if self._world.time < self._next - 0.5 * self._world.time_step:
+            return
+        self._next += 1.0 / _PICTURE_RATE
+        self.pictures += 1
+        self._drawing.update()
+        if self._entity is not None:
+            self._scene.position = (*(self._first - self._entity.q[:2]), 0.0)
+        self._recording.insert_sleep(1.0 / _PICTURE_RATE)
+
+    def __enter__(self) -> PageFilm:
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        try:
+            if kind is None:
+                self._path.write_text(self._recording.as_html(), encoding="utf-8")
+        finally:
+            stop_server(self._server)

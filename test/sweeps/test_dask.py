@@ -21,8 +21,7 @@ from sweeps.scenarios import SLOW, SOURCE, fall, named
 from hrpsim import sweep
 from hrpsim.commands.cli import main
 from hrpsim.sweeps import SweepError
-from hrpsim.sweeps.executors import dask_executor
-from hrpsim.sweeps.local_dask import SETTINGS, local_dask
+from hrpsim.sweeps.executors import SETTINGS, dask_executor, local_dask
 from hrpsim.sweeps.store import open_store
 
 pytestmark = [pytest.mark.timeout(1200), needs("xarray", "zarr", "distributed")]

@@ -11,7 +11,7 @@ pytest.importorskip("coal")
 
 from evidence.benchmarks import bin_scene
 from evidence.benchmarks.cases.bin import TURN, Fall
-from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
+from evidence.benchmarks.engines.bins import HrpsimBin
 from evidence.benchmarks.overlap import Overlap
 from evidence.benchmarks.timing import Effort
 

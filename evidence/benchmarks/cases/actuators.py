@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 
 from evidence.benchmarks.figures import draw_bars
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, median_ratio
+from evidence.benchmarks.results import Case, CaseResult, Claim, median_ratio
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import Actuator, load_world, share_path
 

@@ -19,8 +19,7 @@ from evidence.benchmarks.engines.hrpsim_standing import HrpsimStanding
 from evidence.benchmarks.engines.mjbatch_worlds import PYTHON, MjbatchWorlds, randomise
 from evidence.benchmarks.engines.mujoco_standing import MujocoStanding
 from evidence.benchmarks.machine import core_count, use_cores
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, median_ratio
+from evidence.benchmarks.results import Case, CaseResult, Claim, median_ratio
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 from evidence.experiments.scenes.standing import humanoid, mujoco_spec

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from evidence.benchmarks.engines.dart_scenes import dart_beam, dart_module
 from evidence.benchmarks.figures import draw_bars
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, median_ratio
+from evidence.benchmarks.results import Case, CaseResult, Claim, median_ratio
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 from evidence.experiments.scenes import beam

@@ -10,15 +10,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evidence.benchmarks.bin_scene import GRAVITY, TIME_STEP, BinScene, boxes, energies, meshes
-from evidence.benchmarks.engines.bullet_bin import BulletBin
+from evidence.benchmarks.engines.bins import BulletBin, DartBin, HrpsimBin, MujocoBin
 from evidence.benchmarks.engines.bullet_scenes import bullet_module
-from evidence.benchmarks.engines.dart_bin import DartBin
 from evidence.benchmarks.engines.dart_scenes import dart_module
-from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
-from evidence.benchmarks.engines.mujoco_bin import MujocoBin
 from evidence.benchmarks.figures import draw_bars
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.tables import number
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
@@ -200,9 +196,7 @@ def _report(result: CaseResult, name: str, falls: list[Fall], effort: Effort) ->
         effort,
     )
     result.extra.append(([name, *HEAD], [fall.row() for fall in falls]))
-    if effort.quick:
-        return
-    for fall in falls[: len(OURS)]:
+    for fall in () if effort.quick else falls[: len(OURS)]:
         who = f"{name}, {fall.engine.name}"
         result.claims += [
             Claim(f"{who}: fastest at the end [mm/s]", 1e3 * fall.fastest[-1], FASTEST),

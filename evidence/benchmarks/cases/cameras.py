@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import World, load_model, share_path
 from hrpsim.viewer.rendering.renderer import Lens

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult
+from evidence.benchmarks.results import Case, CaseResult
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import Box, Capsule, Cylinder, Plane, Sphere
 from hrpsim.engine.collision.manifold import collide

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.measurements import measurements
 from hrpsim import ContactProblem, solve_contacts
@@ -50,24 +49,22 @@ def run(result: CaseResult, effort: Effort) -> None:
         problem = read(path)
         found = {name: solve_contacts(*problem, accuracy=ACCURACY, solver=name) for name in SOLVERS}
         solving_it = [name for name in SOLVERS if found[name].solved]
-        result.notes.append(
-            f"{path.stem}, {len(problem.mu)} contacts: "
-            + ", ".join(
-                f"{name} {found[name].residual:.1e} in {sum(found[name].sweeps.values())} sweeps"
-                for name in SOLVERS
-            )
-        )
+        texts = [
+            f"{name} {one.residual:.1e} in {sum(one.sweeps.values())} sweeps"
+            for name, one in found.items()
+        ]
+        result.notes.append(f"{path.stem}, {len(problem.mu)} contacts: {', '.join(texts)}")
         if not found["auto"].solved:
             unsolved.append(path.stem)
         if not solving_it:
             continue
         times = result.measure(path.stem, [solving(problem, name) for name in solving_it], effort)
         best = {name: 1e3 * float(np.min(values)) for name, values in times.items()}
-        attempts = [best[name] for name in solving_it if name != "auto"]
-        ratios.append(best["auto"] / min(attempts))
+        auto = best.pop("auto")
+        ratios.append(auto / min(best.values()))
         for name, bound in BOUNDS.items():
             if path.stem.startswith(name):
-                result.claims.append(Claim(f"{path.stem}, auto [ms]", best["auto"], bound))
+                result.claims.append(Claim(f"{path.stem}, auto [ms]", auto, bound))
     result.claims += [
         Claim("auto over its fastest attempt, median", float(np.median(ratios)), OF_FASTEST),
         Claim(f"problems that auto does not solve ({', '.join(unsolved)})", len(unsolved), 0),

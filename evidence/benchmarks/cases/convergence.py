@@ -12,8 +12,7 @@ import numpy as np
 
 from evidence.benchmarks.cases.piles import EDGE, FRICTION, MASS, let_go, mujoco_cubes
 from evidence.benchmarks.engines.bullet_scenes import bullet_cubes, bullet_module
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module
 from hrpsim import Box, World
@@ -88,25 +87,16 @@ def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
 def run(result: CaseResult, effort: Effort) -> None:
     """Run every scene with every solver and engine. Larger heaps leave out slow solvers."""
     slow: set[str] = set()
-    worst_share, worst_residual, rows = 1.0, 0.0, []
+    auto, rows = [], []
     for bodies in SCENES[:1] if effort.quick else SCENES:
-        times, exact = {}, {}
-        for solver in SOLVERS:
-            name = f"hrpsim {solver}"
-            if name not in slow or bodies.steps != HEAP_STEPS:
-                times[name], found = _ours(bodies, solver, effort)
-                exact[name] = found
-                if solver == "auto":
-                    worst_share = min(worst_share, found["share converged"])
-                    worst_residual = max(worst_residual, found["worst residual [m/s]"])
-        if (bodies.masses == MASS).all():
-            for name, engine in _peers(bodies, slow):
-                times[name] = _turns(engine[0], bodies.steps, effort)
-                exact[name] = {"deepest at the end [m]": engine[1]()}
-        late = {name: np.median(values) > SLOW for name, values in times.items()}
-        slow |= {name for name in late if late[name] and name != "hrpsim auto"}
+        times, exact = _run_all(bodies, slow, effort)
+        auto.append(exact["hrpsim auto"])
+        late = {name for name, values in times.items() if np.median(values) > SLOW}
+        slow |= late - {"hrpsim auto"}
         rows.append([bodies.name, *(_cell(exact.get(f"hrpsim {s}")) for s in SOLVERS)])
         _note(result, bodies.name, times, exact)
+    worst_share = min(found["share converged"] for found in auto)
+    worst_residual = max(found["worst residual [m/s]"] for found in auto)
     result.extra.append((["converged, worst residual [m/s]", *SOLVERS], rows))
     result.claims += [
         Claim("auto: least share of steps that converge", worst_share, 0.999, at_least=True),
@@ -121,6 +111,19 @@ def run(result: CaseResult, effort: Effort) -> None:
         "one problem: a step of the falling heap, the tower, the heavy stack, from no impulses. "
         "Sweeps alone up to so many, beside the direct solver and Newton's method",
     ]
+
+
+def _run_all(bodies: Bodies, slow: set[str], effort: Effort):
+    """Return the times and the accuracy of a scene by every solver and engine, by name."""
+    times, exact = {}, {}
+    for solver in SOLVERS:
+        name = f"hrpsim {solver}"
+        if name not in slow or bodies.steps != HEAP_STEPS:
+            times[name], exact[name] = _ours(bodies, solver, effort)
+    for name, engine in _peers(bodies, slow) if (bodies.masses == MASS).all() else ():
+        times[name] = _turns(engine[0], bodies.steps, effort)
+        exact[name] = {"deepest at the end [m]": engine[1]()}
+    return times, exact
 
 
 def _ours(bodies: Bodies, solver: str, effort: Effort):

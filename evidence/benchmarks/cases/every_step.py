@@ -16,10 +16,9 @@ from evidence.benchmarks import bin_scene
 from evidence.benchmarks.cases.convergence import falling, tower, world_of
 from evidence.benchmarks.cases.standing_step import engines
 from evidence.benchmarks.cases.swaying_step import CONTROL_PERIOD, Swaying
+from evidence.benchmarks.engines.bins import HrpsimBin
 from evidence.benchmarks.engines.bullet_scenes import BulletStanding
-from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.simbenchmark.ours import Ours
 from evidence.benchmarks.simbenchmark.scenes import kapla
 from evidence.benchmarks.timing import Effort

@@ -10,8 +10,7 @@ from scipy.linalg import cho_factor, cho_solve, cho_solve_banded, cholesky_bande
 from scipy.sparse import csc_matrix, kron, triu
 from scipy.sparse.linalg import splu
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim.engine.compile.compiled import kernel
 from hrpsim.engine.compile.fields import allocate

@@ -12,8 +12,7 @@ import numpy as np
 
 from evidence.benchmarks.cases.piles import let_go, mujoco_cubes, our_cubes
 from evidence.benchmarks.figures import draw_against_size
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit
 from evidence.benchmarks.tables import number
 from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module
@@ -79,12 +78,7 @@ def run(result: CaseResult, effort: Effort) -> None:
     counts, rows = COUNTS[:2] if effort.quick else COUNTS, []
     times: dict[str, list[float]] = {}
     for count in counts:
-        found = falls(count)
-        for _ in range(STEPS // TURN):
-            for fall in found:
-                fall.turn(effort)
-            if max(sum(fall.times) for fall in found) * TURN > LONGEST:
-                break
+        found = _fallen(count, effort)
         ours = {fall.name: fall.world is not None for fall in found}
         turns = {fall.name: np.array(fall.times) for fall in found}
         reference = found[-2].name if len(found) > len(TOLERANCES) else FINE
@@ -94,23 +88,45 @@ def run(result: CaseResult, effort: Effort) -> None:
             times.setdefault(name, []).append(value)
         rows += [fall.row(count) for fall in found]
         if NEWTON in mean:
-            for name, bound in ((ROUGH, 1.0), (FINE, 2.0)):
-                ratio = mean[name] / min(mean[NEWTON], mean[CG])
-                text = f"{count}, mean: {name} / the faster of mujoco's"
-                result.claims.append(Claim(text, ratio, bound))
+            _add_claims(result, count, mean)
+    _add_fits(result, counts, times)
+    head = ["cubes", "engine", "ms a step", "penetration [mm]", "residual [m/s]", "missed"]
+    result.extra.append((head, rows))
+    result.notes += _NOTES
+
+
+def _fallen(count: int, effort: Effort) -> list[Fall]:
+    """Return the falls of a heap in all engines, turn by turn, until the slowest takes too long."""
+    found = falls(count)
+    for _ in range(STEPS // TURN):
+        for fall in found:
+            fall.turn(effort)
+        if max(sum(fall.times) for fall in found) * TURN > LONGEST:
+            break
+    return found
+
+
+def _add_claims(result: CaseResult, count: int, mean: dict[str, float]) -> None:
+    for name, bound in ((ROUGH, 1.0), (FINE, 2.0)):
+        ratio = mean[name] / min(mean[NEWTON], mean[CG])
+        text = f"{count}, mean: {name} / the faster of mujoco's"
+        result.claims.append(Claim(text, ratio, bound))
+
+
+def _add_fits(result: CaseResult, counts, times: dict[str, list[float]]) -> None:
     for name, values in times.items():
         result.fits.append(fit(name, "cubes", counts, values, name in TOLERANCES))
         if name in TOLERANCES:
             result.claims.append(Claim(f"exponent, {name}", result.fits[-1].exponent, 1.1))
-    head = ["cubes", "engine", "ms a step", "penetration [mm]", "residual [m/s]", "missed"]
-    result.extra.append((head, rows))
-    result.notes += [
-        f"cubes of 0.1 m let go above the floor, {STEPS} steps of 1 ms, or as many as the slowest "
-        f"engine does in {LONGEST:g} s. Turns of {TURN} steps, engine by engine. The table has the "
-        "mean of all steps",
-        "penetration: the deepest at the end of a turn. MuJoCo's contacts are soft: its own "
-        "penetration grows by 1e-5 m in a step where a contact closes at 1e-2 m/s",
-    ]
+
+
+_NOTES = [
+    f"cubes of 0.1 m let go above the floor, {STEPS} steps of 1 ms, or as many as the slowest "
+    f"engine does in {LONGEST:g} s. Turns of {TURN} steps, engine by engine. The table has the "
+    "mean of all steps",
+    "penetration: the deepest at the end of a turn. MuJoCo's contacts are soft: its own "
+    "penetration grows by 1e-5 m in a step where a contact closes at 1e-2 m/s",
+]
 
 
 def draw(result: CaseResult, figure) -> None:

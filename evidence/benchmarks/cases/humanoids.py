@@ -31,8 +31,7 @@ from evidence.benchmarks.engines.servoed import (
     Servoed,
     described,
 )
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.tables import number
 from evidence.benchmarks.timing import Effort, interleave
 from evidence.experiments.framework.engines import mujoco_module, peer_name

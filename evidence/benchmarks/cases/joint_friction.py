@@ -8,8 +8,7 @@ from __future__ import annotations
 from evidence.benchmarks.cases.swaying_step import CONTROL_PERIOD, SWING, Swaying, SwayingSubject
 from evidence.benchmarks.engines.hrpsim_standing import HrpsimStanding
 from evidence.benchmarks.figures import draw_bars
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, median_ratio
+from evidence.benchmarks.results import Case, CaseResult, Claim, median_ratio
 from evidence.benchmarks.timing import Effort
 from evidence.experiments.scenes.standing import humanoid
 

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from lxml import etree
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, median_ratio
+from evidence.benchmarks.results import Case, CaseResult, Claim, median_ratio
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 from evidence.experiments.scenes.standing import mujoco_spec

@@ -16,10 +16,9 @@ from evidence.benchmarks import bin_scene
 from evidence.benchmarks.cases.convergence import falling, tower, world_of
 from evidence.benchmarks.cases.every_step import arch, card_house
 from evidence.benchmarks.contact_problems import ContactProblem, Prepared, problems
-from evidence.benchmarks.engines.hrpsim_bin import HrpsimBin
+from evidence.benchmarks.engines.bins import HrpsimBin
 from evidence.benchmarks.pinocchio_contacts import ADMM, PGS, PinocchioContacts, pinocchio_module
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort
 from hrpsim import Sphere, World
 

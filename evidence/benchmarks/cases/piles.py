@@ -10,8 +10,7 @@ import numpy as np
 from evidence.benchmarks.engines.bullet_scenes import bullet_cubes, bullet_module
 from evidence.benchmarks.engines.dart_scenes import dart_cubes, dart_module
 from evidence.benchmarks.figures import draw_against_size
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module
 from hrpsim import Box, World
@@ -165,12 +164,7 @@ def run(result: CaseResult, effort: Effort) -> None:
             for name, values in new.items():
                 times.setdefault(name, []).append(values)
             slow |= {name for name in new if np.median(new[name]) > SLOWEST and name != OURS}
-        for name, values in times.items():
-            if len(values) > 1:
-                measured = counts[: len(values)]
-                result.fits.append(fit(f"{name}, {scene}", "cubes", measured, values, name == OURS))
-        exponent = next(f.exponent for f in result.fits if f.subject == f"{OURS}, {scene}")
-        result.claims.append(Claim(f"exponent of ours, {scene}", exponent, 1.0))
+        _add_fits(result, scene, counts, times)
     head = ["ours", "contacts", "sweeps", "residual [m/s]", "ns a contact", "and sweep"]
     result.extra.append((head, rows))
     result.notes += [
@@ -183,6 +177,15 @@ def run(result: CaseResult, effort: Effort) -> None:
         "speed: of all centres in the step after timing, 0 in truth. The others begin where ours "
         "rests, so that soft contacts still give way",
     ]
+
+
+def _add_fits(result: CaseResult, scene: str, counts, times: dict[str, list]) -> None:
+    for name, values in times.items():
+        if len(values) > 1:
+            measured = counts[: len(values)]
+            result.fits.append(fit(f"{name}, {scene}", "cubes", measured, values, name == OURS))
+    exponent = next(f.exponent for f in result.fits if f.subject == f"{OURS}, {scene}")
+    result.claims.append(Claim(f"exponent of ours, {scene}", exponent, 1.0))
 
 
 def _our_row(scene: str, world, seconds: float) -> list[str]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
 from hrpsim import Box, HeightField, World
 

@@ -9,8 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.scenes.standing import humanoid, our_standing
 from hrpsim import Sphere, World

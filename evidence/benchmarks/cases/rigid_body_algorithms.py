@@ -11,8 +11,7 @@ from evidence.benchmarks.cases import rigid_body_kernels as kernels
 from evidence.benchmarks.engines.mujoco_algorithms import MujocoAlgorithms
 from evidence.benchmarks.engines.pinocchio_algorithms import LOOP, PinocchioAlgorithms
 from evidence.benchmarks.figures import draw_bars
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, median_ratio
+from evidence.benchmarks.results import Case, CaseResult, Claim, median_ratio
 from evidence.benchmarks.robots import bare_model, named_robots
 from evidence.benchmarks.timing import Effort, Subject, interleave
 from evidence.experiments.framework.engines import mujoco_module, pinocchio_module

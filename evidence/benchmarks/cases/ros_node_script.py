@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 
 from evidence.benchmarks.machine import core_count, use_cores
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult
+from evidence.benchmarks.results import Case, CaseResult
 from evidence.benchmarks.timing import Effort
 
 SCRIPT = Path(__file__).resolve().parent.parent / "bench_ros_node.py"

@@ -12,8 +12,7 @@ from evidence.benchmarks.engines.dart_scenes import DartStanding, dart_module
 from evidence.benchmarks.engines.hrpsim_standing import CONVERGED, FORCED, SWEEPS, HrpsimStanding
 from evidence.benchmarks.engines.mujoco_standing import SOLVERS, MujocoStanding
 from evidence.benchmarks.figures import draw_against_size
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit, median_ratio
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit, median_ratio
 from evidence.benchmarks.standing_engine import StandingEngine, exactness
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module

@@ -13,8 +13,7 @@ import tempfile
 
 import numpy as np
 
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort
 from evidence.experiments.framework.engines import mujoco_module, pinocchio_module
 
@@ -95,13 +94,12 @@ def run(result: CaseResult, effort: Effort) -> None:
         keeps = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": os.path.join(folder, "pyc")}
         for program in programs.values():
             durations(program, **keeps)  # compiles if necessary
-        rounds = 2 if effort.quick else 5
-        taken = {name: [] for name in programs}
-        for _ in range(rounds):
-            for name, program in programs.items():
-                taken[name].append(durations(program, **keeps))
+        turns = [
+            [durations(program, **keeps) for program in programs.values()]
+            for _ in range(2 if effort.quick else 5)
+        ]
     reference = next((name for name in programs if name != OURS), OURS)
-    arrays = {name: np.array(values) for name, values in taken.items()}
+    arrays = dict(zip(programs, np.array(turns).swapaxes(0, 1)))
     for k, part in enumerate(PARTS):
         times = {name: values[:, k] for name, values in arrays.items()}
         result.note(part, times, reference, {OURS: True}, {})

@@ -12,8 +12,7 @@ import numpy as np
 from evidence.benchmarks.cases.standing_step import OURS, engines
 from evidence.benchmarks.engines.bullet_scenes import BulletStanding
 from evidence.benchmarks.figures import draw_bars
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult
+from evidence.benchmarks.results import Case, CaseResult
 from evidence.benchmarks.standing_engine import exactness
 from evidence.benchmarks.timing import Effort, Subject
 

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from evidence.benchmarks.cases import rigid_body_kernels as kernels
 from evidence.benchmarks.engines.pinocchio_algorithms import LOOP, PinocchioAlgorithms
 from evidence.benchmarks.figures import draw_against_size
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim, fit
+from evidence.benchmarks.results import Case, CaseResult, Claim, fit
 from evidence.benchmarks.robots import mujoco_model
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.experiments.framework.engines import mujoco_module, pinocchio_module
@@ -59,28 +60,27 @@ def run(result: CaseResult, effort: Effort) -> None:
     pinocchio, mujoco = pinocchio_module(), mujoco_module()
     sizes = (10, 100, 1000) if effort.quick else SIZES
     times: dict[tuple[str, str], list] = {}
-    for shape in SHAPES:
-        for size in sizes:
-            model = load_model(tree_urdf(shape, size))
-            q, v, tau, dv = random_states(model)
-            found = [_our_aba(model, q, v, tau)]
-            if pinocchio is not None and size <= PINOCCHIO_LARGEST:
-                found += PinocchioAlgorithms(pinocchio, model, q, v, tau, dv).subjects("ABA")[:1]
-            steps = [_our_step(model, q[0])]
-            if mujoco is not None:
-                steps.append(_mujoco_step(mujoco, model, q[0]))
-            for what, subjects in (("ABA", found), ("step", steps)):
-                new = result.measure(f"{shape} of {size} joints, {what}", subjects, effort)
-                for name, values in new.items():
-                    times.setdefault((shape, name), []).append(values)
+    for shape, size in product(SHAPES, sizes):
+        model = load_model(tree_urdf(shape, size))
+        q, v, tau, dv = random_states(model)
+        found = [_our_aba(model, q, v, tau)]
+        if pinocchio is not None and size <= PINOCCHIO_LARGEST:
+            found += PinocchioAlgorithms(pinocchio, model, q, v, tau, dv).subjects("ABA")[:1]
+        steps = [_our_step(model, q[0])]
+        if mujoco is not None:
+            steps.append(_mujoco_step(mujoco, model, q[0]))
+        for what, subjects in (("ABA", found), ("step", steps)):
+            new = result.measure(f"{shape} of {size} joints, {what}", subjects, effort)
+            for name, values in new.items():
+                times.setdefault((shape, name), []).append(values)
     for (shape, name), values in times.items():
-        if name in (OURS_ABA, OURS_STEP, LOOP, MUJOCO):
-            ours = name.startswith("hrpsim")
+        ours = name in (OURS_ABA, OURS_STEP)
+        if ours or name in (LOOP, MUJOCO):
             few = sizes[: len(values)]
             result.fits.append(fit(f"{name}, {shape}", "joints", few, values, ours))
-            if ours:
-                exponent = result.fits[-1].exponent
-                result.claims.append(Claim(f"exponent of {name}, {shape}", exponent, 1.0))
+        if ours:
+            exponent = result.fits[-1].exponent
+            result.claims.append(Claim(f"exponent of {name}, {shape}", exponent, 1.0))
     result.notes += [
         "free base, no contact, falling. ABA with kinematics over four states in turn, pinocchio "
         "in its own loop over them. A step with sensors and integration",

@@ -11,8 +11,7 @@ import numpy as np
 
 from evidence.benchmarks.engines.mujoco_standing import MujocoStanding
 from evidence.benchmarks.engines.servoed import Stopwatch
-from evidence.benchmarks.registry import Case
-from evidence.benchmarks.results import CaseResult, Claim
+from evidence.benchmarks.results import Case, CaseResult, Claim
 from evidence.benchmarks.timing import Effort, Subject
 from evidence.benchmarks.yardstick import yardstick
 from evidence.experiments.framework.engines import mujoco_module

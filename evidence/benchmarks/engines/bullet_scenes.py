@@ -24,7 +24,7 @@ LARGEST = 64  # largest number of contact points: it cannot load a link of 16 bo
 
 @contextlib.contextmanager
 def silence():
-    """Suppress the lines that Bullet prints about every link."""
+    """Suppress the lines that Bullet prints about clients and links."""
     sys.stdout.flush()
     kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
@@ -46,98 +46,110 @@ def bullet_module():
     return pybullet
 
 
-def _connect(pb, friction: float) -> int:
-    client = pb.connect(pb.DIRECT)
-    pb.setGravity(0.0, 0.0, -9.80665, physicsClientId=client)
-    pb.setTimeStep(1e-3, physicsClientId=client)
-    size = [20.0, 20.0, 0.1]
-    shape = pb.createCollisionShape(pb.GEOM_BOX, halfExtents=size, physicsClientId=client)
-    floor = pb.createMultiBody(0, shape, basePosition=[0, 0, -0.1], physicsClientId=client)
-    _rub(pb, client, floor, -1, friction)
+def connect(pb, time_step: float = 1e-3, gravity: float = 9.80665):
+    """Return a client of a new physics server. The functions of `pb` are the client's methods.
+
+    The server ends with the client. Bullet allows only a few servers.
+    """
+    from pybullet_utils.bullet_client import BulletClient
+
+    with silence():
+        client = BulletClient(pb.DIRECT)
+    client.setGravity(0.0, 0.0, -gravity)
+    client.setTimeStep(time_step)
     return client
 
 
-def _rub(pb, client: int, body: int, link: int, friction: float) -> None:
+def _on_floor(pb, friction: float):
+    client = connect(pb)
+    shape = client.createCollisionShape(pb.GEOM_BOX, halfExtents=[20.0, 20.0, 0.1])
+    rub(client, client.createMultiBody(0, shape, basePosition=[0, 0, -0.1]), -1, friction)
+    return client
+
+
+def rub(client, body: int, link: int, friction: float, **options) -> None:
     """Give a link the root of a friction coefficient: Bullet multiplies both coefficients."""
-    pb.changeDynamics(body, link, lateralFriction=friction**0.5, physicsClientId=client)
+    client.changeDynamics(body, link, lateralFriction=friction**0.5, **options)
 
 
-class BulletStanding:
-    """The standing robot in Bullet, on rigid feet, because Bullet has no joint springs.
+def load_robots(client, model, count: int = 1) -> list[BulletRobot]:
+    """Return copies of the robot of a model, on rigid feet, because Bullet has no joint springs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.urdf"
+        path.write_text(plain_urdf(model.urdf), encoding="utf-8")
+        flags = client.URDF_USE_INERTIA_FROM_FILE | client.URDF_MERGE_FIXED_LINKS
+        with silence():
+            numbers = [client.loadURDF(str(path), flags=flags) for _ in range(count)]
+    return [BulletRobot(client, number, model) for number in numbers]
 
-    Servos are position motors (constraints).
-    """
 
-    def __init__(self, pybullet, model, q) -> None:
-        self.name, self.model, self.pb = NAME, model, pybullet
-        self.client = _connect(pybullet, FRICTION)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "robot.urdf"
-            path.write_text(plain_urdf(model.urdf), encoding="utf-8")
-            with silence():
-                self.robot = pybullet.loadURDF(
-                    str(path),
-                    flags=pybullet.URDF_USE_INERTIA_FROM_FILE | pybullet.URDF_MERGE_FIXED_LINKS,
-                    physicsClientId=self.client,
-                )
-        self._joints = []
-        for k in range(-1, pybullet.getNumJoints(self.robot, physicsClientId=self.client)):
-            _rub(pybullet, self.client, self.robot, k, FRICTION)
-            self._call("changeDynamics", k, linearDamping=0, angularDamping=0, jointDamping=0)
-            if k < 0:
-                continue
-            info = self._call("getJointInfo", k)
-            if info[2] != pybullet.JOINT_FIXED:
-                ours = model.joint(info[1].decode())
-                self._joints.append((k, ours))
-                self._call("resetJointState", k, q[ours.q_index])
-        dynamics = self._call("getDynamicsInfo", -1)
+class BulletRobot:
+    """A robot in Bullet, whose base is the centre of mass. q and v follow hrpsim's model."""
+
+    def __init__(self, client, number: int, model) -> None:
+        self.client, self.number, self.model = client, number, model
+        dynamics = client.getDynamicsInfo(number, -1)
         self._centre, self._axes = np.array(dynamics[3]), Rotation.from_quat(dynamics[4])
+        found = [client.getJointInfo(number, k) for k in range(client.getNumJoints(number))]
+        moving = [info for info in found if info[2] != client.JOINT_FIXED]
+        self.joints = [(info[0], model.joint(info[1].decode())) for info in moving]
+        self.numbers = [k for k, _ in self.joints]
+
+    def start(self, q) -> None:
+        """Place the robot at rest in the configuration q."""
+        for k, ours in self.joints:
+            self.client.resetJointState(self.number, k, q[ours.q_index])
         turn = Rotation.from_quat(q[3:7])
-        self._call(
-            "resetBasePositionAndOrientation",
-            q[:3] + turn.apply(self._centre),
-            (turn * self._axes).as_quat(),
-        )
-        self.aim(q)
-
-    def _call(self, function: str, *arguments, **options):
-        return getattr(self.pb, function)(
-            self.robot, *arguments, physicsClientId=self.client, **options
-        )
-
-    def step(self, count: int) -> None:
-        """Make `count` steps, with one call for each step."""
-        for _ in range(count):
-            self.pb.stepSimulation(physicsClientId=self.client)
-
-    def aim(self, q) -> None:
-        """Set the targets of the servos to the configuration q."""
-        self._call(
-            "setJointMotorControlArray",
-            [k for k, _ in self._joints],
-            self.pb.POSITION_CONTROL,
-            targetPositions=[q[ours.q_index] for _, ours in self._joints],
-            forces=[1000.0] * len(self._joints),
-        )
+        pose = q[:3] + turn.apply(self._centre), (turn * self._axes).as_quat()
+        self.client.resetBasePositionAndOrientation(self.number, *pose)
 
     def state(self):
-        """Return q and v. Bullet's base is the centre of mass."""
-        q, v = np.zeros(self.model.nq), np.zeros(self.model.nv)
-        place, quaternion = self._call("getBasePositionAndOrientation")
-        linear, angular = map(np.array, self._call("getBaseVelocity"))
+        """Return q and v."""
+        client, q, v = self.client, np.zeros(self.model.nq), np.zeros(self.model.nv)
+        place, quaternion = client.getBasePositionAndOrientation(self.number)
+        linear, angular = map(np.array, client.getBaseVelocity(self.number))
         turn = Rotation.from_quat(quaternion) * self._axes.inv()
         arm = turn.apply(self._centre)
         q[:3], q[3:7] = place - arm, turn.as_quat()
         v[:3] = turn.inv().apply(linear - np.cross(angular, arm))
         v[3:6] = turn.inv().apply(angular)
-        for k, ours in self._joints:
-            q[ours.q_index], v[ours.v_index] = self._call("getJointState", k)[:2]
+        for (_, ours), state in zip(self.joints, client.getJointStates(self.number, self.numbers)):
+            q[ours.q_index], v[ours.v_index] = state[:2]
         return q, v
+
+
+class BulletStanding(BulletRobot):
+    """The standing robot in Bullet. Servos are position motors (constraints)."""
+
+    def __init__(self, pybullet, model, q) -> None:
+        client = _on_floor(pybullet, FRICTION)
+        super().__init__(client, load_robots(client, model)[0].number, model)
+        self.name = NAME
+        damping = dict.fromkeys(("linearDamping", "angularDamping", "jointDamping"), 0)
+        for k in range(-1, client.getNumJoints(self.number)):
+            rub(client, self.number, k, FRICTION, **damping)
+        self.start(q)
+        self.aim(q)
+
+    def step(self, count: int) -> None:
+        """Make `count` steps, with one call for each step."""
+        step = self.client.stepSimulation
+        for _ in range(count):
+            step()
+
+    def aim(self, q) -> None:
+        """Set the targets of the servos to the configuration q."""
+        self.client.setJointMotorControlArray(
+            self.number,
+            self.numbers,
+            self.client.POSITION_CONTROL,
+            targetPositions=[q[ours.q_index] for _, ours in self.joints],
+            forces=[1000.0] * len(self.joints),
+        )
 
     def touching(self) -> Touching:
         """Return the contacts of the last step."""
-        contacts = self._call("getContactPoints")
+        contacts = self.client.getContactPoints(self.number)
         forces = [
             c[9] * np.array(c[7]) + c[10] * np.array(c[11]) + c[12] * np.array(c[13])
             for c in contacts
@@ -150,7 +162,7 @@ class BulletStanding:
 
     def close(self) -> None:
         """Disconnect from the physics server. Bullet allows only a few servers."""
-        self.pb.disconnect(physicsClientId=self.client)
+        self.client.disconnect()
 
 
 def bullet_cubes(pb, edge: float, mass: float, positions, quaternions, friction: float):
@@ -158,27 +170,25 @@ def bullet_cubes(pb, edge: float, mass: float, positions, quaternions, friction:
 
     deepest() is the deepest penetration of any contact [m], places() the centres (n, 3) [m].
     """
-    client = _connect(pb, friction)
-    pb.setPhysicsEngineParameter(deterministicOverlappingPairs=1, physicsClientId=client)
-    shape = pb.createCollisionShape(pb.GEOM_BOX, halfExtents=[edge / 2] * 3, physicsClientId=client)
-    bodies = []
-    for p, o in zip(positions, quaternions):
-        body = pb.createMultiBody(
-            mass, shape, -1, list(p), list(o), useMaximalCoordinates=1, physicsClientId=client
-        )
-        _rub(pb, client, body, -1, friction)
-        bodies.append(body)
+    client = _on_floor(pb, friction)
+    client.setPhysicsEngineParameter(deterministicOverlappingPairs=1)
+    shape = client.createCollisionShape(pb.GEOM_BOX, halfExtents=[edge / 2] * 3)
+    bodies = [
+        client.createMultiBody(mass, shape, -1, list(p), list(o), useMaximalCoordinates=1)
+        for p, o in zip(positions, quaternions)
+    ]
+    for body in bodies:
+        rub(client, body, -1, friction)
+    one_step = client.stepSimulation
 
     def step(count) -> None:
         for _ in range(count):
-            pb.stepSimulation(physicsClientId=client)
+            one_step()
 
     def deepest():
-        contacts = pb.getContactPoints(physicsClientId=client)
-        return max((-c[8] for c in contacts), default=0.0)
+        return max((-c[8] for c in client.getContactPoints()), default=0.0)
 
     def places():
-        found = [pb.getBasePositionAndOrientation(b, physicsClientId=client)[0] for b in bodies]
-        return np.array(found)
+        return np.array([client.getBasePositionAndOrientation(b)[0] for b in bodies])
 
     return step, deepest, places

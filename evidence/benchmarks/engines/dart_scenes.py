@@ -16,6 +16,7 @@ from evidence.benchmarks.engines.urdf import plain_urdf
 from evidence.benchmarks.standing_engine import FRICTION, Touching
 
 NAME = "dart"
+_FLOOR = 40.0  # edge [m]
 
 
 def dart_module():
@@ -45,15 +46,63 @@ def isometry(dart, position):
     return pose
 
 
-def _add_floor(dart, world, friction: float) -> None:
-    floor = dart.dynamics.Skeleton("floor")
-    joint, body = floor.createWeldJointAndBodyNodePair()
-    shape = body.createShapeNode(dart.dynamics.BoxShape([40.0, 40.0, 0.2]))
+def coat(shape, friction: float, restitution: float = 0.0) -> None:
+    """Give a shape node contacts with a friction coefficient and a restitution."""
     shape.createCollisionAspect()
     shape.createDynamicsAspect()
     shape.getDynamicsAspect().setFrictionCoeff(friction)
+    if restitution:
+        shape.getDynamicsAspect().setRestitutionCoeff(restitution)
+
+
+def set_friction(skeleton, friction: float) -> None:
+    """Set the friction coefficient of all shapes that a file gave to a skeleton."""
+    for k in range(skeleton.getNumBodyNodes()):
+        for shape in skeleton.getBodyNode(k).getShapeNodes():
+            if shape.getDynamicsAspect() is not None:
+                shape.getDynamicsAspect().setFrictionCoeff(friction)
+
+
+def add_floor(dart, world, edge: float, friction: float, restitution: float = 0.0) -> None:
+    """Add a fixed box with its upper face at height 0. edge: length and width [m]."""
+    floor = dart.dynamics.Skeleton("floor")
+    joint, body = floor.createWeldJointAndBodyNodePair()
+    shape = dart.dynamics.BoxShape([edge, edge, 0.2])
+    coat(body.createShapeNode(shape), friction, restitution)
     joint.setTransformFromParentBodyNode(isometry(dart, (0.0, 0.0, -0.1)))
     world.addSkeleton(floor)
+
+
+def add_free(dart, world, name, shape, mass, moments, position, friction, restitution=0.0):
+    """Return a free body at rest, a skeleton of its own. friction None: without contacts."""
+    skeleton = dart.dynamics.Skeleton(name)
+    joint, body = skeleton.createFreeJointAndBodyNodePair()
+    node = body.createShapeNode(shape)
+    if friction is not None:
+        coat(node, friction, restitution)
+    body.setInertia(dart.dynamics.Inertia(mass, [0, 0, 0], np.diag(moments)))
+    joint.setPositions(np.concatenate([np.zeros(3), position]))
+    world.addSkeleton(skeleton)
+    return body
+
+
+def load_robot(dart, model, name: str = "robot"):
+    """Return a new skeleton of a model, and pairs of its joints and the joints of the model."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "robot.urdf"
+        path.write_text(plain_urdf(model.urdf), encoding="utf-8")
+        robot = dart.utils.DartLoader().parseSkeleton(str(path))
+    robot.setName(name)
+    joints = [robot.getJoint(k) for k in range(1, robot.getNumJoints())]
+    return robot, [(j, model.joint(j.getName())) for j in joints if j.getNumDofs() == 1]
+
+
+def place_robot(robot, joints, q) -> None:
+    """Put a skeleton on a free base at rest in the configuration q."""
+    for joint, ours in joints:
+        joint.setPosition(0, q[ours.q_index])
+    turn = Rotation.from_quat(q[3:7]).as_rotvec()
+    robot.getJoint(0).setPositions(np.concatenate([turn, q[:3]]))
 
 
 def state_of(robot, joints, model):
@@ -74,29 +123,16 @@ class DartStanding:
 
     def __init__(self, dart, model, q) -> None:
         self.name, self.model = NAME, model
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "robot.urdf"
-            path.write_text(plain_urdf(model.urdf), encoding="utf-8")
-            self.robot = dart.utils.DartLoader().parseSkeleton(str(path))
-        self._joints = []
-        for k in range(1, self.robot.getNumJoints()):
-            joint = self.robot.getJoint(k)
-            if joint.getNumDofs() == 1:
-                self._joints.append((joint, model.joint(joint.getName())))
+        self.robot, self._joints = load_robot(dart, model)
         for joint, ours in self._joints:
             kp, kd = model.gains.get(ours.name, (0.0, 0.0))
             joint.setSpringStiffness(0, kp)
             joint.setDampingCoefficient(0, kd + model.system.damping[ours.v_index])
-            joint.setPosition(0, q[ours.q_index])
+        place_robot(self.robot, self._joints, q)
         self.aim(q)
-        turn = Rotation.from_quat(q[3:7]).as_rotvec()
-        self.robot.getJoint(0).setPositions(np.concatenate([turn, q[:3]]))
-        for k in range(self.robot.getNumBodyNodes()):
-            for shape in self.robot.getBodyNode(k).getShapeNodes():
-                if shape.getDynamicsAspect() is not None:
-                    shape.getDynamicsAspect().setFrictionCoeff(FRICTION)
+        set_friction(self.robot, FRICTION)
         self.world = new_world(dart, 1e-3)
-        _add_floor(dart, self.world, FRICTION)
+        add_floor(dart, self.world, _FLOOR, FRICTION)
         self.world.addSkeleton(self.robot)
 
     def step(self, count: int) -> None:
@@ -132,7 +168,7 @@ def dart_cubes(dart, edge, mass, positions, quaternions, friction, sleeping=Fals
     With `sleeping`, cubes that rest for half a second are left alone, which is dart's default.
     """
     world = new_world(dart, 1e-3, sleeping=sleeping)
-    _add_floor(dart, world, friction)
+    add_floor(dart, world, _FLOOR, friction)
     bodies = [
         _add_cube(dart, world, edge, mass, p, o, friction, f"cube{k}")
         for k, (p, o) in enumerate(zip(positions, quaternions))
@@ -154,17 +190,11 @@ def _places(bodies) -> np.ndarray:
 
 
 def _add_cube(dart, world, edge, mass, position, quaternion, friction, name):
-    skeleton = dart.dynamics.Skeleton(name)
-    joint, body = skeleton.createFreeJointAndBodyNodePair()
-    shape = body.createShapeNode(dart.dynamics.BoxShape([edge] * 3))
-    if friction > 0.0:
-        shape.createCollisionAspect()
-        shape.createDynamicsAspect()
-        shape.getDynamicsAspect().setFrictionCoeff(friction)
-    body.setInertia(dart.dynamics.Inertia(mass, [0, 0, 0], np.eye(3) * mass * edge**2 / 6.0))
+    moments = [mass * edge**2 / 6.0] * 3
+    shape = dart.dynamics.BoxShape([edge] * 3)
+    body = add_free(dart, world, name, shape, mass, moments, position, friction)
     turn = Rotation.from_quat(quaternion).as_rotvec()
-    joint.setPositions(np.concatenate([turn, position]))
-    world.addSkeleton(skeleton)
+    body.getSkeleton().getJoint(0).setPositions(np.concatenate([turn, position]))
     return body
 
 
@@ -173,7 +203,7 @@ def dart_beam(dart, edge: float, mass: float, time_step: float, positions, gravi
     world = new_world(dart, time_step, gravity)
     ends = (0.0, 0.0, 0.0, 1.0)
     bodies = [
-        _add_cube(dart, world, edge, mass, p, ends, 0.0, f"cube{k}")
+        _add_cube(dart, world, edge, mass, p, ends, None, f"cube{k}")
         for k, p in enumerate(positions)
     ]
     solver = world.getConstraintSolver()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import filterfalse
 
 from evidence.benchmarks.simbenchmark import page
 from evidence.benchmarks.simbenchmark.engines import KINDS, installed
@@ -41,11 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--quick", action="store_true", help="a moment of each; nothing is kept")
     options = parser.parse_args(arguments)
-    there = installed()
-    missing = [name for name in options.engine or KINDS if name not in there]
-    if missing:
+    chosen, there = options.engine or list(KINDS), installed()
+    engines = list(filter(there.__contains__, chosen))
+    if missing := list(filterfalse(there.__contains__, chosen)):
         print(f"not installed: {', '.join(missing)}", file=sys.stderr)
-    engines = [name for name in options.engine or KINDS if name in there]
     scenes = options.scene or SCENES
     store = Store(None) if options.quick else Store()
     if options.part != "times":

@@ -18,8 +18,7 @@ from evidence.benchmarks.machine import ONE_THREAD
 
 os.environ.update(ONE_THREAD)
 
-from evidence.benchmarks.simbenchmark.engine import Unable
-from evidence.benchmarks.simbenchmark.engines import make
+from evidence.benchmarks.simbenchmark.engines import Unable, make
 from evidence.benchmarks.simbenchmark.measure import Ride, error
 
 

@@ -11,11 +11,57 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Protocol
 
-from evidence.benchmarks.simbenchmark.engine import Engine
+import numpy as np
+
+from evidence.benchmarks.simbenchmark.robots import RobotScene
+from evidence.benchmarks.simbenchmark.scenes import Scene, State
 
 # folder with the last mujoco before 4 (see Makefile), because one process cannot load both versions
 OLD_MUJOCO = Path(os.environ.get("HRPSIM_OLD_MUJOCO", Path(sys.prefix) / "mujoco3"))
+OURS = "hrpsim"
+
+
+class Unable(Exception):
+    """Raised if an engine cannot do what a scene requires. The message names the requirement."""
+
+
+class LooseEngine(Protocol):
+    """The bodies of a Scene."""
+
+    settings: str  # version and settings for the table
+
+    def step(self, count: int) -> None:
+        """Do `count` steps under the scene's force on the first body."""
+
+    def state(self) -> State:
+        """Return positions and velocities of the bodies, in the scene's order."""
+
+
+class RobotEngine(Protocol):
+    """The robots of a RobotScene. q and v follow hrpsim's model of the robot."""
+
+    settings: str
+
+    def step(self, count: int, lift: float = 0.0) -> None:
+        """Make `count` steps, with an upward force `lift` [N] at the origin of the first base."""
+
+    def state(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return configuration (nq,) and velocity (nv,) of the first robot."""
+
+    def ball_velocity(self) -> np.ndarray:
+        """Return the velocity (3,) of the ball that the scene has [m/s]."""
+
+
+class Engine(Protocol):
+    """Makes the scenes of an engine."""
+
+    def loose(self, scene: Scene, time_step: float) -> LooseEngine:
+        """Return the bodies at the start. Raises Unable for features that the engine lacks."""
+
+    def robots(self, scene: RobotScene, time_step: float) -> RobotEngine:
+        """Return the robots of the scene in the initial state."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +85,6 @@ class Kind:
         return find_spec(self.package) is not None
 
 
-OURS = "hrpsim"
 KINDS = {
     OURS: Kind("ours", "Ours", "hrpsim"),
     "hrpsim rk4": Kind("ours", "Ours", "hrpsim", {"integrator": "rk4"}),

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from evidence.benchmarks.simbenchmark.engine import Engine
+from evidence.benchmarks.simbenchmark.engines import Engine
 from evidence.benchmarks.simbenchmark.robots import ROBOTS, RobotScene, robot_energy, robot_momentum
 from evidence.benchmarks.simbenchmark.scenes import LOOSE
 
@@ -47,28 +47,22 @@ def error(engine: Engine, name: str, time_step: float, limit: float) -> Found:
 def _loose_error(engine: Engine, name: str, time_step: float, limit: float) -> Found:
     scene = LOOSE[name]()
     bodies = engine.loose(scene, time_step)
-    steps = int(scene.seconds / time_step + 1e-9)
-    total, until = 0.0, time.process_time() + limit
-    done, fell = steps, False
-    for k in range(steps):
+
+    def sample(time: float) -> tuple[float, bool]:
         state = bodies.state()
-        total += scene.error(scene, k * time_step, state)
         fell = scene.fallen is not None and scene.fallen(state)
-        if fell or not np.isfinite(total) or time.process_time() > until:
-            done = k
-            break
-        bodies.step(1)
-    mean = float(total) / max(done, 1) if np.isfinite(total) else float("inf")
-    return Found(mean, done * time_step, steps * time_step, bodies.settings, fell)
+        return scene.error(scene, time, state), fell
+
+    return _mean(sample, bodies, scene.seconds, time_step, limit)
 
 
 def _momentum_error(engine: Engine, scene: RobotScene, time_step: float, limit: float) -> Found:
     robots = engine.robots(scene, time_step)
     start = scene.ball.mass * np.array(scene.ball.velocity)
 
-    def sample() -> float:
+    def sample(time: float) -> tuple[float, bool]:
         total = scene.ball.mass * robots.ball_velocity() + robot_momentum(scene, *robots.state())
-        return float(((total - start) ** 2).sum())
+        return float(((total - start) ** 2).sum()), False
 
     return _mean(sample, robots, MOMENTUM_SECONDS, time_step, limit)
 
@@ -80,23 +74,25 @@ def _energy_error(engine: Engine, scene: RobotScene, time_step: float, limit: fl
         robots.step(1, lift)
     start = robot_energy(scene, *robots.state())
 
-    def sample() -> float:
-        return (robot_energy(scene, *robots.state()) - start) ** 2
+    def sample(time: float) -> tuple[float, bool]:
+        return (robot_energy(scene, *robots.state()) - start) ** 2, False
 
     return _mean(sample, robots, FLIGHT_SECONDS, time_step, limit)
 
 
-def _mean(sample, robots, seconds: float, time_step: float, limit: float) -> Found:
+def _mean(sample, moving, seconds: float, time_step: float, limit: float) -> Found:
+    """Return the mean error. sample(time) returns an error, and whether the bodies have fallen."""
     steps = int(seconds / time_step + 1e-9)
-    total, until, done = 0.0, time.process_time() + limit, steps
+    total, until, done, fell = 0.0, time.process_time() + limit, steps, False
     for k in range(steps):
-        total += sample()
-        if not np.isfinite(total) or time.process_time() > until:
+        value, fell = sample(k * time_step)
+        total += value
+        if fell or not np.isfinite(total) or time.process_time() > until:
             done = k
             break
-        robots.step(1)
+        moving.step(1)
     mean = float(total) / max(done, 1) if np.isfinite(total) else float("inf")
-    return Found(mean, done * time_step, seconds, robots.settings)
+    return Found(mean, done * time_step, steps * time_step, moving.settings, fell)
 
 
 class Ride:

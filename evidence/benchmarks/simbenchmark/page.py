@@ -61,20 +61,23 @@ def _errors(store: Store, scene: str):
     """Return the table of a scene's errors, and whether ours is first or tied."""
     steps = ERROR_STEPS[scene]
     unit = LOOSE[scene]().unit if scene in LOOSE else _UNITS[scene]
-    rows, claims = [], []
+    rows = []
     for name in KINDS:
         found = [store.error(scene, step, name) for step in steps]
         if any(found):
             rows.append([name, *map(cell, found)])
     for engine in published.ENGINES:
-        values = [published.error(scene, engine, step) for step in steps]
-        if any(value is not None for value in values):
-            cells = ["-" if value is None else number(value) for value in values]
+        cells = [_published_cell(scene, engine, step) for step in steps]
+        if set(cells) != {"-"}:
             rows.append([f"{engine}, published", *cells])
-    for step in steps:
-        claims += _error_claim(store, scene, step)
+    claims = [claim for step in steps for claim in _error_claim(store, scene, step)]
     head = [f"error [{unit}]", *(f"{1e3 * step:g} ms" for step in steps)]
     return [f"### {scene}: error", "", *table(head, rows)], claims
+
+
+def _published_cell(scene: str, engine: str, step: float) -> str:
+    value = published.error(scene, engine, step)
+    return "-" if value is None else number(value)
 
 
 def _error_claim(store: Store, scene: str, step: float) -> list[Claim]:
@@ -191,17 +194,13 @@ def _claim_table(claims: list[Claim]) -> list[str]:
 
 def _settings(store: Store) -> list[str]:
     """Return the choices for each engine, by the scenes that differ."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for scene, by_step in store.errors.items():
-        for by_engine in by_step.values():
-            for name, one in by_engine.items():
-                if "settings" in one:
-                    scenes = found.setdefault(name, {}).setdefault(one["settings"], [])
-                    scenes += [scene] if scene not in scenes else []
-    for task, record in store.times.items():
-        for name, one in record["engines"].items():
-            tasks = found.setdefault(name, {}).setdefault(one["settings"], [])
-            tasks += [task] if task not in tasks else []
+    found: dict[str, dict[str, dict[str, None]]] = {}
+    records = [(scene, one) for scene, by in store.errors.items() for one in by.values()]
+    records += [(task, record["engines"]) for task, record in store.times.items()]
+    for task, by_engine in records:
+        for name, one in by_engine.items():
+            if "settings" in one:
+                found.setdefault(name, {}).setdefault(one["settings"], {})[task] = None
     rows = []
     for name in (kind for kind in KINDS if kind in found):
         for text, scenes in found[name].items():

@@ -67,8 +67,6 @@ class Scene:
     seconds: float
     error: Callable[[Scene, float, State], float]
     unit: str
-    steps: tuple[float, ...]  # [s] time steps with requested errors
-    timed_step: float = 1e-3
     friction: dict[tuple[str, str], float] = field(default_factory=dict)
     restitution: float = 0.0
     force: tuple[float, float, float] | None = None
@@ -101,7 +99,6 @@ def rolling() -> Scene:
         4.0,
         _velocity_error,
         "m2/s2",
-        STEPS,
         friction={(FLOOR, "box"): 0.4, (FLOOR, "ball"): 0.5, ("ball", "box"): 0.8},
         force=tuple(150.0 * _DIRECTION),
     )
@@ -129,7 +126,7 @@ def bouncing() -> Scene:
     )
     frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
     return Scene(
-        "bouncing", balls, 20.0, _energy_error, "J2", STEPS, friction=frictionless, restitution=1.0
+        "bouncing", balls, 20.0, _energy_error, "J2", friction=frictionless, restitution=1.0
     )
 
 
@@ -158,7 +155,7 @@ def six() -> Scene:
     """Return the scene of 6 x 6 x 6 balls without friction that fall, 1 mm above the floor."""
     frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
     return Scene(
-        "666", _cube_of_balls(0.101), 10.0, _penetration_error, "m2", STEPS, friction=frictionless
+        "666", _cube_of_balls(0.101), 10.0, _penetration_error, "m2", friction=frictionless
     )
 
 
@@ -171,7 +168,6 @@ def elastic_six() -> Scene:
         10.0,
         _energy_error,
         "J2",
-        STEPS,
         friction=frictionless,
         restitution=1.0,
     )
@@ -215,8 +211,6 @@ def kapla(floors: int = 6, columns: int = 8) -> Scene:
         600.0,
         _no_error,
         "s",
-        (1e-2,),
-        timed_step=1e-2,
         fallen=lambda state: bool(state.positions[-1, 2] < top),
     )
 

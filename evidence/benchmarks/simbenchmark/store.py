@@ -74,11 +74,8 @@ def _lines(data: dict, depths: dict[str, int]) -> str:
 def _nested(data: dict, depth: int, indent: str) -> str:
     parts = []
     for key, value in data.items():
-        inner = depth > 1 and value
-        text = _nested(value, depth - 1, indent + " ") if inner else _record(value)
+        text = json.dumps(value, ensure_ascii=False)
+        if depth > 1 and value:
+            text = _nested(value, depth - 1, indent + " ")
         parts.append(f"{indent}{json.dumps(key, ensure_ascii=False)}: {text}")
     return "{\n" + ",\n".join(parts) + "}"
-
-
-def _record(value) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
+from itertools import product
 
 import numpy as np
 
@@ -85,30 +86,31 @@ def _whole(rides: dict[str, Ride], until: float, quick: bool) -> dict:
     An engine stops where MOST seconds of one round are over, in the same slice in every round.
     """
     slices, rounds = (2, 1) if quick else (SLICES, WHOLE_ROUNDS)
-    times = {name: np.full((rounds, slices), np.nan) for name in rides}
-    walls = {name: np.zeros((rounds, slices)) for name in rides}
-    reach = dict.fromkeys(rides, slices)
+    times, walls = ({name: np.zeros((rounds, slices)) for name in rides} for _ in range(2))
+    reach, done = dict.fromkeys(rides, slices), 0
     for one in rides.values():  # not measured: compilation and loading at first use
         one.run(one.steps // SLICES)
     for round_ in range(rounds):
         if round_ > 0 and time.monotonic() > until:
-            times = {name: array[:round_] for name, array in times.items()}
-            walls = {name: array[:round_] for name, array in walls.items()}
             break
-        for one in rides.values():
-            one.restart()
-        for k in range(slices):
-            for name, one in rides.items():
-                if k >= reach[name]:
-                    continue
-                steps = one.steps // SLICES
-                times[name][round_, k], walls[name][round_, k] = one.run(steps)
-                if round_ == 0 and steps * times[name][0, : k + 1].sum() > MOST:
-                    reach[name] = k + 1
+        done += 1
+        _time_slices(rides, round_, times, walls, reach)
     return {
-        name: _record(times[name][:, : reach[name]], walls[name][:, : reach[name]], one, slices)
+        name: _record(*(a[name][:done, : reach[name]] for a in (times, walls)), one, slices)
         for name, one in rides.items()
     }
+
+
+def _time_slices(rides: dict[str, Ride], round_: int, times, walls, reach: dict) -> None:
+    """Write times and walls (rounds, slices) of a round. The first round limits the `reach`."""
+    for one in rides.values():
+        one.restart()
+    for k, (name, one) in product(range(max(reach.values(), default=0)), rides.items()):
+        if k < reach[name]:
+            steps = one.steps // SLICES
+            times[name][round_, k], walls[name][round_, k] = one.run(steps)
+            if round_ == 0 and steps * times[name][0, : k + 1].sum() > MOST:
+                reach[name] = k + 1
 
 
 def _standing(rides: dict[str, Ride], quick: bool) -> dict:

@@ -10,14 +10,11 @@ instead, step by step from Python, as the suite's program does in C++).
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from typing import Any
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
-from evidence.benchmarks.engines.bullet_scenes import silence
-from evidence.benchmarks.engines.urdf import plain_urdf
+from evidence.benchmarks.engines.bullet_scenes import connect, load_robots
 from evidence.benchmarks.simbenchmark.robots import FRICTION, RobotScene
 from evidence.benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 
@@ -33,36 +30,31 @@ class Bullet:
 
         self.pb = pybullet
 
-    def _connect(self, time_step: float, gravity: float, reduce_errors: bool) -> tuple[int, str]:
-        pb = self.pb
-        client = pb.connect(pb.DIRECT)
-        pb.setGravity(0.0, 0.0, -gravity, physicsClientId=client)
-        pb.setTimeStep(time_step, physicsClientId=client)
+    def _connect(self, time_step: float, gravity: float, reduce_errors: bool) -> tuple[Any, str]:
+        pb = connect(self.pb, time_step, gravity)
         options = {"restitutionVelocityThreshold": 0.0, "deterministicOverlappingPairs": 1}
         if not reduce_errors:
             options |= {"erp": 0.0, "contactERP": 0.0, "frictionERP": 0.0}
-        pb.setPhysicsEngineParameter(**options, physicsClientId=client)
+        pb.setPhysicsEngineParameter(**options)
         settings = f"bullet (pybullet {pb.getAPIVersion()}), multi-body, 50 iterations"
-        return client, settings + (", default erp" if reduce_errors else ", erp 0")
+        return pb, settings + (", default erp" if reduce_errors else ", erp 0")
 
     def loose(self, scene: Scene, time_step: float) -> BulletBodies:
         """Return the bodies of the scene in the initial state."""
-        client, settings = self._connect(time_step, GRAVITY, scene.name == "kapla")
-        return BulletBodies(self.pb, client, settings, scene)
+        return BulletBodies(*self._connect(time_step, GRAVITY, scene.name == "kapla"), scene)
 
     def robots(self, scene: RobotScene, time_step: float) -> BulletRobots:
         """Return the robots of the scene in the initial state."""
-        client, settings = self._connect(time_step, scene.gravity, scene.floor)
-        return BulletRobots(self.pb, client, settings, scene)
+        return BulletRobots(*self._connect(time_step, scene.gravity, scene.floor), scene)
 
 
-def _add_floor(pb, client: int, friction: float, restitution: float) -> None:
-    shape = pb.createCollisionShape(pb.GEOM_PLANE, physicsClientId=client)
-    floor = pb.createMultiBody(0, shape, physicsClientId=client)
-    _coat(pb, client, floor, -1, friction, restitution)
+def _add_floor(pb, friction: float, restitution: float) -> None:
+    shape = pb.createCollisionShape(pb.GEOM_PLANE)
+    floor = pb.createMultiBody(0, shape)
+    _coat(pb, floor, -1, friction, restitution)
 
 
-def _coat(pb, client: int, body: int, link: int, friction: float, restitution: float) -> None:
+def _coat(pb, body: int, link: int, friction: float, restitution: float) -> None:
     pb.changeDynamics(
         body,
         link,
@@ -71,49 +63,25 @@ def _coat(pb, client: int, body: int, link: int, friction: float, restitution: f
         linearDamping=0.0,
         angularDamping=0.0,
         jointDamping=0.0,
-        physicsClientId=client,
     )
 
 
-class _Client:
-    """A server of Bullet's, of which there can be few."""
-
-    pb = client = None
-
-    def __del__(self) -> None:
-        try:
-            self.pb.disconnect(physicsClientId=self.client)
-        except Exception:  # at the end of the process it may not exist
-            return
-
-
-class BulletBodies(_Client):
+class BulletBodies:
     """The bodies of a Scene in this engine."""
 
-    def __init__(self, pb, client: int, settings: str, scene: Scene) -> None:
-        self.pb, self.client, self.settings, self.scene = pb, client, settings, scene
-        _add_floor(pb, client, self._mu(FLOOR), scene.restitution)
+    def __init__(self, pb, settings: str, scene: Scene) -> None:
+        self.pb, self.settings, self.scene = pb, settings, scene
+        _add_floor(pb, self._mu(FLOOR), scene.restitution)
         self.bodies = []
         for body in scene.bodies:
             if body.is_ball:
-                shape = pb.createCollisionShape(
-                    pb.GEOM_SPHERE, radius=body.size[0], physicsClientId=client
-                )
+                shape = pb.createCollisionShape(pb.GEOM_SPHERE, radius=body.size[0])
             else:
                 half = [0.5 * length for length in body.size]
-                shape = pb.createCollisionShape(
-                    pb.GEOM_BOX, halfExtents=half, physicsClientId=client
-                )
-            number = pb.createMultiBody(
-                body.mass, shape, basePosition=body.position, physicsClientId=client
-            )
-            _coat(pb, client, number, -1, self._mu(body.kind), scene.restitution)
-            pb.changeDynamics(
-                number,
-                -1,
-                activationState=pb.ACTIVATION_STATE_DISABLE_SLEEPING,
-                physicsClientId=client,
-            )
+                shape = pb.createCollisionShape(pb.GEOM_BOX, halfExtents=half)
+            number = pb.createMultiBody(body.mass, shape, basePosition=body.position)
+            _coat(pb, number, -1, self._mu(body.kind), scene.restitution)
+            pb.changeDynamics(number, -1, activationState=pb.ACTIVATION_STATE_DISABLE_SLEEPING)
             self.bodies.append(number)
 
     def _mu(self, kind: str) -> float:
@@ -125,117 +93,73 @@ class BulletBodies(_Client):
 
     def step(self, count: int) -> None:
         """Make `count` steps, with one call for each step."""
+        pb, force = self.pb, self.scene.force
+        step = pb.stepSimulation
         for _ in range(count):
-            if self.scene.force is not None:
-                place, _ = self.pb.getBasePositionAndOrientation(self.bodies[0], self.client)
-                self.pb.applyExternalForce(
-                    self.bodies[0], -1, self.scene.force, place, self.pb.WORLD_FRAME, self.client
-                )
-            self.pb.stepSimulation(self.client)
+            if force is not None:
+                place, _ = pb.getBasePositionAndOrientation(self.bodies[0])
+                pb.applyExternalForce(self.bodies[0], -1, force, place, pb.WORLD_FRAME)
+            step()
 
     def state(self) -> State:
         """Return positions and velocities of the bodies."""
-        pb, client = self.pb, self.client
-        places = [pb.getBasePositionAndOrientation(b, client)[0] for b in self.bodies]
-        motion = np.array([pb.getBaseVelocity(b, client) for b in self.bodies])
+        pb = self.pb
+        places = [pb.getBasePositionAndOrientation(b)[0] for b in self.bodies]
+        motion = np.array([pb.getBaseVelocity(b) for b in self.bodies])
         return State(np.array(places), motion[:, 0], motion[:, 1])
 
 
-class BulletRobots(_Client):
+class BulletRobots:
     """The robots of a RobotScene in this engine."""
 
-    def __init__(self, pb, client: int, settings: str, scene: RobotScene) -> None:
-        self.pb, self.client, self.settings, self.scene = pb, client, settings, scene
+    def __init__(self, pb, settings: str, scene: RobotScene) -> None:
+        self.pb, self.settings, self.scene = pb, settings, scene
         if scene.floor:
-            _add_floor(pb, client, FRICTION**0.5, 0.0)
-        model = scene.model
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "robot.urdf"
-            path.write_text(plain_urdf(model.urdf), encoding="utf-8")
-            flags = pb.URDF_USE_INERTIA_FROM_FILE | pb.URDF_MERGE_FIXED_LINKS
-            with silence():
-                self.robots = [
-                    pb.loadURDF(str(path), flags=flags, physicsClientId=client)
-                    for _ in scene.places()
-                ]
-        dynamics = pb.getDynamicsInfo(self.robots[0], -1, client)
-        self._centre, self._axes = np.array(dynamics[3]), Rotation.from_quat(dynamics[4])
-        self._joints, self._ours = [], []
-        for k in range(pb.getNumJoints(self.robots[0], client)):
-            info = pb.getJointInfo(self.robots[0], k, client)
-            if info[2] != pb.JOINT_FIXED:
-                self._joints.append(k)
-                self._ours.append(model.joint(info[1].decode()))
-        self._aims = np.array([scene.q[j.q_index] for j in self._ours])
-        gains = [scene.gains.get(j.name, (0.0, 0.0)) for j in self._ours]
+            _add_floor(pb, FRICTION**0.5, 0.0)
+        self.robots = load_robots(pb, scene.model, len(scene.places()))
+        ours = [joint for _, joint in self.robots[0].joints]
+        self._aims = scene.q[[joint.q_index for joint in ours]]
+        gains = [scene.gains.get(joint.name, (0.0, 0.0)) for joint in ours]
         self._kp, self._kd = np.array(gains).T
-        for robot, (x, y) in zip(self.robots, scene.places()):
-            self._start(robot, x, y)
+        for robot, place in zip(self.robots, scene.places()):
+            robot.start(scene.q + [*place, *np.zeros(len(scene.q) - 2)])
+            for link in range(-1, pb.getNumJoints(robot.number)):
+                _coat(pb, robot.number, link, FRICTION**0.5, 0.0)
+            idle = [0.0] * len(robot.numbers)
+            pb.setJointMotorControlArray(
+                robot.number, robot.numbers, pb.VELOCITY_CONTROL, forces=idle
+            )
         if scene.ball is not None:
             self._add_ball()
 
-    def _start(self, robot: int, x: float, y: float) -> None:
-        pb, client, q = self.pb, self.client, self.scene.q
-        turn = Rotation.from_quat(q[3:7])
-        place = q[:3] + turn.apply(self._centre) + [x, y, 0.0]
-        pb.resetBasePositionAndOrientation(robot, place, (turn * self._axes).as_quat(), client)
-        for link in range(-1, pb.getNumJoints(robot, client)):
-            _coat(pb, client, robot, link, FRICTION**0.5, 0.0)
-        for k, aim in zip(self._joints, self._aims):
-            pb.resetJointState(robot, k, aim, 0.0, client)
-        count = len(self._joints)
-        pb.setJointMotorControlArray(
-            robot, self._joints, pb.VELOCITY_CONTROL, forces=[0.0] * count, physicsClientId=client
-        )
-
     def _add_ball(self) -> None:
-        pb, client, ball = self.pb, self.client, self.scene.ball
-        shape = pb.createCollisionShape(pb.GEOM_SPHERE, radius=ball.radius, physicsClientId=client)
-        self.ball = pb.createMultiBody(
-            ball.mass, shape, basePosition=ball.position, physicsClientId=client
-        )
-        _coat(pb, client, self.ball, -1, FRICTION**0.5, 0.0)
-        pb.resetBaseVelocity(self.ball, ball.velocity, physicsClientId=client)
+        pb, ball = self.pb, self.scene.ball
+        shape = pb.createCollisionShape(pb.GEOM_SPHERE, radius=ball.radius)
+        self.ball = pb.createMultiBody(ball.mass, shape, basePosition=ball.position)
+        _coat(pb, self.ball, -1, FRICTION**0.5, 0.0)
+        pb.resetBaseVelocity(self.ball, ball.velocity)
 
     def step(self, count: int, lift: float = 0.0) -> None:
         """Make `count` steps, one call each. Before each step a call sets the torques of PD."""
-        pb, client = self.pb, self.client
+        pb, base = self.pb, self.robots[0].number
+        step, read, command = pb.stepSimulation, pb.getJointStates, pb.setJointMotorControlArray
         for _ in range(count):
             if self.scene.gains:
                 for robot in self.robots:
-                    states = pb.getJointStates(robot, self._joints, client)
+                    states = read(robot.number, robot.numbers)
                     angles = np.array([state[0] for state in states])
                     rates = np.array([state[1] for state in states])
-                    pb.setJointMotorControlArray(
-                        robot,
-                        self._joints,
-                        pb.TORQUE_CONTROL,
-                        forces=self._kp * (self._aims - angles) - self._kd * rates,
-                        physicsClientId=client,
-                    )
+                    torques = self._kp * (self._aims - angles) - self._kd * rates
+                    command(robot.number, robot.numbers, pb.TORQUE_CONTROL, forces=torques)
             if lift:
                 place = self.state()[0][:3]
-                pb.applyExternalForce(
-                    self.robots[0], -1, [0.0, 0.0, lift], place, pb.WORLD_FRAME, client
-                )
-            pb.stepSimulation(client)
+                pb.applyExternalForce(base, -1, [0.0, 0.0, lift], place, pb.WORLD_FRAME)
+            step()
 
     def state(self):
-        """Return q and v of the first robot. Bullet's base is the centre of mass."""
-        pb, client, model = self.pb, self.client, self.scene.model
-        q, v = np.zeros(model.nq), np.zeros(model.nv)
-        place, quaternion = pb.getBasePositionAndOrientation(self.robots[0], client)
-        linear, angular = map(np.array, pb.getBaseVelocity(self.robots[0], client))
-        turn = Rotation.from_quat(quaternion) * self._axes.inv()
-        arm = turn.apply(self._centre)
-        q[:3], q[3:7] = place - arm, turn.as_quat()
-        v[:3] = turn.inv().apply(linear - np.cross(angular, arm))
-        v[3:6] = turn.inv().apply(angular)
-        states = pb.getJointStates(self.robots[0], self._joints, client)
-        for joint, state in zip(self._ours, states):
-            q[joint.q_index], v[joint.v_index] = state[:2]
-        return q, v
+        """Return q and v of the first robot."""
+        return self.robots[0].state()
 
     def ball_velocity(self) -> np.ndarray:
         """Return the velocity of the ball."""
-        return np.array(self.pb.getBaseVelocity(self.ball, self.client)[0])
+        return np.array(self.pb.getBaseVelocity(self.ball)[0])

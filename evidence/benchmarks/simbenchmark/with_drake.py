@@ -13,7 +13,7 @@ from importlib.metadata import version
 import numpy as np
 
 from evidence.benchmarks.engines.urdf import plain_urdf
-from evidence.benchmarks.simbenchmark.engine import Unable
+from evidence.benchmarks.simbenchmark.engines import Unable
 from evidence.benchmarks.simbenchmark.robots import FRICTION, RobotScene
 from evidence.benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 

@@ -16,7 +16,7 @@ from lxml import etree
 from scipy.spatial.transform import Rotation
 
 from evidence.benchmarks.engines.urdf import plain_urdf
-from evidence.benchmarks.simbenchmark.engine import Unable
+from evidence.benchmarks.simbenchmark.engines import Unable
 from evidence.benchmarks.simbenchmark.robots import FRICTION, RobotScene
 from evidence.benchmarks.simbenchmark.scenes import FLOOR, GRAVITY, Scene, State
 

@@ -129,33 +129,36 @@ class MujocoRobot:
         self.mujoco, self.prepared = mujoco, prepared
         self.model = model = prepared.model
         self.names = controlled_joints(model)
-        system = model.system
         spec = mujoco.MjSpec.from_string(urdf_for_mujoco(prepared))
         put_on_floor(mujoco, spec, solref)
-        for joint in spec.joints:
-            if joint.type == mujoco.mjtJoint.mjJNT_FREE:
-                continue
-            k = model.joint(joint.name).v_index
-            joint.armature, joint.frictionloss = system.rotor_inertia[k], system.friction[k]
-            joint.damping[0], joint.stiffness[0] = system.damping[k], system.stiffness[k]
-        for name in self.names:
-            most = system.effort_limit[model.joint(name).v_index]
-            add_servo(mujoco, spec, name, model.gains[name], most)
+        self._set_joints(spec, model)
         self.mj = compiled(mujoco, spec, step)
         self._joints = [self.mj.joint(name) for name in self.names]
-        self._q_index = np.array([joint.qposadr[0] for joint in self._joints])
-        self._v_index = np.array([joint.dofadr[0] for joint in self._joints])
+        indices = [(joint.qposadr[0], joint.dofadr[0]) for joint in self._joints]
+        self._q_index, self._v_index = np.array(indices).T
         self._ours = np.array([model.joint(name).q_index for name in self.names])
-        ratios = [model.gains[name][1] / model.gains[name][0] for name in self.names]
-        self._lead = np.array(ratios)  # shift of the target for a velocity [s]
+        kp, kd = np.array([model.gains[name][:2] for name in self.names]).T
+        self._lead = kd / kp  # shift of the target for a velocity [s]
         self._feet = [foot_of(model, sole) for sole in prepared.soles]
         on_base = model.frame(model.base_link).body
         self._imus = [s for s in model.sensors if s.kind == "imu" and s.body == on_base]
         self.data = mujoco.MjData(self.mj)
         self._start()
         soles = [link_pose(model, self.q(), sole)[0] for sole in prepared.soles]
-        ways = [[np.linalg.norm(x - p) for p in soles] for x in self.data.geom_xpos]
-        self._foot_of = np.argmin(ways, axis=1)  # foot of each geom
+        ways = self.data.geom_xpos[:, None] - np.array(soles)
+        self._foot_of = np.argmin(np.linalg.norm(ways, axis=2), axis=1)  # foot of each geom
+
+    def _set_joints(self, spec, model: Model) -> None:
+        """Set the properties of the joints, and add a servo to each controlled joint."""
+        system = model.system
+        for joint in spec.joints:
+            if joint.type != self.mujoco.mjtJoint.mjJNT_FREE:
+                k = model.joint(joint.name).v_index
+                joint.armature, joint.frictionloss = system.rotor_inertia[k], system.friction[k]
+                joint.damping[0], joint.stiffness[0] = system.damping[k], system.stiffness[k]
+        for name in self.names:
+            most = system.effort_limit[model.joint(name).v_index]
+            add_servo(self.mujoco, spec, name, model.gains[name], most)
 
     def _start(self) -> None:
         """Settle in the initial posture of the walk."""

@@ -75,11 +75,16 @@ def reproduce(
         markdown.parent.mkdir(parents=True, exist_ok=True)
         markdown.write_text("\n".join(as_markdown(o, markdown.parent) for o in outcomes))
     if pages is not None:
-        pages.mkdir(parents=True, exist_ok=True)
-        for outcome in (each for each in outcomes if not each.skipped):
-            page = pages / f"{outcome.experiment.name.lower()}.md"
-            page.write_text(as_page(outcome, pages))
+        _write_pages(outcomes, pages)
     return 0 if all(outcome.met for outcome in outcomes) else 1
+
+
+def _write_pages(outcomes: list[Outcome], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for outcome in outcomes:
+        if not outcome.skipped:
+            page = folder / f"{outcome.experiment.name.lower()}.md"
+            page.write_text(as_page(outcome, folder))
 
 
 def available() -> dict[str, str]:

@@ -16,6 +16,7 @@ from itertools import groupby
 import numpy as np
 from scipy.optimize import OptimizeResult, least_squares
 
+from evidence.experiments.framework.experiment import Result
 from evidence.experiments.framework.fitting import Parameter, Values
 from hrpsim.fitting import Recording
 from hrpsim.fitting.intervals import by_windows
@@ -63,6 +64,30 @@ class Fitted:
             spread = np.hypot(self.deviations[name], other.deviations[name])
             found[name] = bool(abs(value - other.values[name]) <= CONFIDENT * spread)
         return found
+
+
+def add_fit(
+    result: Result, fits: Mapping[str, Fitted], again: Fitted | None, digits: int, prefix: str = ""
+) -> None:
+    """Add rows with the values and the 95 % intervals of hrpsim's fit.
+
+    Args:
+        result: receives the rows.
+        fits: fits of hrpsim and, if installed, of mujoco, by name.
+        again: a fit to the last third, to be compared with hrpsim's.
+        digits: digits of the values.
+        prefix: removed from the names of the parameters.
+    """
+    ours, peer = fits["hrpsim"], fits.get("mujoco")
+    if again is not None:
+        agree = ours.agrees_with(again)
+        what = "intervals of the fit and of a fit to the last third that agree"
+        result.add(what, f"of {len(agree)}", sum(agree.values()))
+    for name, value in ours.values.items():
+        half = CONFIDENT * ours.deviations[name]
+        low, middle, high = (f"{x:.{digits}g}" for x in (value - half, value, value + half))
+        what = f"{name.removeprefix(prefix)}, fitted"
+        result.add(what, "", f"{middle} ({low} to {high})", peer=peer and peer.values[name])
 
 
 def fit(

@@ -126,15 +126,13 @@ class MujocoChain:
             self._model, self._data, initial_state=states, control=given[:, order][at]
         )
         paths = np.concatenate([states[:, None], paths], axis=1)
-        size, parts = len(order), []
+        measured = [q] if one.velocities is None else [q, v]
+        parts, back = [], np.argsort(order)
         for window, path in zip(windows, paths):
             samples = slice(window.first, window.last + 1)
-            t = one.time[samples]
-            there = np.column_stack([np.interp(t, path[:, 0], x) for x in path[:, 1:].T])
-            compared = [there[:, :size] - q[samples]]
-            if one.velocities is not None:
-                compared.append(there[:, size:] - v[samples])
-            parts.append(np.hstack([part[:, np.argsort(order)] for part in compared]))
+            there = [np.interp(one.time[samples], path[:, 0], x) for x in path[:, 1:].T]
+            both = zip(np.split(np.transpose(there), 2, axis=1), measured)
+            parts.append(np.hstack([(found - real[samples])[:, back] for found, real in both]))
         return np.concatenate(parts)
 
 

@@ -8,6 +8,7 @@ springs, at the extensions w and the time steps of the thesis.
 """
 
 import math
+from itertools import product
 
 import numpy as np
 
@@ -61,24 +62,22 @@ def _convergence_rows(result: Result, duration: float) -> None:
     """Errors at each dt and the order, with the thesis's friction and without friction."""
     truths = {friction: pendulum.Lagrange(friction=friction) for friction in (0.3, 0.0)}
     result.data["errors"] = {}
-    for kind, name in NAMES.items():
-        for friction, truth in truths.items():
-            errors = {}
-            finer = FINER_RATES if _is_followed_further(kind, friction) else ()
-            for rate in (*RATES, *finer):
-                model = _models(kind, rate, friction=friction)
-                errors[rate], path = error_of(model, truth, duration)
-                if rate in RATES and friction:
-                    result.data["paths"][kind, rate] = path
-            case = f"{name}, friction {friction:g} Nm"
-            result.data["errors"][case] = {rate: errors[rate] for rate in RATES}
-            for rate in RATES if friction else RATES[-1:]:
-                what = f"{case}, dt 1/{rate} s: largest error of an angle"
-                bound = _bound(kind, friction, rate)
-                result.add(what, "rad", errors[rate], bound, analytic=0.0)
-            least = FRICTION_ORDER if friction else LEAST_ORDER[kind]
-            what = f"{case}: order of the error in dt, 1/{min(errors)} to 1/{max(errors)} s"
-            result.add(what, "", order_of(errors), at_least(least))
+    for (kind, name), (friction, truth) in product(NAMES.items(), truths.items()):
+        errors = {}
+        finer = FINER_RATES if _is_followed_further(kind, friction) else ()
+        for rate in (*RATES, *finer):
+            model = _models(kind, rate, friction=friction)
+            errors[rate], path = error_of(model, truth, duration)
+            if rate in RATES and friction:
+                result.data["paths"][kind, rate] = path
+        case = f"{name}, friction {friction:g} Nm"
+        result.data["errors"][case] = {rate: errors[rate] for rate in RATES}
+        for rate in RATES if friction else RATES[-1:]:
+            what = f"{case}, dt 1/{rate} s: largest error of an angle"
+            result.add(what, "rad", errors[rate], _bound(kind, friction, rate), analytic=0.0)
+        least = FRICTION_ORDER if friction else LEAST_ORDER[kind]
+        what = f"{case}: order of the error in dt, 1/{min(errors)} to 1/{max(errors)} s"
+        result.add(what, "", order_of(errors), at_least(least))
 
 
 def _is_followed_further(kind: str, friction: float) -> bool:

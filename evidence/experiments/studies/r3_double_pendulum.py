@@ -24,7 +24,7 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.fitting import Parameter, Values
 from evidence.experiments.framework.measurements import measurements
 from evidence.experiments.framework.targets import at_most
-from evidence.experiments.framework.windows import Fitted, Follower, fit, root_mean_square
+from evidence.experiments.framework.windows import Fitted, Follower, add_fit, fit, root_mean_square
 from evidence.experiments.scenes.measured_chains import (
     HrpsimChain,
     MujocoChain,
@@ -170,9 +170,8 @@ def run(options: Options) -> Result:
     halves = list(zip(*(blocks(one, (0.0, 0.5, 1.0)) for one in seen)))
     with tempfile.TemporaryDirectory() as folder:
         ours, *others = followers(Path(folder), mujoco)
-        peer = others[0] if others else None
         _choice_rows(result, ours, halves, _QUICK if options.quick else tuple(MODELS))
-        _held_out_rows(result, ours, peer, seen, rest)
+        _held_out_rows(result, [ours, *others], seen, rest)
     result.notes += [
         f"Windows of {WINDOW:g} s. {sum(len(one.time) for one in rest)} samples are held out.",
         "Each recording has its own unknown encoder offsets: the encoders are zeroed while dry "
@@ -202,8 +201,7 @@ def _choice_rows(result: Result, ours: Follower, halves, models: Sequence[str]) 
 
 def _held_out_rows(
     result: Result,
-    ours: Follower,
-    peer: Follower | None,
+    engines: Sequence[Follower],
     seen: Sequence[Recording],
     rest: Sequence[Recording],
 ) -> None:
@@ -211,32 +209,19 @@ def _held_out_rows(
     bounds = {"position": at_most(25.0), "velocity": at_most(0.2)}
     fits: dict[str, Fitted] = {}
     for model in (None, "friction", CHOSEN):
-        values: dict[str, Values] = {"hrpsim": {}, "mujoco": {}}
-        for one in [ours] if peer is None else [ours, peer]:
-            if model:
-                fits[one.name] = fitted_to(one, seen, model)
-                values[one.name] = fits[one.name].values
-        errors = ours.errors(values["hrpsim"], rest)
-        theirs = None if peer is None else peer.errors(values["mujoco"], rest)
+        label = model or "published values"
+        if model:
+            fits = {one.name: fitted_to(one, seen, model) for one in engines}
+        errors = {
+            one.name: one.errors(fits[one.name].values if model else {}, rest) for one in engines
+        }
         for what, unit, factor, columns in KINDS:
-            result.add(
-                f"last third, {model or 'published values'}: {what}",
-                unit,
-                factor * root_mean_square(errors[:, columns]),
-                bounds[what] if model == CHOSEN else None,
-                peer=None if theirs is None else factor * root_mean_square(theirs[:, columns]),
-            )
-        result.data[model or "published values"] = errors
-    again = fitted_to(ours, rest, CHOSEN)
-    agree = fits["hrpsim"].agrees_with(again)
-    what = "intervals of the fit and of a fit to the last third that agree"
-    result.add(what, f"of {len(agree)}", sum(agree.values()))
-    for name, value in fits["hrpsim"].values.items():
-        low, high = (value + k * 1.96 * fits["hrpsim"].deviations[name] for k in (-1, 1))
-        theirs_of = fits["mujoco"].values[name] if peer else None
-        shown = f"{value:.4g} ({low:.4g} to {high:.4g})"
-        name = name.removeprefix(_J)
-        result.add(f"{name}, fitted", "", shown, peer=theirs_of)
+            found = {name: factor * root_mean_square(e[:, columns]) for name, e in errors.items()}
+            bound = bounds[what] if model == CHOSEN else None
+            text = f"last third, {label}: {what}"
+            result.add(text, unit, found["hrpsim"], bound, peer=found.get("mujoco"))
+        result.data[label] = errors["hrpsim"]
+    add_fit(result, fits, fitted_to(engines[0], rest, CHOSEN), 4, _J)
 
 
 def draw(result: Result, figure) -> None:

@@ -25,7 +25,7 @@ from evidence.experiments.framework.experiment import Experiment, Options, Resul
 from evidence.experiments.framework.fitting import Parameter, Values
 from evidence.experiments.framework.measurements import measurements
 from evidence.experiments.framework.targets import at_most
-from evidence.experiments.framework.windows import Fitted, Follower, fit, root_mean_square
+from evidence.experiments.framework.windows import Fitted, Follower, add_fit, fit, root_mean_square
 from evidence.experiments.scenes.measured_chains import (
     HrpsimChain,
     MujocoChain,
@@ -174,7 +174,7 @@ def run(options: Options) -> Result:
         ours, *others = map(of_models, followers(Path(folder), model, mujoco))
         if not options.quick:
             _choice_rows(result, ours, seen)
-        _held_out_rows(result, ours, others[0] if others else None, seen, rest, options.quick)
+        _held_out_rows(result, [ours, *others], seen, rest, options.quick)
     span = f"{whole.time[0]:.1f} to {whole.time[-1]:.1f} s"
     result.notes += [
         f"Windows of {WINDOW:g} s. The recording goes from {span}, and its last third is held "
@@ -201,15 +201,9 @@ def _choice_rows(result: Result, ours: Follower, seen: Recording) -> None:
 
 
 def _held_out_rows(
-    result: Result,
-    ours: Follower,
-    peer: Follower | None,
-    seen: Recording,
-    rest: Recording,
-    quick: bool,
+    result: Result, engines: Sequence[Follower], seen: Recording, rest: Recording, quick: bool
 ) -> None:
     """Errors of the last third, and whether intervals hold there."""
-    engines = [ours] if peer is None else [ours, peer]
     models: Mapping[str, str | None] = {
         "the MJCF as it is": None,
         **({} if quick else {"by type": "by type"}),
@@ -218,29 +212,20 @@ def _held_out_rows(
     fits: dict[str, Fitted] = {}
     errors: dict[str, float] = {}
     for label, model in models.items():
-        found = {}
-        for one in engines:
-            if model:
-                fits[one.name] = fitted_to(one, [seen], model)
-            away = one.errors(fits[one.name].values if model else {}, [rest])
-            found[one.name] = 1e3 * root_mean_square(away)
-            if one is ours:
-                result.data[label] = away
-        errors[label] = found["hrpsim"]
+        if model:
+            fits = {one.name: fitted_to(one, [seen], model) for one in engines}
+        away = {
+            one.name: one.errors(fits[one.name].values if model else {}, [rest]) for one in engines
+        }
+        found = {name: 1e3 * root_mean_square(own) for name, own in away.items()}
+        result.data[label], errors[label] = away["hrpsim"], found["hrpsim"]
         bound = at_most(GOAL) if label == CHOSEN else None
         what = f"last third, {label}: position"
         result.add(what, "mrad", found["hrpsim"], bound, peer=found.get("mujoco"))
     share = errors[CHOSEN] / errors["the MJCF as it is"]
     bound = at_most(round(GOAL / GOAL_OF_MJCF, 3))
     result.add("the same, as a share of the error of the MJCF", "", share, bound)
-    if not quick:
-        agree = fits["hrpsim"].agrees_with(fitted_to(ours, [rest], CHOSEN))
-        what = "intervals of the fit and of a fit to the last third that agree"
-        result.add(what, f"of {len(agree)}", sum(agree.values()))
-    for name, value in fits["hrpsim"].values.items():
-        half = 1.96 * fits["hrpsim"].deviations[name]
-        shown = f"{value:.3g} ({value - half:.3g} to {value + half:.3g})"
-        result.add(f"{name}, fitted", "", shown, peer=fits["mujoco"].values[name] if peer else None)
+    add_fit(result, fits, None if quick else fitted_to(engines[0], [rest], CHOSEN), 3)
 
 
 def draw(result: Result, figure) -> None:

@@ -74,15 +74,16 @@ def print_report(report: dict, as_json: bool) -> None:
         print_json(report)
         return
     for key, value in report.items():
-        if isinstance(value, dict) and value:
-            print(f"{key}:")
-            for name, item in value.items():
-                print(f"  {name}: {item}")
-        elif isinstance(value, list) and any(" " in str(item) for item in value):
-            print(f"{key}:")
-            for item in value:  # texts rather than names
-                print(f"  {item}")
-        elif isinstance(value, float):
-            print(f"{key}: {value:.6g}")
-        else:
-            print(f"{key}: {', '.join(map(str, value)) if isinstance(value, list) else value}")
+        print(f"{key}:{_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """Return a value as text behind a key: on indented lines below, or on the same line."""
+    if isinstance(value, dict) and value:
+        return "".join(f"\n  {name}: {item}" for name, item in value.items())
+    if isinstance(value, list):
+        texts = list(map(str, value))
+        if any(" " in text for text in texts):  # texts rather than names
+            return "".join(f"\n  {text}" for text in texts)
+        return f" {', '.join(texts)}"
+    return f" {value:.6g}" if isinstance(value, float) else f" {value}"

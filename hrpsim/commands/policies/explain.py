@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 
 from hrpsim.commands.parts.output import print_report
-from hrpsim.common.arguments import not_negative, positive, real, whole
+from hrpsim.commands.policies.rollout import add_spread, add_velocity
+from hrpsim.common.arguments import positive, whole
 from hrpsim.common.errors import HrpsimError, require_packages
 
 EPILOG = """exit status: 0 the two behave alike; 1 the two differ, or an error; 2 usage.
@@ -45,22 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keyframe", default="", metavar="NAME", help="posture of the description to start in"
     )
-    parser.add_argument(
-        "--command",
-        nargs=3,
-        type=real(),
-        default=(0.0, 0.0, 0.0),
-        metavar=("X", "Y", "YAW"),
-        help="velocities that the policy is given [m/s, rad/s]",
-    )
+    add_velocity(parser, (0.0, 0.0, 0.0))
     parser.add_argument("--duration", type=positive, default=3.0, help="of a run [s]")
     parser.add_argument("--starts", type=whole(2, 200), default=8, help="perturbed starts")
-    parser.add_argument(
-        "--spread",
-        type=not_negative,
-        default=0.02,
-        help="standard deviation of the joints at the start [rad or m]",
-    )
+    add_spread(parser)
     parser.add_argument("--processes", type=whole(1, 1000), help="by default one per processor")
     parser.add_argument(
         "--output", type=Path, default=Path("explanation"), help="folder of the page"

@@ -40,20 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--worlds", type=whole(1, 100_000), default=64, help="number of runs")
     parser.add_argument("--robot", metavar="NAME", help="name of the robot, if there are several")
-    parser.add_argument(
-        "--command",
-        nargs=3,
-        type=real(),
-        metavar=("X", "Y", "YAW"),
-        help="velocities that the policy is given [m/s, rad/s]",
-    )
+    add_velocity(parser)
     parser.add_argument("--duration", type=positive, help="of a run [s]; the study's, or 10")
-    parser.add_argument(
-        "--spread",
-        type=not_negative,
-        default=0.02,
-        help="standard deviation of the joints at the start [rad or m]",
-    )
+    add_spread(parser)
     parser.add_argument("--seed", type=whole(0, 2**63 - 1), help="the study's by default")
     parser.add_argument("--processes", type=whole(1, 4096), help="by default one per processor")
     parser.add_argument(
@@ -61,6 +50,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.set_defaults(run=rollout)
+
+
+def add_velocity(parser: argparse.ArgumentParser, default: tuple | None = None) -> None:
+    """Add --command, the velocity of the policy."""
+    parser.add_argument(
+        "--command",
+        nargs=3,
+        type=real(),
+        default=default,
+        metavar=("X", "Y", "YAW"),
+        help="velocities that the policy is given [m/s, rad/s]",
+    )
+
+
+def add_spread(parser: argparse.ArgumentParser) -> None:
+    """Add --spread, the perturbation of the start."""
+    parser.add_argument(
+        "--spread",
+        type=not_negative,
+        default=0.02,
+        help="standard deviation of the joints at the start [rad or m]",
+    )
 
 
 def rollout(options: argparse.Namespace) -> int:

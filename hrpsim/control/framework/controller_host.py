@@ -228,17 +228,7 @@ class ControllerHost:
         parameters: Mapping[str, Any] | None = None,
         robot: str = "",
     ) -> None:
-        if isinstance(controller, type) or not hasattr(controller, "control"):
-            hint = f". Make one: {controller.__name__}()" if isinstance(controller, type) else ""
-            raise ControllerError(
-                "a control loop needs a Controller with a method `control`, got"
-                f" {shown_value(controller)}{hint}"
-            )
-        if parameters is not None and not isinstance(parameters, Mapping):
-            raise ControllerError(
-                "parameters of a controller must be a mapping with names as keys, got "
-                f"{shown_value(parameters)}"
-            )
+        _check_arguments(controller, parameters)
         self.controller = controller
         self.name = type(controller).__name__
         self.joint_names = controlled_joints(model)
@@ -246,7 +236,7 @@ class ControllerHost:
         self._begun = False
         self._ended = False
         controller.configure(model, dict(parameters or {}))
-        try:
+        with self._stopped_by_errors():
             period = period_of(controller)
             self.needs = needs_of(self.name, controller.needs, model, period)
             self._perception = None
@@ -254,9 +244,6 @@ class ControllerHost:
                 self._perception = Perception(
                     model, self.joint_names, self.needs, period, robot or model.name
                 )
-        except BaseException:
-            self.stop()
-            raise
 
     @property
     def finished(self) -> bool:
@@ -376,6 +363,21 @@ class ControllerHost:
                 f"controlled_joints(model), got shape {vector.shape}"
             )
         return vector
+
+
+def _check_arguments(controller: Any, parameters: Any) -> None:
+    """Raise ControllerError for a value that is no controller, or parameters without names."""
+    if isinstance(controller, type) or not hasattr(controller, "control"):
+        hint = f". Make one: {controller.__name__}()" if isinstance(controller, type) else ""
+        raise ControllerError(
+            "a control loop needs a Controller with a method `control`, got"
+            f" {shown_value(controller)}{hint}"
+        )
+    if parameters is not None and not isinstance(parameters, Mapping):
+        raise ControllerError(
+            "parameters of a controller must be a mapping with names as keys, got "
+            f"{shown_value(parameters)}"
+        )
 
 
 def seconds_of(nanoseconds: int) -> float:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The kinds of differences between simulators. Each kind is a class.
+"""The kinds of differences between simulators.
 
 To add a kind, write a subclass of `Difference` and an entry in `KINDS`.
 """
@@ -19,13 +19,7 @@ from hrpsim.explain.differences.contacts import (
     Softness,
 )
 from hrpsim.explain.differences.difference import Difference
-from hrpsim.explain.differences.joints import (
-    Armature,
-    DryFriction,
-    JointDamping,
-    SpeedLimits,
-    TorqueLimits,
-)
+from hrpsim.explain.differences.joints import JOINT_VALUES
 from hrpsim.explain.differences.signals import (
     ActuatorDifference,
     CommandDelay,
@@ -35,29 +29,25 @@ from hrpsim.explain.differences.signals import (
 )
 from hrpsim.explain.differences.stepping import IntegratorDifference, TimeStep
 
-KINDS: tuple[type[Difference], ...] = (
-    Friction,
-    Softness,
-    Rigidity,
-    RollingFriction,
-    ContactMargin,
-    Restitution,
-    Cone,
-    FootShapes,
-    SelfCollision,
-    Armature,
-    JointDamping,
-    DryFriction,
-    TorqueLimits,
-    SpeedLimits,
-    ActuatorDifference,
-    CommandDelay,
-    SensingDelay,
-    RateFilterDifference,
-    HistoryOrder,
-    Inertia,
-    Gravity,
-    TimeStep,
-    IntegratorDifference,
+KINDS: tuple[Difference, ...] = (
+    Friction(),
+    Softness(),
+    Rigidity(),
+    RollingFriction(),
+    ContactMargin(),
+    Restitution(),
+    Cone(),
+    FootShapes(),
+    SelfCollision(),
+    *JOINT_VALUES,
+    ActuatorDifference(),
+    CommandDelay(),
+    SensingDelay(),
+    RateFilterDifference(),
+    HistoryOrder(),
+    Inertia(),
+    Gravity(),
+    TimeStep(),
+    IntegratorDifference(),
 )
-DIFFERENCES: dict[str, Difference] = {kind.name: kind() for kind in KINDS}
+DIFFERENCES: dict[str, Difference] = {kind.name: kind for kind in KINDS}

@@ -88,7 +88,10 @@ def _bodies(robot: Robot, other: Robot) -> dict[str, tuple[int, int]]:
 
 
 class Gravity(Difference):
-    """The vector of gravity."""
+    """The vector of gravity.
+
+    Recordings are assumed to be made under known gravity.
+    """
 
     name = "gravity"
 
@@ -98,10 +101,6 @@ class Gravity(Difference):
         if np.allclose(old, new, atol=5e-3):
             return []
         return [self.change(f"{old.tolist()} -> {new.tolist()} m/s^2", vector=tuple(new.tolist()))]
-
-    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: recordings are assumed to be made under known gravity."""
-        return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Set gravity."""

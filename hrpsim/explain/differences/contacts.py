@@ -18,6 +18,8 @@ from hrpsim.explain.differences.surfaces import change_surfaces, surfaces
 from hrpsim.explain.runs.subject import Subject
 from hrpsim.model.model import CollisionShape
 from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Sphere
+from hrpsim.world.objects.robot import Robot
+from hrpsim.world.world import World
 
 _SLIDING = 3  # condim of contacts with sliding friction only
 _SOFT = 0.2  # relative difference of equal compliances
@@ -28,6 +30,10 @@ def _pairs(subject: Subject, feet: Sequence[str]) -> tuple[tuple[str, str], ...]
     return tuple(dict.fromkeys((one.material, one.floor) for one in found))
 
 
+def _static(world: World, robot: Robot, feet: Sequence[str]) -> list[float]:
+    return [float(one.properties["static"]) for one in surfaces(world, robot, feet)]
+
+
 class Friction(Difference):
     """Coefficient of friction between feet and floor."""
 
@@ -35,22 +41,21 @@ class Friction(Difference):
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change to the least coefficient of the reference's feet."""
-        old = [float(one.properties["static"]) for one in surfaces(here.world, here.robot, feet)]
-        other = surfaces(there.world, there.robot_like(here.robot), feet)
-        if not (old and other):
+        old = _static(here.world, here.robot, feet)
+        other = _static(there.world, there.robot_like(here.robot), feet)
+        if not (old and other) or are_alike(np.array(old), np.array(min(other))):
             return []
-        new = min(float(one.properties["static"]) for one in other)
-        return [] if are_alike(np.array(old), np.array(new)) else [self._to(here, feet, new)]
+        return [self._to(here, feet, min(other))]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return lower and higher coefficients."""
-        old = [float(one.properties["static"]) for one in surfaces(here.world, here.robot, feet)]
-        values = [share * min(old) for share in (0.2, 0.35, 0.5, 0.7, 1.5, 2.5)] if old else []
-        return [self._to(here, feet, value) for value in values]
+        old = _static(here.world, here.robot, feet)
+        factors = (0.2, 0.35, 0.5, 0.7, 1.5, 2.5) if old else ()
+        return [self._to(here, feet, factor * min(old)) for factor in factors]
 
     def _to(self, here: Subject, feet: Sequence[str], value: float) -> Change:
-        old = {float(one.properties["static"]) for one in surfaces(here.world, here.robot, feet)}
-        shown = ", ".join(f"{one:.3g}" for one in sorted(old))
+        old = sorted(set(_static(here.world, here.robot, feet)))
+        shown = ", ".join(f"{one:.3g}" for one in old)
         return self.change(f"{shown} -> {value:.3g}", pairs=_pairs(here, feet), value=value)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
@@ -136,10 +141,6 @@ class Rigidity(Difference):
             return []
         return [Change(self.name, "hard contacts in the reference", of_reference=True)]
 
-    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing, because a recording cannot be changed."""
-        return []
-
     def apply_to_reference(self, model: Any) -> None:
         """Set the smallest time constant and the smallest softness for all contacts."""
         harden(model)
@@ -155,10 +156,6 @@ class RollingFriction(Difference):
         if not feet or (there.mujoco.geom_condim <= _SLIDING).all():
             return []
         return [Change(self.name, "none in the reference", of_reference=True)]
-
-    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing, because a recording cannot be changed."""
-        return []
 
     def apply_to_reference(self, model: Any) -> None:
         """Remove rolling and spinning friction, and keep sliding friction."""
@@ -234,7 +231,10 @@ class FootShapes(Difference):
 
 
 class ContactMargin(Difference):
-    """Distance at which contacts begin to press: shapes seem larger by the margin."""
+    """Distance at which contacts begin to press: shapes seem larger by the margin.
+
+    The guesses of shapes include larger shapes.
+    """
 
     name = "contact margin"
 
@@ -253,10 +253,6 @@ class ContactMargin(Difference):
         if more <= 0.0:
             return []
         return [self.change(f"0 -> {1e3 * more:g} mm", links=tuple(feet), grown=more)]
-
-    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing, because the guesses of shapes include larger shapes."""
-        return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Enlarge the shapes of the links."""
@@ -290,9 +286,7 @@ def _shapes_of(robot: Any, link: str) -> list[CollisionShape]:
 
 
 def _same_shapes(a: list[CollisionShape], b: list[CollisionShape]) -> bool:
-    if len(a) != len(b):
-        return False
-    return all(_is_like(one, other) for one, other in zip(a, b))
+    return len(a) == len(b) and all(map(_is_like, a, b))
 
 
 def _is_like(one: CollisionShape, other: CollisionShape) -> bool:

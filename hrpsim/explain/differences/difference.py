@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -77,28 +76,26 @@ class Change:
     of_reference: bool = False
 
 
-class Difference(ABC):
+class Difference:
     """A kind of difference between simulators, such as the armature of joints.
 
-    A kind is one class. `DIFFERENCES` in this folder's __init__ lists the kinds.
+    `DIFFERENCES` in this folder's __init__ lists the kinds.
     """
 
-    name: ClassVar[str]
+    name: str
 
-    @abstractmethod
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change that sets hrpsim to the reference's value, [] if already equal."""
+        return []
 
-    @abstractmethod
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return changes to values that an unknown reference may have."""
+        """Return changes to values that an unknown reference may have, [] for no guess."""
+        return []
 
-    def apply(  # noqa: B027
-        self, subject: Subject, values: Mapping[str, Any], there: There | None
-    ) -> None:
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Apply the change to the simulated policy in hrpsim."""
 
-    def apply_to_reference(self, model: Any) -> None:  # noqa: B027
+    def apply_to_reference(self, model: Any) -> None:
         """Make a change of the reference in MuJoCo's compiled model."""
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,20 +5,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from hrpsim.explain.differences.difference import Change, Difference, There, are_alike, from_to
 from hrpsim.explain.runs.subject import Subject, joint_order
 
+Guesses = Callable[[np.ndarray, np.ndarray], list[np.ndarray]]
+
 
 class JointValues(Difference):
-    """A property of each joint. A subclass names the array of `System` and the guesses."""
+    """A property of each joint.
 
-    array: ClassVar[str]
-    unit: ClassVar[str]
+    Args:
+        name: name of the difference.
+        array: array of `System` with the values.
+        unit: unit of the values.
+        tried: function of the present values and of a typical torque of each joint. Returns guesses
+            of the values.
+    """
+
+    def __init__(self, name: str, array: str, unit: str, tried: Guesses) -> None:
+        self.name, self.array, self.unit, self.tried = name, array, unit, tried
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
         """Return the change to the values of the reference's file."""
@@ -31,12 +41,8 @@ class JointValues(Difference):
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return the changes to guessed values."""
         names, old = self._values(here)
-        tried = self.tried(here, names, old)
+        tried = self.tried(old, _torque(here, names))
         return [self._to(names, old, new) for new in tried if not are_alike(old, new)]
-
-    def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return guesses of the joints' values, by default fractions of the present values."""
-        return [share * old for share in (0.3, 0.5, 0.7, 1.5)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Set the values of all joints."""
@@ -63,65 +69,29 @@ def _torque(here: Subject, names: list[str]) -> np.ndarray:
     return 0.1 * np.array([gains.get(name, usual) for name in names])
 
 
-class Armature(JointValues):
-    """Rotor inertia reflected to the joints (armature)."""
-
-    name = "armature"
-    array = "rotor_inertia"
-    unit = "kg m^2"
-
-    def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return other rotor inertias."""
-        added = [old + more for more in (0.005, 0.01, 0.02, 0.05, 0.1)]
-        return [0.0 * old, 0.5 * old, 2.0 * old, *added]
+def _rotor_inertias(old: np.ndarray, torque: np.ndarray) -> list[np.ndarray]:
+    return [0.0 * old, 0.5 * old, 2.0 * old, *(old + k for k in (0.005, 0.01, 0.02, 0.05, 0.1))]
 
 
-class JointDamping(JointValues):
-    """Viscous damping of joints."""
-
-    name = "joint damping"
-    array = "damping"
-    unit = "Nms/rad"
-
-    def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return no damping, and the present damping plus fractions of a typical torque."""
-        torque = _torque(here, names)
-        return [0.0 * old, *(old + share * torque for share in (0.05, 0.1, 0.2, 0.5, 1.0))]
+def _added(*fractions: float) -> Guesses:
+    """Return the guesses none, and the present values plus fractions of a typical torque."""
+    return lambda old, torque: [0.0 * old, *(old + k * torque for k in fractions)]
 
 
-class DryFriction(JointValues):
-    """Dry friction of joints."""
-
-    name = "dry friction of joints"
-    array = "friction"
-    unit = "Nm"
-
-    def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return no friction, and the present friction plus fractions of a typical torque."""
-        torque = _torque(here, names)
-        return [0.0 * old, *(old + share * torque for share in (0.05, 0.1, 0.2, 0.4))]
+def _torque_limits(old: np.ndarray, torque: np.ndarray) -> list[np.ndarray]:
+    """Return fractions of the present limits. Without a limit a typical torque is used."""
+    limit = np.where(np.isfinite(old), old, 10.0 * torque)
+    return [k * limit for k in (0.2, 0.3, 0.4, 0.5, 0.7, 0.85)]
 
 
-class TorqueLimits(JointValues):
-    """Effort limits of joints."""
-
-    name = "torque limits"
-    array = "effort_limit"
-    unit = "Nm"
-
-    def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return fractions of the present limits. Without a limit a typical torque is used."""
-        limit = np.where(np.isfinite(old), old, 10.0 * _torque(here, names))
-        return [share * limit for share in (0.2, 0.3, 0.4, 0.5, 0.7, 0.85)]
+def _speed_limits(old: np.ndarray, torque: np.ndarray) -> list[np.ndarray]:
+    return [np.full(len(old), limit) for limit in (2.0, 4.0, 8.0, np.inf)]
 
 
-class SpeedLimits(JointValues):
-    """Velocity limits of joints."""
-
-    name = "speed limits"
-    array = "velocity_limit"
-    unit = "rad/s"
-
-    def tried(self, here: Subject, names: list[str], old: np.ndarray) -> list[np.ndarray]:
-        """Return low and high velocity limits."""
-        return [np.full(len(old), limit) for limit in (2.0, 4.0, 8.0, np.inf)]
+JOINT_VALUES = (
+    JointValues("armature", "rotor_inertia", "kg m^2", _rotor_inertias),
+    JointValues("joint damping", "damping", "Nms/rad", _added(0.05, 0.1, 0.2, 0.5, 1.0)),
+    JointValues("dry friction of joints", "friction", "Nm", _added(0.05, 0.1, 0.2, 0.4)),
+    JointValues("torque limits", "effort_limit", "Nm", _torque_limits),
+    JointValues("speed limits", "velocity_limit", "rad/s", _speed_limits),
+)

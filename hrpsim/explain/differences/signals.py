@@ -17,9 +17,11 @@ from hrpsim.model.actuator import Actuator
 _DELAYS = (*(0.002 * k for k in range(1, 13)), 0.03, 0.04)  # [s]
 
 
-def _periods(here: Subject) -> list[int]:
-    """Return guesses of delays in control periods, without duplicates."""
-    return sorted({round(delay / here.policy.period) for delay in _DELAYS} - {0})
+def _delays(kind: Difference, here: Subject) -> list[Change]:
+    """Return delays in whole control periods, without duplicates."""
+    period = here.policy.period
+    periods = sorted({round(delay / period) for delay in _DELAYS} - {0})
+    return [kind.change(f"+{1e3 * n * period:g} ms", periods=n) for n in periods]
 
 
 class CommandDelay(Difference):
@@ -37,9 +39,7 @@ class CommandDelay(Difference):
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return delays from 2 to 40 ms."""
-        return [
-            self.change(f"+{1e3 * n * here.policy.period:g} ms", periods=n) for n in _periods(here)
-        ]
+        return _delays(self, here)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Delay commands, or remove the actuators' delays."""
@@ -50,7 +50,10 @@ class CommandDelay(Difference):
 
 
 class ActuatorDifference(Difference):
-    """Models of actuators: torque-speed curves, friction, elastic gears, resolutions."""
+    """Models of actuators: torque-speed curves, friction, elastic gears, resolutions.
+
+    Limits, friction and delays have separate guesses.
+    """
 
     name = "actuator models"
 
@@ -63,10 +66,6 @@ class ActuatorDifference(Difference):
         )
         return [self.change(f"none on {len(fitted)} joints", joints=fitted)] if fitted else []
 
-    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return nothing, because limits, friction and delays have separate guesses."""
-        return []
-
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Remove the actuator models. Delays stay."""
         for joint in values["joints"]:
@@ -75,19 +74,16 @@ class ActuatorDifference(Difference):
 
 
 class SensingDelay(Difference):
-    """Delay of the measurements that the policy receives."""
+    """Delay of the measurements that the policy receives.
+
+    Neither MuJoCo nor hrpsim's world delays measurements.
+    """
 
     name = "delay of measurements"
 
-    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return nothing: neither MuJoCo nor hrpsim's world delays measurements."""
-        return []
-
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return delays from 2 to 40 ms."""
-        return [
-            self.change(f"+{1e3 * n * here.policy.period:g} ms", periods=n) for n in _periods(here)
-        ]
+        return _delays(self, here)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Delay all measurements."""
@@ -95,13 +91,12 @@ class SensingDelay(Difference):
 
 
 class RateFilterDifference(Difference):
-    """Low-pass filter of measured rates of joints and of the base."""
+    """Low-pass filter of measured rates of joints and of the base.
+
+    Rates in MuJoCo are not filtered.
+    """
 
     name = "filter of measured rates"
-
-    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return nothing, because rates in MuJoCo are not filtered."""
-        return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return filters of first order with several time constants."""
@@ -116,13 +111,12 @@ class RateFilterDifference(Difference):
 
 
 class HistoryOrder(Difference):
-    """The order of the policy's observation histories."""
+    """The order of the policy's observation histories.
+
+    Both simulators use the same description, so only a recording may differ.
+    """
 
     name = "order of observations"
-
-    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return nothing, because both simulators use the same description."""
-        return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
         """Return the other orders of histories, if the policy has histories."""

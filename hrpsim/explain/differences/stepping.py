@@ -43,9 +43,6 @@ class TimeStep(Difference):
         """Load the world with the step."""
         return {"time_step": values["time_step"]}
 
-    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Do nothing, because the world was loaded with the step."""
-
 
 class IntegratorDifference(Difference):
     """The integrator of the simulation."""
@@ -69,6 +66,3 @@ class IntegratorDifference(Difference):
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Load the world with the integrator."""
         return {"integrator": values["integrator"]}
-
-    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Do nothing, because the world was loaded with the integrator."""

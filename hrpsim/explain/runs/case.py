@@ -65,10 +65,8 @@ class Case:
     def times(self) -> np.ndarray:
         """Return the times at which runs are compared: each evaluation of the policy [s]."""
         policy = self.description()
-        return policy.period * policy.decimation * np.arange(self._evaluations(policy) + 1)
-
-    def _evaluations(self, policy: PolicyDescription) -> int:
-        return max(round(self.duration / (policy.period * policy.decimation)), 1)
+        apart = policy.period * policy.decimation
+        return apart * np.arange(max(round(self.duration / apart), 1) + 1)
 
     def load(self, time_step: float | None = None, integrator: str | None = None) -> World:
         """Return a new world in the initial state."""

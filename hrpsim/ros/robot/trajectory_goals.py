@@ -186,13 +186,13 @@ class TrajectoryGoals(JointTrajectories):
         run = super().validate(request.trajectory)
         if run is None:
             raise WorldError("the trajectory has no points")
-        names = run.motion.names
+        names, late = run.motion.names, request.goal_time_tolerance
         return _Active(
             goal,
             run,
             self._tolerances("path", request.path_tolerance, names, np.inf),
             self._tolerances("goal", request.goal_tolerance, names, STOPPED_VELOCITY),
-            _given("goal_time_tolerance", _seconds(request.goal_time_tolerance), GOAL_TIME),
+            _given("goal_time_tolerance", late.sec + 1e-9 * late.nanosec, GOAL_TIME),
             max(run.start, self._clock.steps) + 1,
         )
 
@@ -254,10 +254,6 @@ class TrajectoryGoals(JointTrajectories):
                 names=names, positions=positions, velocities=np.zeros(len(positions))
             )
         active.goal.finish(status, code, text)
-
-
-def _seconds(duration: Any) -> float:
-    return duration.sec + 1e-9 * duration.nanosec
 
 
 def _given(what: str, value: float, default: float) -> float:

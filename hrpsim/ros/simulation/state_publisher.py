@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 from geometry_msgs.msg import Point
@@ -20,14 +21,14 @@ from rosgraph_msgs.msg import Clock
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
+from hrpsim.bag.world_signals import OF_WORLD, sources_of_whole
 from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.faults import Faults
 from hrpsim.ros.base.serialized_template import SerializedTemplate
 from hrpsim.ros.base.stamps import SimulationClock, Stamp
 from hrpsim.ros.robot.contact_messages import contact_types, contacts_message
-from hrpsim.ros.robot.named_values import value_types
+from hrpsim.ros.robot.named_values import named_values, value_types
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
-from hrpsim.ros.simulation.world_values import WorldValues
 
 _REPETITION_PERIOD = 0.1  # period of repeated states during a pause [s, wall]
 TOPIC = "contacts"
@@ -37,6 +38,34 @@ _ARROW = (0.008, 0.016, 0.0)  # diameters of shaft and head [m], RViz chooses th
 _ARROW_COLOR = ColorRGBA(r=1.0, g=0.3, b=0.1, a=1.0)
 _CONE_COLOR = ColorRGBA(r=0.2, g=0.6, b=1.0, a=0.35)
 _LEAST_FORCE = 1e-3  # [N], a smaller force has no arrow
+
+
+class WorldValues:
+    """Publishes `solver` and `energy` of the last step, each if there is a subscription."""
+
+    def __init__(self, node: Node, world, types: ModuleType) -> None:
+        self._types = types
+        kind = types.DynamicJointState
+        self._publishers = {
+            topic: node.create_publisher(kind, topic, qos.STATE) for topic in OF_WORLD
+        }
+        self.hold(world)
+
+    def hold(self, world) -> None:
+        """Switch to the numbers of another world."""
+        self._sources = []
+        for source in sources_of_whole(world):
+            message, fill = named_values(self._types, source, "")
+            publisher, count = self._publishers[source.topic], len(source.columns)
+            template = SerializedTemplate(publisher, message, fill, count)
+            self._sources.append((template, source.read))
+
+    def publish(self, stamp: Stamp) -> None:
+        """Publish the present numbers."""
+        for template, read in self._sources:
+            if template.is_heard:
+                template.numbers[:] = read()
+                template.publish(stamp)
 
 
 class ContactPublisher:

@@ -10,6 +10,7 @@ from types import ModuleType
 
 import numpy as np
 
+from hrpsim.bridges.unitree.low_command import read_low_command
 from hrpsim.bridges.unitree.low_state import ImuValues, LowStates, MotorReadings, sport_mode_state
 from hrpsim.bridges.unitree.motors import Motors, motors_of
 from hrpsim.common.errors import WorldError, optional_module
@@ -19,13 +20,26 @@ from hrpsim.ros.base import parameters, qos
 from hrpsim.ros.base.guarded_node import NodePart
 from hrpsim.ros.base.polling import PolledSubscription
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
-from hrpsim.ros.robot.joint_commands import Interpolation
+from hrpsim.ros.robot.joint_commands import Interpolation, JointCommand, JointCommands
 from hrpsim.ros.robot.robot_interface import RobotInterface
-from hrpsim.ros.unitree.low_commands import LowCommands
 from hrpsim.ros.unitree.unstamped_answers import UnstampedAnswers
 from hrpsim.world.objects.robot import Robot
 
 _IMU = "imu"  # sensor for lowstate if there are several
+
+
+class LowCommands(JointCommands):
+    """Commands the joints of one robot by the LowCmds of Unitree's controllers."""
+
+    def __init__(self, *arguments, motors: Motors, check_crc: bool, **options) -> None:
+        super().__init__(*arguments, **options)
+        self._motors, self._check_crc = motors, check_crc
+        self._names = list(motors.joints)
+
+    def validate(self, message: bytes) -> JointCommand:
+        """Return the command. Raise WorldError for a wrong crc or a number that is not finite."""
+        targets = read_low_command(message, self._motors, check=self._check_crc)
+        return JointCommand(self._names, targets._asdict(), self._names, [])
 
 
 def check_unitree(robot: Robot, kind: str) -> Motors:

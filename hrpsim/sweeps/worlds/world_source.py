@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from hrpsim.common.errors import WorldError
 from hrpsim.common.foreign.file_bytes import file_digest
@@ -27,20 +27,8 @@ from hrpsim.world.file.load_world import (
 from hrpsim.world.world import World
 
 
-class WorldSource(Protocol):
-    """A file with a world. `data` has the entries of the file as Python data."""
-
-    data: dict[str, Any]
-
-    def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
-        """Return the keys of all entries that may be varied, by path."""
-
-    def build(self, data: Any) -> World:
-        """Return the world with these entries."""
-
-
 class WorldFile:
-    """A world file of hrpsim."""
+    """A world file of hrpsim. `data` has the entries of the file as Python data."""
 
     def __init__(self, path: Path) -> None:
         self._reader = open_world(path)
@@ -79,7 +67,7 @@ class ForeignWorld:
         return load_world(self._path)
 
 
-def source_of(path: str | Path) -> WorldSource:
+def source_of(path: str | Path) -> WorldFile | ForeignWorld:
     """Return the source of a file with a world. Raises the errors of `load_world`."""
     path = Path(path).expanduser()
     return WorldFile(path) if is_world_file(path) else ForeignWorld(path)

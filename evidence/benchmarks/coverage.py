@@ -1,0 +1,50 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Coverage: how often the confidence intervals of fits to noisy recordings hold the truth."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from scipy.signal import lfilter
+
+from hrpsim.fitting import FitResult
+
+SEEDS = 24  # number of fits, by default
+COLOURS = (0.0, 0.9)  # autoregressive coefficients of the noise
+
+
+def number_of_seeds() -> int:
+    """Return the first argument of the program, or SEEDS."""
+    return int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+
+
+def coloured(random: np.random.Generator, colour: float, *shape: int) -> np.ndarray:
+    """Return autoregressive noise of unit variance along the first axis."""
+    white = random.normal(size=shape)
+    white[1:] *= np.sqrt(1.0 - colour**2)
+    return lfilter([1.0], [1.0, -colour], white, axis=0)
+
+
+def coverage(fits: Iterable[FitResult], truth: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the number of intervals that hold the truth, and their mean half widths (p,)."""
+    low, high = np.array([(one.low, one.high) for one in fits]).swapaxes(0, 1)
+    return ((low <= truth) & (truth <= high)).sum(axis=0), np.mean(0.5 * (high - low), axis=0)
+
+
+def print_head(seeds: int) -> None:
+    """Print the head of the table of unknowns, with white and coloured noise."""
+    print(
+        f"| unknown | truth | white, of {seeds} | half width | coloured, of {seeds} | half width |"
+    )
+    print("| --- | --- | --- | --- | --- | --- |")
+
+
+def print_rows(truth: Mapping[str, float], white: tuple, autoregressive: tuple) -> None:
+    """Print a row of each unknown. The arguments have the results of `coverage`."""
+    for path, true, *numbers in zip(truth, truth.values(), *white, *autoregressive):
+        count, width, other, wider = numbers
+        print(f"| `{path}` | {true:g} | {count} | {width:.2g} | {other} | {wider:.2g} |")
