@@ -16,12 +16,7 @@ import numpy as np
 
 import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts, touch_forces, touch_sensors
-from hrpsim.bridges.mujoco.forces import (
-    constraint_forces,
-    do_constraints_act,
-    late_inertia,
-    smooth_forces,
-)
+from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, smooth_forces
 from hrpsim.bridges.mujoco.mapping import map_world
 from hrpsim.bridges.mujoco.model import MjModel, model_for_data
 from hrpsim.bridges.mujoco.native import NamesOf, is_stand_in, missing, package, refused_like
@@ -134,11 +129,11 @@ class MjData(metaclass=NamesOf):
             return
         self._now["_is_mean"] = False
         m, native = self.model.native, self._native
-        added = late_inertia(m, self._mapping.gain_inertia)
-        if added.any():
+        late = self._mapping.late_forces(m, native.qacc)
+        if late.any():
             self._compute(fields.DYNAMICS)
             change = np.zeros((1, m.nv))
-            package().mj_solveM(m, native, change, (added * native.qacc)[None])
+            package().mj_solveM(m, native, change, late[None])
             native.qacc[:] += change[0]
 
     def __setattr__(self, name: str, value: Any) -> None:

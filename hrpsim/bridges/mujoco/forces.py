@@ -30,7 +30,7 @@ def smooth_forces(m: Any, data: Any) -> np.ndarray:
     return result
 
 
-def late_inertia(m: Any, gain_inertia: np.ndarray) -> np.ndarray:
+def late_inertia(m: Any, gain_inertia: np.ndarray, dampers: np.ndarray) -> np.ndarray:
     """Return the inertia that dampers and gains add in a step (nv,) [kg m^2 or kg].
 
     MuJoCo's acceleration is that of the forces at the start of the step. Dampers act at the end of
@@ -39,12 +39,13 @@ def late_inertia(m: Any, gain_inertia: np.ndarray) -> np.ndarray:
     Args:
         m: a mujoco.MjModel.
         gain_inertia: inertia of the gains (nv,).
+        dampers: damping of the world's joints (nv,).
     """
     bits, sorts = package().mjtDisableBit, package().mjtIntegrator
     off = bits.mjDSBL_DAMPER | (m.opt.integrator == sorts.mjINT_EULER) * bits.mjDSBL_EULERDAMP
     if m.opt.integrator == sorts.mjINT_RK4 or m.opt.disableflags & off:
         return gain_inertia
-    return gain_inertia + m.opt.timestep * m.dof_damping
+    return gain_inertia + m.opt.timestep * dampers
 
 
 def constraint_forces(m: Any, data: Any) -> np.ndarray:

@@ -17,9 +17,11 @@ import numpy as np
 
 import hrpsim.bridges.mujoco.exchange as exchange
 from hrpsim.bridges.mujoco.actuators import alone_on_joint, joint_actuators
+from hrpsim.bridges.mujoco.forces import late_inertia
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
 from hrpsim.bridges.mujoco.sensing import acceleration_sensors
+from hrpsim.bridges.mujoco.smooth_steps import Servos
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import TupleReference
@@ -82,10 +84,11 @@ class RobotMapping:
         readings = _readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
-        limits = robot.system.effort_limit[[by_name[name].v_index for name in names]]
+        self._served = sorted({number for _, number, field, *_ in actuators if field < 2})
+        self._limits = robot.system.effort_limit[[by_name[name].v_index for name in names]]
         self._maps = {
             "joint_qvel": joint_qvel,
-            "bounded": np.isfinite(limits).astype(np.int64),
+            "bounded": np.isfinite(self._limits).astype(np.int64),
             "coordinates": coordinates,
             "bases": np.array([base.record() for base in self._bases], dtype=exchange.BASE),
             "actuators": np.array(actuators, dtype=exchange.ACTUATOR),
@@ -125,6 +128,14 @@ class RobotMapping:
         )
         read, write = (partial(kernel, arrays) for kernel in kernels)
         return read, write
+
+    def write_servos(self, servos: Servos) -> None:
+        """Write dampers of joints, and gains and effort limits of joints with servos."""
+        at, robot = self._maps["joint_qvel"], self.robot
+        servos.dampers[at[at >= 0]] = robot.system.damping[robot.joint_index.v][at >= 0]
+        at, gains = self._maps["joint_qvel"][self._served], self.robot.access.actuators.whole.kd
+        servos.gains[at] = gains[self._served]
+        servos.limits[at] = self._limits[self._served]
 
     def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Set the robot to MuJoCo's qpos (nq,) and qvel (nv,)."""
@@ -203,6 +214,17 @@ class Mapping:
             if int(m.sensor_adr[k]) in self._unread
         ]
 
+    def late_forces(self, m, acceleration: np.ndarray) -> np.ndarray:
+        """Return the late forces of the last step with this mean acceleration (nv,) [N or Nm].
+
+        MuJoCo's qacc is the acceleration without late forces.
+        """
+        servos, late = self._others.servos, self._others.late
+        for robot in self._robots:
+            robot.write_servos(servos)
+        added = late_inertia(m, self.gain_inertia, servos.dampers)
+        return added * acceleration - (late.force if late else 0.0)
+
     def needs_copy(self, m) -> bool:
         """Return whether MuJoCo computes some forces, which needs a copy of the mujoco.MjModel."""
         others = self._others
@@ -236,6 +258,15 @@ class Mapping:
             write()
         if self._others.act:
             self._others.finish(self._data)
+            self._end_as_mujoco()
+
+    def _end_as_mujoco(self) -> None:
+        """Let an RK4 step end as MuJoCo's if no constraint acted in the step."""
+        data, end = self._data, self._others.end(self._data)
+        if end and self._world.scene.counts[0]["row_count"] == 0:
+            data.qpos[:], data.qvel[:] = end
+            data.qacc[:] = (data.qvel - self.before[1]) / self._world.time_step
+            self.put_state()
 
     def _move_frames(self) -> None:
         """Move the frames of mocap bodies to mocap_pos and mocap_quat."""
@@ -307,6 +338,8 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
         RobotMapping(m, data, world.robots[name], source, taken, applied)
         for name, source in sources.items()
     ]
+    for robot in robots:
+        robot.write_servos(others.servos)
     return Mapping(robots, m, data, world, others)
 
 
