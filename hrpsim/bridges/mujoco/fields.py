@@ -104,8 +104,8 @@ class Need(Enum):
 
 
 # Computations that fields of MjData need. Later ones include earlier ones, but poses do not include
-# sensors.
-STATE, SENSORS, POSES, VELOCITIES, DYNAMICS = range(5)
+# sensors. CLEAR: none, because a reset has set all fields to zero.
+STATE, SENSORS, POSES, VELOCITIES, DYNAMICS, CLEAR = range(6)
 _LEVELS = {Need.SENSORS: SENSORS, Need.POSES: POSES, Need.VELOCITIES: VELOCITIES}
 _LEVELS |= {Need.DYNAMICS: DYNAMICS, Need.ACCELERATION: DYNAMICS}
 DATA = {

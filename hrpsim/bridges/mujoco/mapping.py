@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 import hrpsim.bridges.mujoco.exchange as exchange
-from hrpsim.bridges.mujoco.actuators import alone_on_joint, joint_actuators
+from hrpsim.bridges.mujoco.actuators import joint_actuators
 from hrpsim.bridges.mujoco.forces import late_inertia
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
-from hrpsim.bridges.mujoco.sensing import acceleration_sensors
+from hrpsim.bridges.mujoco.sensing import delivered_forces, force_readings, unread
 from hrpsim.bridges.mujoco.smooth_steps import Servos
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
@@ -79,9 +79,9 @@ class RobotMapping:
         self._bodies = [
             (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
-        actuator_forces, force_sensors = _delivered(m, set(joint_qvel), taken)
+        actuator_forces, force_sensors = delivered_forces(m, set(joint_qvel), taken)
         self.actuators_read = [actuator_force[0] for actuator_force in actuator_forces]
-        readings = _readings(m, robot)
+        readings = force_readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
         self._served = sorted({number for _, number, field, *_ in actuators if field < 2})
@@ -205,7 +205,8 @@ class Mapping:
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
-        self._unread = _unread(m, robots, others)
+        sensors = [*others.sensors_read, *(k for robot in robots for k in robot.sensors_read)]
+        self._unread = unread(m, sensors)
         read = [*others.numbers, *(k for robot in robots for k in robot.actuators_read)]
         self._unread_actuators = np.setdiff1d(np.arange(len(m.actuator_gear)), read)
         self.unread = [  # sensors of which hrpsim has no reading
@@ -281,6 +282,10 @@ class Mapping:
             frame.put(Placement(rotation_of(pose[3:]), pose[:3]))
             self._placed[k] = pose
 
+    def forget_frames(self) -> None:
+        """Let the next step move all frames of mocap bodies."""
+        self._placed[:] = np.nan
+
     def _refer(self) -> None:
         if self._scene is None or self._scene is not self._world.present_scene:
             self._scene = self._world.scene
@@ -343,28 +348,6 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
     return Mapping(robots, m, data, world, others)
 
 
-def _readings(m, robot: Robot) -> list[tuple]:
-    """Return the values of READING records, for MuJoCo's sensors at sites with a sensor of hrpsim.
-
-    MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
-    """
-    sorts = package().mjtSensor
-    parts = {
-        int(sorts.mjSENS_FORCE): 0,
-        int(sorts.mjSENS_TORQUE): 3,
-        int(sorts.mjSENS_ACCELEROMETER): 3,
-    }
-    result = []
-    for k in range(m.nsensor):
-        part = parts.get(int(m.sensor_type[k]))
-        site = "" if part is None else m.site(int(m.sensor_objid[k])).name
-        if part is not None and site in robot.sensors:
-            sensor = robot.sensors[site]
-            sign = 1.0 if sensor.description.kind == "imu" else -1.0
-            result.append((int(m.sensor_adr[k]), sensor.index, part, sign))
-    return result
-
-
 def _coordinates(
     m, tree: BodyTree, joints: dict[str, Joint]
 ) -> tuple[list[tuple[int, Joint]], np.ndarray]:
@@ -385,32 +368,3 @@ def _coordinates(
             places.append((m.jnt_qposadr[number], joint.q_index, qvel, joint.v_index))
             found.append((number, joint))
     return found, np.array(places, dtype=exchange.COORDINATE)
-
-
-def _delivered(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:
-    """Return the rows of `actuator_forces` and of `force_sensors` for joints with these dofs."""
-    sorts, alone = package().mjtSensor, alone_on_joint(m, taken)
-    forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
-    sensors = []
-    for k in range(m.nsensor):
-        sort, of = m.sensor_type[k], int(m.sensor_objid[k])
-        if sort == sorts.mjSENS_JOINTACTFRC:
-            sensors.append((int(m.sensor_adr[k]), int(m.jnt_dofadr[of]), 1.0))
-        elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
-            sensors.append((int(m.sensor_adr[k]), *alone[of]))
-    return forces, [sensor for sensor in sensors if sensor[1] in dofs]
-
-
-def _unread(m, robots: list[RobotMapping], others: OtherForces) -> np.ndarray:
-    """Return the indices in sensordata of sensors of forces that no robot has."""
-    read = {index for robot in robots for index in robot.sensors_read}
-    read.update(others.sensors_read)
-    read.update(acceleration_sensors(m).tolist())
-    unread: list[int] = []
-    for k in range(m.nsensor):
-        at = int(m.sensor_adr[k])
-        if m.sensor_type[k] == package().mjtSensor.mjSENS_TOUCH:
-            continue
-        if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in read:
-            unread += range(at, at + int(m.sensor_dim[k]))
-    return np.array(unread, dtype=int)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MuJoCo's functions that compute fields of MjData and the sensors of a model."""
+"""The sensors of a model: MuJoCo's functions that compute them, and sensors that hrpsim reads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.bridges.mujoco.actuators import alone_on_joint
 from hrpsim.bridges.mujoco.fields import DYNAMICS, POSES, VELOCITIES
 from hrpsim.bridges.mujoco.native import package
+from hrpsim.world.objects.robot import Robot
 
 # Sensors that depend only on qpos and qvel, and sensors of points and frames of bodies.
 _OF_JOINTS = ("JOINTPOS", "JOINTVEL", "BALLQUAT", "BALLANGVEL", "CLOCK")
@@ -75,6 +77,57 @@ def acceleration_sensors(m: Any) -> np.ndarray:
         [at for k in found for at in range(m.sensor_adr[k], m.sensor_adr[k] + m.sensor_dim[k])],
         dtype=int,
     )
+
+
+def unread(m, read: list[int]) -> np.ndarray:
+    """Return the indices in sensordata of sensors of forces that nothing reads.
+
+    read: first indices of sensors that hrpsim reads.
+    """
+    known, found = {*read, *acceleration_sensors(m).tolist()}, list[int]()
+    for k in range(m.nsensor):
+        at = int(m.sensor_adr[k])
+        if m.sensor_type[k] == package().mjtSensor.mjSENS_TOUCH:
+            continue
+        if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in known:
+            found += range(at, at + int(m.sensor_dim[k]))
+    return np.array(found, dtype=int)
+
+
+def force_readings(m, robot: Robot) -> list[tuple]:
+    """Return the values of READING records, for MuJoCo's sensors at sites with a sensor of hrpsim.
+
+    MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
+    """
+    sorts = package().mjtSensor
+    parts = {
+        int(sorts.mjSENS_FORCE): 0,
+        int(sorts.mjSENS_TORQUE): 3,
+        int(sorts.mjSENS_ACCELEROMETER): 3,
+    }
+    result = []
+    for k in range(m.nsensor):
+        part = parts.get(int(m.sensor_type[k]))
+        site = "" if part is None else m.site(int(m.sensor_objid[k])).name
+        if part is not None and site in robot.sensors:
+            sensor = robot.sensors[site]
+            sign = 1.0 if sensor.description.kind == "imu" else -1.0
+            result.append((int(m.sensor_adr[k]), sensor.index, part, sign))
+    return result
+
+
+def delivered_forces(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:
+    """Return `actuator_forces` and `force_sensors` of Exchange, for joints with these dofs."""
+    sorts, alone = package().mjtSensor, alone_on_joint(m, taken)
+    forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
+    sensors = []
+    for k in range(m.nsensor):
+        sort, of = m.sensor_type[k], int(m.sensor_objid[k])
+        if sort == sorts.mjSENS_JOINTACTFRC:
+            sensors.append((int(m.sensor_adr[k]), int(m.jnt_dofadr[of]), 1.0))
+        elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
+            sensors.append((int(m.sensor_adr[k]), *alone[of]))
+    return forces, [sensor for sensor in sensors if sensor[1] in dofs]
 
 
 def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:

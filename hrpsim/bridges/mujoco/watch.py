@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,6 +24,7 @@ from hrpsim.engine.compile.kernel_types import Indices
 from hrpsim.engine.compile.reference import TupleReference
 
 _WORD = 8  # bytes. MuJoCo's arrays begin at multiples of 64 bytes.
+_SCALARS = fields.OPTION[fields.Use.FOLLOWED].split()
 _NOTHING = np.empty(0, dtype=np.int64)
 _PLACES = {"body": ("ipos", "iquat"), "geom": ("pos", "quat"), "site": ("pos", "quat")}
 
@@ -85,6 +88,27 @@ class Watch:
     def is_changed(self) -> bool:
         """Return whether anything may differ: a followed field, or an option."""
         return self._model.options.changes != self._changes or self._differs()
+
+    @contextmanager
+    def known_values(self) -> Iterator[None]:
+        """Give the followed fields and options of the model their known values in the context."""
+        if not self.is_changed():
+            yield
+            return
+        native, known, options = self._model.native, self._known, _options_of(self._model.native)
+        differ = {n: a.copy() for n, a in self._fields.items() if not _same(a, known[n])}
+        changed = [n for n in options if n in _SCALARS and options[n] != self._options[n]]
+        for name in differ:
+            self._fields[name][...] = known[name]
+        for name in changed:
+            setattr(native.opt, name, self._options[name])
+        try:
+            yield
+        finally:
+            for name, values in differ.items():
+                self._fields[name][...] = values
+            for name in changed:
+                setattr(native.opt, name, options[name])
 
     def forget(self) -> None:
         """Treat all fields as changed, because the present values could not be applied."""
@@ -169,8 +193,7 @@ def _watched(native: Any) -> dict[str, np.ndarray]:
 
 def _options_of(native: Any) -> dict[str, float]:
     """Return the followed scalar options, and the flag that mj_setConst sets."""
-    names = fields.OPTION[fields.Use.FOLLOWED].split()
-    values = {name: getattr(native.opt, name) for name in names}
+    values = {name: getattr(native.opt, name) for name in _SCALARS}
     values["flg_gravcomp"] = getattr(native, "flg_gravcomp", 0)
     return {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
 
