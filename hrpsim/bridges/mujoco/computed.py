@@ -52,7 +52,7 @@ class ComputedFields:
         self._lent: list[tuple[int, np.ndarray]] = []  # fields read by the script, and their needs
         self._least = fields.STATE  # computed in each step
         # references to an array without references of the script
-        self._alone = _references([(fields.POSES, native.xpos)])[0]
+        self._alone = references([(fields.POSES, native.xpos)])[0]
         self._current = fields.STATE  # computed for the present state, or for the state before
         self._is_behind = False  # whether it is for the state before the last step
         self._before_time = native.time
@@ -96,7 +96,7 @@ class ComputedFields:
         """
         need, sensors = self._least, fields.SENSORS
         if self._lent:
-            counts, alone = _references(self._lent), self._alone
+            counts, alone = references(self._lent), self._alone
             kept = [one for one, count in zip(self._lent, counts) if count > alone]
             needs = [need, *[one[0] for one in self._lent]]
             self._now["_lent"] = kept
@@ -190,6 +190,6 @@ class ComputedFields:
             self._forward(need)
 
 
-def _references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
+def references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
     """Return the number of references to each array. A view counts as a reference to its array."""
     return [sys.getrefcount(array) + getweakrefcount(array) for _, array in lent]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import hrpsim.bridges.mujoco.fields as fields
-from hrpsim.bridges.mujoco.computed import ComputedFields
+from hrpsim.bridges.mujoco.computed import ComputedFields, references
 from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts
 from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, smooth_forces
 from hrpsim.bridges.mujoco.mapping import map_world
@@ -120,6 +120,8 @@ class MjData(ComputedFields, metaclass=NamesOf):
             super().__setattr__(name, value)
             return
         self._refuse(name)
+        if name in _OF_RESULTS:
+            getattr(self, name)  # computed now, not after the write
         setattr(self._native, name, value)
         if name == "time":
             self._now[name] = self._native.time
@@ -188,8 +190,9 @@ class MjData(ComputedFields, metaclass=NamesOf):
         native, m = self.for_mujoco(), self.model.native
         if name == "energy":
             if m.opt.enableflags & package().mjtEnableBit.mjENBL_ENERGY:
-                package().mj_energyPos(m, native)
-                package().mj_energyVel(m, native)
+                with self._at(self._mapping.before if self._is_behind else self._mapping.known):
+                    package().mj_energyPos(m, native)
+                    package().mj_energyVel(m, native)
             return native.energy
         self._accelerate()
         if name == "qacc_warmstart":
@@ -285,10 +288,12 @@ class MjData(ComputedFields, metaclass=NamesOf):
                 raise
 
     def _follow_fields(self, changed: list[str]) -> None:
-        followed = {name for name in changed if name not in ("opt.gravity", "opt.magnetic")}
+        followed = set(changed) - {"opt.gravity", "opt.magnetic", "geom_rbound"}
+        needs_copy = bool(followed) and self._mapping.needs_copy(self.model.native)
+        followed -= fields.DERIVED
         needs_world = self._is_other_active() or not followed <= fields.OF_BODIES_AND_JOINTS
         needs_world |= bool(self.model.native.body_gravcomp.any())  # by the first masses
-        if needs_world or self._mapping.needs_copy(self.model.native):
+        if needs_world or needs_copy:
             self._make_world()
             return
         if followed:
@@ -368,6 +373,10 @@ class MjData(ComputedFields, metaclass=NamesOf):
         """Discard the results. The next reading computes them from the present inputs."""
         self._now["_inputs"] = {name: getattr(self._native, name).copy() for name in _INPUTS}
         self._forget_results()
+        results = [(fields.STATE, getattr(self._native, name)) for name in _OF_RESULTS]
+        if max(references(results)) > self._alone:  # the script refers to results
+            self._try()
+            self._accelerate()
 
     def _forget_results(self) -> None:
         for name in _RESULTS:

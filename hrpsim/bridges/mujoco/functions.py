@@ -109,9 +109,10 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
 
 
 def mj_setConst(m: MjModel, d: MjData) -> None:
-    """Update the fields of the model that MuJoCo derives from others."""
-    package().mj_setConst(m.native, package().MjData(m.native))
+    """Update the fields of the model that MuJoCo derives from others. Leave `d` at qpos0."""
+    package().mj_setConst(m.native, d._native)
     vars(m.options)["changes"] += 1  # the next step checks the derived values
+    d._put()
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:

@@ -25,6 +25,7 @@ from hrpsim.engine.compile.reference import TupleReference
 
 _WORD = 8  # bytes. MuJoCo's arrays begin at multiples of 64 bytes.
 _SCALARS = fields.OPTION[fields.Use.FOLLOWED].split()
+_ROUNDING = 1e-6
 _NOTHING = np.empty(0, dtype=np.int64)
 _PLACES = {"body": ("ipos", "iquat"), "geom": ("pos", "quat"), "site": ("pos", "quat")}
 
@@ -127,6 +128,8 @@ class Watch:
         result = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
         self._refuse_spin(result)
         self._refuse_free(result)
+        if "geom_size" in result or "geom_rbound" in result:
+            self._warn_of_bounds()
         self._free_frames(result)
         for name in result:
             self._known[name][...] = self._fields[name]
@@ -150,6 +153,16 @@ class Watch:
             changed = self._fields["geom_friction"] != self._known["geom_friction"]
             if (changed[:, 1:].any(axis=1) & resists).any():
                 refuse_change("MjModel.geom_friction, of spin and rolling,", 0.0, 1.0)
+
+    def _warn_of_bounds(self) -> None:
+        """Warn of geoms that reach beyond geom_rbound, whose contacts MuJoCo may miss."""
+        native = self._model.native
+        reach = _reaches(native)
+        beyond = (native.geom_rbound > 0.0) & (reach > native.geom_rbound * (1.0 + _ROUNDING))
+        if beyond.any():
+            names = [native.geom(at).name or f"geom {at}" for at in np.flatnonzero(beyond).tolist()]
+            why = "have contacts here that MuJoCo may miss, beyond geom_rbound. Call mj_setConst"
+            warnings.warn(f"{', '.join(names)} {why}", ModelWarning, stacklevel=6)
 
     def _refuse_free(self, found: list[str]) -> None:
         """Raise for armature and dry friction of free bodies, which hrpsim does not have."""
@@ -184,9 +197,24 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.tobytes() == b.tobytes()
 
 
+def _reaches(m: Any) -> np.ndarray:
+    """Return the radii of spheres about the centres of primitive geoms, 0 for other geoms (n,)."""
+    sorts, sizes, kinds = package().mjtGeom, m.geom_size, m.geom_type
+    reaches = {
+        sorts.mjGEOM_SPHERE: sizes[:, 0],
+        sorts.mjGEOM_CAPSULE: sizes[:, 0] + sizes[:, 1],
+        sorts.mjGEOM_ELLIPSOID: sizes.max(axis=1, initial=0.0),
+        sorts.mjGEOM_CYLINDER: np.hypot(sizes[:, 0], sizes[:, 1]),
+        sorts.mjGEOM_BOX: np.linalg.norm(sizes, axis=1),
+    }
+    return np.select([kinds == int(kind) for kind in reaches], list(reaches.values()), 0.0)
+
+
 def _watched(native: Any) -> dict[str, np.ndarray]:
     """Return the followed arrays of a mujoco.MjModel, and the vectors of the options."""
-    found = {name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED)}
+    found = {
+        name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED | fields.DERIVED)
+    }
     found |= {f"opt.{name}": getattr(native.opt, name) for name in ("gravity", "wind", "magnetic")}
     return {name: array for name, array in found.items() if array.size}
 
