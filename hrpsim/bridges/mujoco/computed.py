@@ -179,8 +179,11 @@ class ComputedFields:
             self._compute(fields.VELOCITIES)
             self._accelerate()
             behind = self._at(self._mapping.before) if self._is_behind else nullcontext()
+            mean, change = self._native.qacc.copy(), self._mapping.start_change
             with behind:
+                self._native.qacc[:] += change
                 sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
+                self._native.qacc[:] = mean
 
     def _leave_poses(self, need: int) -> None:
         """Mark sensors as of the state before the step, other fields as of the present state."""

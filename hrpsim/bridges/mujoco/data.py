@@ -19,8 +19,9 @@ from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, 
 from hrpsim.bridges.mujoco.mapping import map_world
 from hrpsim.bridges.mujoco.model import MjModel, model_for_data
 from hrpsim.bridges.mujoco.named_objects import OBJECTS, NamedObject
-from hrpsim.bridges.mujoco.native import NamesOf, is_stand_in, missing, package, refused_like
+from hrpsim.bridges.mujoco.native import NamesOf, bound, is_stand_in, missing, package, refused_like
 from hrpsim.bridges.mujoco.reading import integrators_of, read_model
+from hrpsim.bridges.mujoco.sensing import delayed_sensors
 from hrpsim.bridges.mujoco.watch import Watch
 from hrpsim.common.errors import HrpsimError, ModelWarning
 from hrpsim.world.checkpoint import Checkpoint
@@ -60,6 +61,9 @@ class MjData(ComputedFields, metaclass=NamesOf):
         self._after = new_state
         self._contact: Contacts | None = Contacts()
         self._refused: dict[str, np.ndarray] = {}
+        native = self._native
+        # qfrc_applied and xfrc_applied of the results
+        self._applied = native.qfrc_applied.copy(), native.xfrc_applied.copy()
         self._is_constrained = False  # whether mj_makeConstraint was called for this state
         self._inputs: dict[str, np.ndarray] = {}  # of results that are not computed yet
         self._is_located = True  # whether `contact` is of the last step, not of a later state
@@ -93,6 +97,8 @@ class MjData(ComputedFields, metaclass=NamesOf):
         if name in OBJECTS:
             find = getattr(self._native, name)
             return lambda *which, **named: NamedObject(find(*which, **named), self)
+        if name == "bind":
+            return lambda element: NamedObject(bound(self._native, element), self)
         if is_stand_in() and fields.is_refused_of_data(name):  # some packages list all fields
             array = self._refused_array(name)
             if array is not None:
@@ -111,7 +117,7 @@ class MjData(ComputedFields, metaclass=NamesOf):
         if name == "qacc":
             self._accelerate()
         if name == "cfrc_ext" and self._current != fields.CLEAR:
-            value[:] = self._geoms.external_wrenches(self.contact, self._native)
+            value[:] = self._geoms.external_wrenches(self.contact, self._native, self._applied[1])
         return value
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -200,9 +206,11 @@ class MjData(ComputedFields, metaclass=NamesOf):
             return native.qacc_warmstart
         if name == "qfrc_constraint":
             acts = do_constraints_act(m, native, self.ncon)
-            native.qfrc_constraint[:] = constraint_forces(m, native) if acts else 0.0
+            native.qfrc_constraint[:] = (
+                constraint_forces(m, native, *self._applied) if acts else 0.0
+            )
             return native.qfrc_constraint
-        native.qfrc_smooth[:] = smooth_forces(m, native)
+        native.qfrc_smooth[:] = smooth_forces(m, native, *self._applied)
         package().mj_solveM(m, native, native.qacc_smooth[None], native.qfrc_smooth[None])
         return getattr(native, name)
 
@@ -228,7 +236,7 @@ class MjData(ComputedFields, metaclass=NamesOf):
         mapping = self._mapping
         kept = {name: vars(self).get(name) for name in _KEPT}
         kept["_contact"] = None if self._inputs else self.contact
-        return kept | {"known": mapping.known, "before": mapping.before}
+        return kept | {"known": mapping.known, "before": mapping.before, "applied": self._applied}
 
     def _take(self, native: Any, kept: dict[str, Any]) -> None:
         package().mj_copyData(self._native, self.model.native, native)
@@ -236,8 +244,9 @@ class MjData(ComputedFields, metaclass=NamesOf):
             self._follow()
         with self._at(kept["known"]):
             self._mapping.put_state()
-        for mine, values in zip(self._mapping.before, kept["before"], strict=True):
-            mine[:] = values
+        mine = (*self._mapping.before, *self._applied)
+        for array, values in zip(mine, (*kept["before"], *kept["applied"]), strict=True):
+            array[:] = values
         self._refresh()
         self._now.update({name: kept[name] for name in _KEPT})
         if self._inputs:
@@ -268,6 +277,10 @@ class MjData(ComputedFields, metaclass=NamesOf):
         if mapping.unread and is_first:
             why = f"{model.path}: NaN for sensors that hrpsim does not have: "
             warnings.warn(why + ", ".join(mapping.unread), ModelWarning, stacklevel=4)
+        late = delayed_sensors(model.native)
+        if late and is_first:
+            why = f"{model.path}: sensors are read without delay or interval: "
+            warnings.warn(why + ", ".join(late), ModelWarning, stacklevel=4)
         self._geoms = ContactGeoms(model.native, world)
         mapping.mark_unread()
         self._watch, self._active = Watch(model), native.eq_active.tobytes()
@@ -330,6 +343,8 @@ class MjData(ComputedFields, metaclass=NamesOf):
         need = fields.STATE if self._after else self._need()
         if need:
             self._forward(need)
+        native = self._native
+        self._applied[0][:], self._applied[1][:] = native.qfrc_applied, native.xfrc_applied
         self._mapping.step()
         now["_before_time"] = self.time
         now["time"] += self._time_step
@@ -389,6 +404,7 @@ class MjData(ComputedFields, metaclass=NamesOf):
         self._refresh()
         self._write(inputs)
         try:
+            self._applied[0][:], self._applied[1][:] = native.qfrc_applied, native.xfrc_applied
             with self.trial():
                 self._mapping.step()
                 self._now["_contact"] = self._geoms.contacts(self.world)

@@ -20,8 +20,14 @@ from hrpsim.bridges.mujoco.actuators import joint_actuators
 from hrpsim.bridges.mujoco.forces import late_inertia
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
-from hrpsim.bridges.mujoco.sensing import delivered_forces, force_readings, unread
-from hrpsim.bridges.mujoco.smooth_steps import Servos
+from hrpsim.bridges.mujoco.sensing import (
+    acceleration_sensors,
+    delivered_forces,
+    force_readings,
+    sensors_of_actuators,
+    unread,
+)
+from hrpsim.bridges.mujoco.smooth_steps import Laws, Servos, Starts, is_staged
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import TupleReference
@@ -205,10 +211,21 @@ class Mapping:
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
-        sensors = [*others.sensors_read, *(k for robot in robots for k in robot.sensors_read)]
-        self._unread = unread(m, sensors)
-        read = [*others.numbers, *(k for robot in robots for k in robot.actuators_read)]
-        self._unread_actuators = np.setdiff1d(np.arange(len(m.actuator_gear)), read)
+        shown = [*others.numbers, *(k for robot in robots for k in robot.actuators_read)]
+        hidden = [k for k in others.taken if k not in shown]
+        self._hidden, staged = hidden, is_staged(m)
+        measured = sensors_of_actuators(m, [*others.numbers, *others.taken] if staged else hidden)
+        self._measured = [one for one in measured if staged or not one[2]]
+        self._laws = Laws(m) if hidden or (staged and self._measured) else None
+        has_starts = staged and acceleration_sensors(m).size > 0
+        self._starts = Starts(m) if has_starts else None
+        self.start_change = np.zeros(m.nv)  # of the acceleration, see Starts
+        read = [*others.sensors_read, *(k for robot in robots for k in robot.sensors_read)]
+        read += [at for at, *_ in self._measured]
+        self._off = np.setdiff1d(np.arange(len(m.actuator_gear)), [*shown, *hidden])
+        off = sensors_of_actuators(m, self._off.tolist())
+        self._sensors_off = [at for at, _, is_joint in off if not is_joint]
+        self._unread = unread(m, [*read, *self._sensors_off])
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
@@ -249,6 +266,10 @@ class Mapping:
             self._move_frames()
         if self._others.act:
             self._others.compute(self._data)
+        if self._starts:
+            self.start_change[:] = self._starts.compute(self._data)
+        if self._laws:
+            self._laws.compute(self._data)
         self._refer()
         for k, (read, _) in enumerate(self._kernels):
             if found := read():
@@ -260,6 +281,8 @@ class Mapping:
         if self._others.act:
             self._others.finish(self._data)
             self._end_as_mujoco()
+        if self._laws:
+            self._laws.write(self._data, self._hidden, self._measured)
 
     def _end_as_mujoco(self) -> None:
         """Let an RK4 step end as MuJoCo's if no constraint acted in the step."""
@@ -315,12 +338,9 @@ class Mapping:
                 raise StateError(f"{name}[{k}] must be finite, got {values[k]}")
 
     def mark_unread(self) -> None:
-        """Write NaN to sensors of forces and to forces of actuators that hrpsim does not read.
-
-        These are the forces of actuators that share a joint with others.
-        """
+        """Write NaN to sensors of forces that hrpsim lacks, and 0 for disabled actuators."""
         self._data.sensordata[self._unread] = np.nan
-        self._data.actuator_force[self._unread_actuators] = np.nan
+        self._data.sensordata[self._sensors_off] = self._data.actuator_force[self._off] = 0.0
 
 
 def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[int]) -> Mapping:

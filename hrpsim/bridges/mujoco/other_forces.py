@@ -23,6 +23,7 @@ import numpy as np
 
 from hrpsim.bridges.mujoco.actuators import acting_actuators
 from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.sensing import sensors_of_actuators
 from hrpsim.bridges.mujoco.smooth_steps import (
     LateForces,
     Servos,
@@ -59,7 +60,7 @@ class OtherForces:
         self.servos = Servos(np.zeros(m.nv), np.zeros(m.nv), np.full(m.nv, np.inf))
         self.late = LateForces(m, self.servos) if is_late else None
         self.total = np.zeros(m.nv)
-        self._sensors = _sensors_of(m, self.numbers) if self.act else []
+        self._sensors = sensors_of_actuators(m, self.numbers) if self.act else []
         self.sensors_read = [at for at, *_ in self._sensors]  # indices in sensordata
         self._with_states = [k for k in self.numbers if m.actuator_actadr[k] >= 0]
         if self.act:
@@ -134,19 +135,3 @@ class OtherForces:
             horizon = -lag * np.expm1(-horizon / lag)
         after = act + horizon * rate
         return np.clip(after, *m.actuator_actrange[k]) if m.actuator_actlimited[k] else after
-
-
-def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
-    """Return the sensors of actuator forces at joints, and of the actuators `numbers`.
-
-    Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
-    the number is of a dof. All joints are included, because other actuators may act on a joint.
-    """
-    sorts, result = package().mjtSensor, []
-    for k in range(m.nsensor):
-        at, of = int(m.sensor_adr[k]), int(m.sensor_objid[k])
-        if m.sensor_type[k] == sorts.mjSENS_JOINTACTFRC:
-            result.append((at, int(m.jnt_dofadr[of]), True))
-        elif m.sensor_type[k] == sorts.mjSENS_ACTUATORFRC and of in numbers:
-            result.append((at, of, False))
-    return result

@@ -130,6 +130,31 @@ def delivered_forces(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], 
     return forces, [sensor for sensor in sensors if sensor[1] in dofs]
 
 
+def delayed_sensors(m) -> list[str]:
+    """Return the names of sensors with a delay or an interval, which MuJoCo has since 3.5."""
+    late = np.zeros(m.nsensor, dtype=bool)
+    for name in ("sensor_delay", "sensor_interval"):
+        values = getattr(m, name, late) > 0
+        late |= values if values.ndim == 1 else values.any(axis=1)
+    return [m.sensor(k).name or f"sensor {k}" for k in np.flatnonzero(late).tolist()]
+
+
+def sensors_of_actuators(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
+    """Return the sensors of actuator forces at joints, and of the actuators `numbers`.
+
+    Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
+    the number is of a dof. All joints are included, because other actuators may act on a joint.
+    """
+    sorts, result = package().mjtSensor, []
+    for k in range(m.nsensor):
+        at, of = int(m.sensor_adr[k]), int(m.sensor_objid[k])
+        if m.sensor_type[k] == sorts.mjSENS_JOINTACTFRC:
+            result.append((at, int(m.jnt_dofadr[of]), True))
+        elif m.sensor_type[k] == sorts.mjSENS_ACTUATORFRC and of in numbers:
+            result.append((at, of, False))
+    return result
+
+
 def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:
     """Write sensordata at `indices`, for the accelerations qacc. Velocities must be current."""
     kept = data.sensordata.copy()

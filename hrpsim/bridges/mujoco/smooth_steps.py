@@ -106,6 +106,53 @@ class LateForces(SmoothSteps):
         self.force += added * acceleration - d.qfrc_smooth
 
 
+class Starts(SmoothSteps):
+    """Computes by how much the acceleration at the start of an RK4 step differs from the mean."""
+
+    def compute(self, data: Any) -> np.ndarray:
+        """Return the difference (nv,) for the step from a mujoco.MjData."""
+        mujoco, m, d = package(), self._model, self._data
+        self._begin(data)
+        mujoco.mj_forward(m, d)
+        first = d.qacc.copy()
+        mujoco.mj_step(m, d)
+        return first - (d.qvel - data.qvel) / m.opt.timestep
+
+
+class Laws(SmoothSteps):
+    """Computes forces of actuators at the start of a step.
+
+    Forces of actuators that share a joint, or whose joint has a limit of its own (actfrcrange), do
+    not follow from the efforts of the world's joints. In a step of RK4, sensors read the forces at
+    the start.
+    """
+
+    def compute(self, data: Any) -> None:
+        """Compute the forces for the step from a mujoco.MjData."""
+        mujoco, m, d = package(), self._model, self._data
+        self._begin(data)
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        mujoco.mj_tendon(m, d)
+        mujoco.mj_transmission(m, d)
+        mujoco.mj_fwdVelocity(m, d)
+        mujoco.mj_fwdActuation(m, d)
+
+    def write(self, data: Any, numbers: list[int], sensors: list[tuple[int, int, bool]]) -> None:
+        """Write the forces of actuators and of their sensors to a mujoco.MjData.
+
+        Args:
+            data: the mujoco.MjData.
+            numbers: the actuators.
+            sensors: see `sensors_of_actuators`.
+        """
+        found = self._data
+        data.actuator_force[numbers] = found.actuator_force[numbers]
+        for at, number, is_joint in sensors:
+            source = found.qfrc_actuator if is_joint else found.actuator_force
+            data.sensordata[at] = source[number]
+
+
 class Stages(SmoothSteps):
     """The states at which an RK4 step of MuJoCo without constraints evaluates its forces.
 
