@@ -143,6 +143,21 @@ def test_each_geom_of_a_body_has_its_own_friction(nose, tail):
         _ = data.contact[0].efc_address
 
 
+def test_a_pair_of_geoms_has_its_own_friction():
+    """Law: a box slows by mu g, with mu of the pair and not of the geoms, also after a write."""
+    pair = '<contact><pair geom1="floor" geom2="box" friction="0.1 0.1"/></contact></mujoco>'
+    text = """<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1"/><body pos="0 0 0.1">
+    <freejoint/><geom name="box" type="box" size="0.1 0.1 0.1"/></body></worldbody>"""
+    model = ours.MjModel.from_xml_string(text + pair)
+    data = ours.MjData(model)
+    for friction in (0.1, 0.3):
+        model.pair_friction[0, :2] = friction
+        data.qvel[0] = 2.0
+        ours.mj_step(model, data, 100)
+        assert 2.0 - data.qvel[0] == pytest.approx(9.81 * friction * 0.2, rel=1e-2)
+        assert data.contact[0].friction[0] == friction
+
+
 @pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "implicit", "RK4"])
 def test_a_free_body_is_damped_from_a_write_on(integrator):
     """Law: after a write of dof_damping the velocities are MuJoCo's, as with a file that has it."""

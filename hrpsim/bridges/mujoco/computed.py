@@ -40,6 +40,7 @@ class ComputedFields:
     qvel: np.ndarray
     _mapping: Mapping
     _watch: Watch
+    contact: Contacts
 
     def _compute_for(self, native: Any) -> None:
         """Compute the fields of a mujoco.MjData."""
@@ -59,11 +60,6 @@ class ComputedFields:
         # whether sensordata is of the state before, None without such a state
         self._is_sensed_before: bool | None = None
         self._is_mean = False  # whether qacc is the mean over the step
-
-    @property
-    def contact(self) -> Contacts:
-        """Contacts of the last step."""
-        raise NotImplementedError
 
     def _accelerate(self) -> None:
         """Let qacc be the acceleration of the forces at the start of the step, as in MuJoCo."""

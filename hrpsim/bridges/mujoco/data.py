@@ -6,14 +6,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 import hrpsim.bridges.mujoco.fields as fields
-from hrpsim.bridges.mujoco.computed import ComputedFields, references
 from hrpsim.bridges.mujoco.contacts import ContactGeoms, Contacts
 from hrpsim.bridges.mujoco.forces import constraint_forces, do_constraints_act, smooth_forces
 from hrpsim.bridges.mujoco.mapping import map_world
@@ -22,22 +19,19 @@ from hrpsim.bridges.mujoco.named_objects import OBJECTS, NamedObject
 from hrpsim.bridges.mujoco.native import NamesOf, bound, is_stand_in, missing, package, refused_like
 from hrpsim.bridges.mujoco.reading import integrators_of, read_model
 from hrpsim.bridges.mujoco.sensing import delayed_sensors
+from hrpsim.bridges.mujoco.trials import OF_RESULTS, RESULTS, TrialSteps
 from hrpsim.bridges.mujoco.watch import Watch
 from hrpsim.common.errors import HrpsimError, ModelWarning
-from hrpsim.world.checkpoint import Checkpoint
 from hrpsim.world.file.mjcf_world import update_properties, world_of_mjcf
 from hrpsim.world.world import World
 
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
+# Attributes of MjData that a copy has too.
 _KEPT = ("time", "_contact", "_current", "_is_behind", "_before_time", "_is_sensed_before")
 _KEPT += ("_inputs", "_is_located")
-_INPUTS = ("ctrl", "qfrc_applied", "xfrc_applied", "act", "mocap_pos", "mocap_quat")
-_RESULTS = tuple(fields.DATA[fields.Need.RESULT].split())
-_OF_RESULTS = frozenset((*_RESULTS, "cfrc_ext", "sensordata", "qacc_warmstart"))
-_OF_RESULTS |= {"qacc", "qfrc_constraint", "qfrc_smooth", "qacc_smooth"}
 
 
-class MjData(ComputedFields, metaclass=NamesOf):
+class MjData(TrialSteps, metaclass=NamesOf):
     """State, controls and results of a simulation, with the fields of mujoco.MjData.
 
     Each step reads qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,), xfrc_applied (nbody, 6),
@@ -46,8 +40,9 @@ class MjData(ComputedFields, metaclass=NamesOf):
     if hrpsim does not have it. MuJoCo computes all other results from qpos and qvel.
 
     After `mj_step` the computed fields and the sensors belong to the state before the step, as in
-    MuJoCo. With the integrator rk4, this holds for the sensors alone. `mj_forward` computes all
-    fields for the present state. An array stays up to date as long as the script holds
+    MuJoCo. With the integrator rk4, this holds for the sensors alone, and forces of actuators are
+    means over the step. `mj_forward` computes all fields for the present state. After a reset the
+    computed fields are zero, as in MuJoCo. An array stays up to date as long as the script holds
     the array or a part of the array. `world` is the hrpsim world that steps.
 
     Args:
@@ -61,13 +56,9 @@ class MjData(ComputedFields, metaclass=NamesOf):
         self._after = new_state
         self._contact: Contacts | None = Contacts()
         self._refused: dict[str, np.ndarray] = {}
-        native = self._native
-        # qfrc_applied and xfrc_applied of the results
-        self._applied = native.qfrc_applied.copy(), native.xfrc_applied.copy()
         self._is_constrained = False  # whether mj_makeConstraint was called for this state
-        self._inputs: dict[str, np.ndarray] = {}  # of results that are not computed yet
-        self._is_located = True  # whether `contact` is of the last step, not of a later state
-        for name in (*_STATES, *_RESULTS):
+        self._begin_trials()
+        for name in (*_STATES, *RESULTS):
             self._now[name] = getattr(self._native, name)
         self._make_world()
         self.clear()
@@ -109,7 +100,7 @@ class MjData(ComputedFields, metaclass=NamesOf):
 
     def _field(self, name: str) -> Any:
         """Return a field, computed for the state to which the field belongs."""
-        if self._inputs and name in _OF_RESULTS:
+        if self._inputs and name in OF_RESULTS:
             self._try()
         if name in fields.OWN:
             return self._own(name)
@@ -126,7 +117,7 @@ class MjData(ComputedFields, metaclass=NamesOf):
             super().__setattr__(name, value)
             return
         self._refuse(name)
-        if name in _OF_RESULTS:
+        if name in OF_RESULTS:
             getattr(self, name)  # computed now, not after the write
         setattr(self._native, name, value)
         if name == "time":
@@ -159,60 +150,35 @@ class MjData(ComputedFields, metaclass=NamesOf):
         return self._native
 
     @property
-    def contact(self) -> Contacts:
-        """Contacts of the last step, or of the state of a later call of mj_step1."""
-        if self._inputs:
-            self._try()
-        if self._contact is None:
-            self._now["_contact"] = (
-                self._geoms.contacts(self.world) if self._is_located else self._contacts_of_state()
-            )
-        return self._contact or Contacts()
-
-    def locate(self) -> None:
-        """Let `contact` be of the present state, and other results of the last step."""
-        self._now["_contact"], self._now["_is_located"] = None, False
-
-    def _contacts_of_state(self) -> Contacts:
-        self._accelerate()
-        native = self._native
-        kept = {n: getattr(native, n).copy() for n in (*_RESULTS, "qacc", "sensordata")}
-        with self.trial():
-            self._mapping.step()
-            found = self._geoms.contacts(self.world)
-        for name, values in kept.items():
-            getattr(native, name)[:] = values
-        return found
-
-    @property
     def ncon(self) -> int:
         """Number of contacts in the last step."""
         return len(self.contact)
 
     def _own(self, name: str) -> Any:
         """Return a field that is computed anew at each reading, such as `energy`."""
-        if self._current == fields.CLEAR:
-            return getattr(self._native, name)
+        if self._current != fields.CLEAR:
+            with self._watch.known_values():
+                self._compute_own(name)
+        return getattr(self._native, name)
+
+    def _compute_own(self, name: str) -> None:
         native, m = self.for_mujoco(), self.model.native
         if name == "energy":
             if m.opt.enableflags & package().mjtEnableBit.mjENBL_ENERGY:
                 with self._at(self._mapping.before if self._is_behind else self._mapping.known):
                     package().mj_energyPos(m, native)
                     package().mj_energyVel(m, native)
-            return native.energy
+            return
         self._accelerate()
         if name == "qacc_warmstart":
             native.qacc_warmstart[:] = native.qacc
-            return native.qacc_warmstart
-        if name == "qfrc_constraint":
-            acts = do_constraints_act(m, native, self.ncon)
-            native.qfrc_constraint[:] = (
-                constraint_forces(m, native, *self._applied) if acts else 0.0
-            )
-            return native.qfrc_constraint
-        native.qfrc_smooth[:] = smooth_forces(m, native, *self._applied)
-        package().mj_solveM(m, native, native.qacc_smooth[None], native.qfrc_smooth[None])
-        return getattr(native, name)
+        elif name == "qfrc_constraint":
+            native.qfrc_constraint[:] = 0.0
+            if do_constraints_act(m, native, self.ncon):
+                native.qfrc_constraint[:] = constraint_forces(m, native, *self._applied)
+        else:
+            native.qfrc_smooth[:] = smooth_forces(m, native, *self._applied)
+            package().mj_solveM(m, native, native.qacc_smooth[None], native.qfrc_smooth[None])
 
     def __copy__(self) -> MjData:
         twin = MjData(self.model, self._after)
@@ -377,71 +343,6 @@ class MjData(ComputedFields, metaclass=NamesOf):
         native.qpos[:], native.qvel[:] = written[0], written[1] + change
         package().mj_integratePos(m, native.qpos, native.qvel, self._time_step)
         mapping.put_state()
-
-    def _refresh(self) -> None:
-        """Make the stored results readable without a trial step."""
-        self._now["_inputs"] = {}
-        for name in _RESULTS:
-            self._now[name] = getattr(self._native, name)
-
-    def _grow_stale(self) -> None:
-        """Discard the results. The next reading computes them from the present inputs."""
-        self._now["_inputs"] = {name: getattr(self._native, name).copy() for name in _INPUTS}
-        self._forget_results()
-        results = [(fields.STATE, getattr(self._native, name)) for name in _OF_RESULTS]
-        if max(references(results)) > self._alone:  # the script refers to results
-            self._try()
-            self._accelerate()
-
-    def _forget_results(self) -> None:
-        for name in _RESULTS:
-            self._now.pop(name, None)
-
-    def _try(self) -> None:
-        """Compute the results of the state and the inputs of a call by a step that is undone."""
-        inputs, native = self._inputs, self._native
-        present = {name: getattr(native, name).copy() for name in inputs}
-        self._refresh()
-        self._write(inputs)
-        try:
-            self._applied[0][:], self._applied[1][:] = native.qfrc_applied, native.xfrc_applied
-            with self.trial():
-                self._mapping.step()
-                self._now["_contact"] = self._geoms.contacts(self.world)
-        finally:
-            self._write(present)
-        self._now["_is_mean"] = self._now["_is_located"] = True
-        if self._is_felt:
-            self._feel()
-
-    def _write(self, values: dict[str, np.ndarray]) -> None:
-        for name, array in values.items():
-            getattr(self._native, name)[:] = array
-
-    def sense_trial(self) -> np.ndarray:
-        """Return sensordata of a step of the world within `trial`."""
-        self._refresh()
-        self._now["_contact"] = self._geoms.contacts(self.world)
-        self._now.update(_current=fields.STATE, _is_behind=True, _is_mean=True)
-        with self._at(self._mapping.before):
-            self._sense()
-        self._feel()
-        return self._native.sensordata.copy()
-
-    @contextmanager
-    def trial(self) -> Iterator[None]:
-        """Restore the state at the end of the context. Results stay."""
-        mapping, native = self._mapping, self._native
-        arrays = (native.qpos, native.qvel, native.act, *mapping.known, *mapping.before)
-        saved, checkpoint = [array.copy() for array in arrays], Checkpoint(self.world)
-        native.qpos[:], native.qvel[:] = mapping.known
-        try:
-            yield
-        finally:
-            checkpoint.restore()
-            mapping.forget_frames()
-            for array, values in zip(arrays, saved, strict=True):
-                array[:] = values
 
 
 def _restored(model: MjModel, new_state: bool, native: Any, kept: dict[str, Any]) -> MjData:

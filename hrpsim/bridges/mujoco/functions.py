@@ -16,7 +16,7 @@ from hrpsim.bridges.mujoco.forces import inverse_forces
 from hrpsim.bridges.mujoco.model import MjModel
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.smooth_steps import is_staged
-from hrpsim.bridges.mujoco.transitions import transition_matrices
+from hrpsim.bridges.mujoco.trials import transition_matrices
 from hrpsim.common.errors import ModelWarning
 
 _control: list[Callable[[MjModel, MjData], object] | None] = [None]

@@ -24,7 +24,7 @@ _POSES = ("mj_kinematics", "mj_comPos")
 _OF_ENERGY = ("mj_makeM", "mj_energyPos", "mj_energyVel")
 _ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", *_OF_ENERGY, "mj_sensorPos")
 _ALL += ("mj_comVel", "mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
-_OF_ACCELERATIONS = ("FRAMELINACC", "FRAMEANGACC")  # which follow from qpos, qvel and qacc
+_OF_ACCELERATIONS = ("ACCELEROMETER", "FRAMELINACC", "FRAMEANGACC")
 
 
 def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
@@ -64,14 +64,9 @@ def reads_energy(m: Any) -> bool:
 
 
 def acceleration_sensors(m: Any) -> np.ndarray:
-    """Return the indices in sensordata of sensors of accelerations that MuJoCo computes from qacc.
-
-    In RK4 hrpsim has accelerometers at the start of the step, and qacc is the mean over the step.
-    """
+    """Return the indices in sensordata of sensors of accelerations that follow from qacc."""
     sorts = package().mjtSensor
     kinds = [getattr(sorts, f"mjSENS_{name}") for name in _OF_ACCELERATIONS]
-    if m.opt.integrator != package().mjtIntegrator.mjINT_RK4:
-        kinds.append(sorts.mjSENS_ACCELEROMETER)
     found = np.flatnonzero(np.isin(m.sensor_type, kinds))
     return np.array(
         [at for k in found for at in range(m.sensor_adr[k], m.sensor_adr[k] + m.sensor_dim[k])],
@@ -100,19 +95,14 @@ def force_readings(m, robot: Robot) -> list[tuple]:
     MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
     """
     sorts = package().mjtSensor
-    parts = {
-        int(sorts.mjSENS_FORCE): 0,
-        int(sorts.mjSENS_TORQUE): 3,
-        int(sorts.mjSENS_ACCELEROMETER): 3,
-    }
+    parts = {int(sorts.mjSENS_FORCE): 0, int(sorts.mjSENS_TORQUE): 3}
     result = []
     for k in range(m.nsensor):
         part = parts.get(int(m.sensor_type[k]))
         site = "" if part is None else m.site(int(m.sensor_objid[k])).name
         if part is not None and site in robot.sensors:
             sensor = robot.sensors[site]
-            sign = 1.0 if sensor.description.kind == "imu" else -1.0
-            result.append((int(m.sensor_adr[k]), sensor.index, part, sign))
+            result.append((int(m.sensor_adr[k]), sensor.index, part, -1.0))
     return result
 
 
