@@ -38,9 +38,6 @@ class ComputedFields:
     time: float
     qpos: np.ndarray
     qvel: np.ndarray
-    _mapping: Mapping
-    _watch: Watch
-    contact: Contacts
 
     def _compute_for(self, native: Any) -> None:
         """Compute the fields of a mujoco.MjData."""
@@ -60,6 +57,15 @@ class ComputedFields:
         # whether sensordata is of the state before, None without such a state
         self._is_sensed_before: bool | None = None
         self._is_mean = False  # whether qacc is the mean over the step
+
+    def _use(self, mapping: Mapping, watch: Watch) -> None:
+        """Take the mapping to a new world, and the model's state at that time."""
+        self._mapping, self._watch = mapping, watch
+
+    @property
+    def contact(self) -> Contacts:
+        """The contacts."""
+        raise NotImplementedError
 
     def _accelerate(self) -> None:
         """Let qacc be the acceleration of the forces at the start of the step, as in MuJoCo."""

@@ -27,8 +27,10 @@ from hrpsim.world.world import World
 
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
 # Attributes of MjData that a copy has too.
-_KEPT = ("time", "_contact", "_current", "_is_behind", "_before_time", "_is_sensed_before")
-_KEPT += ("_inputs", "_is_located")
+_KEPT = (
+    *("time", "_contact", "_current", "_is_behind", "_before_time", "_is_sensed_before"),
+    *("_inputs", "_is_located"),
+)
 
 
 class MjData(TrialSteps, metaclass=NamesOf):
@@ -239,7 +241,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
         self.world: World = world
         self._time_step, self._is_staged = world.time_step, world.integrator == "mujoco_rk4"
         mapping = map_world(model.native, native, world, sources, taken)
-        self._mapping = mapping
+        self._use(mapping, Watch(model))
         if mapping.unread and is_first:
             why = f"{model.path}: NaN for sensors that hrpsim does not have: "
             warnings.warn(why + ", ".join(mapping.unread), ModelWarning, stacklevel=4)
@@ -249,7 +251,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
             warnings.warn(why + ", ".join(late), ModelWarning, stacklevel=4)
         self._geoms = ContactGeoms(model.native, world)
         mapping.mark_unread()
-        self._watch, self._active = Watch(model), native.eq_active.tobytes()
+        self._active = native.eq_active.tobytes()
 
     def _follow_changes(self) -> None:
         """Apply the changes that a script has made to the model since the last step."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 import hrpsim.bridges.mujoco.fields as fields
-from hrpsim.bridges.mujoco.computed import ComputedFields
 
 # Methods of MjData that return the fields of an object by name or number.
 OBJECTS = frozenset(
@@ -22,7 +21,7 @@ OBJECTS = frozenset(
 class NamedObject:
     """The fields of one object, returned by `data.body(name)`. Each reading computes the field."""
 
-    def __init__(self, view: Any, data: ComputedFields) -> None:
+    def __init__(self, view: Any, data: Any) -> None:
         self._view, self._data = view, data
 
     def __dir__(self) -> list[str]:
