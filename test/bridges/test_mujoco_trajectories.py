@@ -39,6 +39,7 @@ def scene(option, actuators=SERVOS, body=BODY, more="", flag=""):
 
 
 FIXED = BODY.replace("<freejoint/>", "")
+DAMPED = BODY.replace("<freejoint/>", '<joint type="free" damping="0.7"/>')
 NO_LATE_DAMPERS = '<flag eulerdamp="disable"/>'
 SCENES = {
     "Euler": scene('integrator="Euler"'),
@@ -48,8 +49,18 @@ SCENES = {
     "Euler, tendon and filter": scene('integrator="Euler"', ON_TENDON, FIXED, TENDON),
     "implicitfast": scene('integrator="implicitfast"'),
     "implicitfast, fixed": scene('integrator="implicitfast"', body=FIXED),
+    "implicitfast in a fluid": scene('integrator="implicitfast" density="500"'),
+    "implicitfast, tendon": scene('integrator="implicitfast"', ON_TENDON, FIXED, TENDON),
+    "implicit": scene('integrator="implicit"'),
+    "implicit in a fluid": scene('integrator="implicit" density="500" viscosity="0.5"'),
+    "implicit, tendon": scene('integrator="implicit"', ON_TENDON, FIXED, TENDON),
     "RK4": scene('integrator="RK4"'),
+    "RK4 in a fluid": scene('integrator="RK4" density="500" viscosity="0.5"'),
+    "RK4, tendon": scene('integrator="RK4"', ON_TENDON, FIXED, TENDON),
     "RK4, fixed": scene('integrator="RK4"', body=FIXED),
+} | {
+    f"{kind}, damped base": scene(f'integrator="{kind}"', body=DAMPED)
+    for kind in ("Euler", "implicitfast", "implicit", "RK4")
 }
 
 
@@ -130,6 +141,37 @@ def test_each_geom_of_a_body_has_its_own_friction(nose, tail):
         assert contact.exclude == 0
     with pytest.raises(HrpsimError, match=r"MjContact\.efc_address is not in .* there are geom1"):
         _ = data.contact[0].efc_address
+
+
+def test_a_pair_of_geoms_has_its_own_friction():
+    """Law: a box slows by mu g, with mu of the pair and not of the geoms, also after a write."""
+    pair = '<contact><pair geom1="floor" geom2="box" friction="0.1 0.1"/></contact></mujoco>'
+    text = """<mujoco><worldbody><geom name="floor" type="plane" size="9 9 1"/><body pos="0 0 0.1">
+    <freejoint/><geom name="box" type="box" size="0.1 0.1 0.1"/></body></worldbody>"""
+    model = ours.MjModel.from_xml_string(text + pair)
+    data = ours.MjData(model)
+    for friction in (0.1, 0.3):
+        model.pair_friction[0, :2] = friction
+        data.qvel[0] = 2.0
+        ours.mj_step(model, data, 100)
+        assert 2.0 - data.qvel[0] == pytest.approx(9.81 * friction * 0.2, rel=1e-2)
+        assert data.contact[0].friction[0] == friction
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "implicitfast", "implicit", "RK4"])
+def test_a_free_body_is_damped_from_a_write_on(integrator):
+    """Law: after a write of dof_damping the velocities are MuJoCo's, as with a file that has it."""
+    found = []
+    for mujoco in (ours, native):
+        model = mujoco.MjModel.from_xml_string(scene(f'integrator="{integrator}"'))
+        data = mujoco.MjData(model)
+        data.qvel[:] = np.arange(model.nv)
+        mujoco.mj_step(model, data, 3)
+        model.dof_damping[:6] = [5.0, 5.0, 50.0, 0.1, 0.2, 0.0]
+        mujoco.mj_step(model, data, 20)
+        found.append(data.qvel.copy())
+    assert abs(found[1][0]) > 1e-3
+    np.testing.assert_allclose(*found, atol=1e-9)
 
 
 def test_what_a_free_body_does_not_have_is_refused():

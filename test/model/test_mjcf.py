@@ -392,7 +392,7 @@ def test_geoms_collide_that_a_pair_names(tmp_path):
     heights = [robot.q[2] for robot in world.robots.values()]
     assert heights == pytest.approx([0.1, 0.3, 0.1 - fallen], abs=1e-3)
     (material,) = {shape.material for shape in world.robots["a"].model.shapes}
-    assert material == "friction_1"  # the largest of its pairs'
+    assert material == "friction_1_geom_1"  # the largest of its pairs', which have their own
 
 
 @pytest.mark.timeout(1200)

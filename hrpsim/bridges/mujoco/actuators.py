@@ -181,11 +181,14 @@ def _entry(m, field: str, k: int, default: int) -> int:
 
 
 def alone_on_joint(m, taken: list[int]) -> dict[int, tuple[int, float]]:
-    """Return the index in qvel and the gear ratio of each actuator that is alone on its joint."""
+    """Return the index in qvel and the gear ratio of each actuator whose force a joint shows.
+
+    The actuator is alone on the joint, and the joint has no limit of its own.
+    """
     parts = {k: _driven_joints(m, k)[0] for k in taken}
     driven = [joint for joint, _ in parts.values()]
     return {
         k: (int(m.jnt_dofadr[joint]), float(m.actuator_gear[k][0]) * coefficient)
         for k, (joint, coefficient) in parts.items()
-        if driven.count(joint) == 1
+        if driven.count(joint) == 1 and not m.jnt_actfrclimited[joint]
     }

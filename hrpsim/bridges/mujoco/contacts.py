@@ -101,10 +101,10 @@ class ContactGeoms:
                 result[k] = self._pair_friction[self._pairs[pair]]
         return result
 
-    def external_wrenches(self, contacts: Contacts, native) -> np.ndarray:
-        """Return the wrench of contacts and xfrc_applied on each body, as MuJoCo's cfrc_ext (n, 6).
+    def external_wrenches(self, contacts: Contacts, native, applied: np.ndarray) -> np.ndarray:
+        """Return the wrenches of contacts and xfrc_applied on the bodies, MuJoCo's cfrc_ext (n, 6).
 
-        Torque about the centre of mass of the body's tree, then force.
+        Torque about the centre of mass of the body's tree, then force. applied: xfrc_applied.
         """
         wrenches = np.zeros((len(self._root), 6))
         centres = native.subtree_com[self._root]
@@ -115,8 +115,8 @@ class ContactGeoms:
                 bodies = self._body_of_geom[geoms]
                 moments = np.cross(points - centres[bodies], forces)
                 np.add.at(wrenches, bodies, sign * np.hstack([moments, forces]))
-        for body in np.flatnonzero(native.xfrc_applied.any(axis=1)):
-            force, torque = native.xfrc_applied[body, :3], native.xfrc_applied[body, 3:]
+        for body in np.flatnonzero(applied.any(axis=1)):
+            force, torque = applied[body, :3], applied[body, 3:]
             wrenches[body, :3] += torque + np.cross(native.xipos[body] - centres[body], force)
             wrenches[body, 3:] += force
         wrenches[0] = 0.0  # zero for the world, as in MuJoCo

@@ -41,6 +41,8 @@ OF_BODIES_AND_JOINTS = frozenset(
     "body_mass body_inertia body_ipos body_iquat dof_damping dof_armature dof_frictionloss"
     " jnt_stiffness".split()
 )
+# Fields that MuJoCo's functions derive. MuJoCo's actuators and collision bounds use these fields.
+DERIVED = frozenset("actuator_acc0 actuator_length0 tendon_length0 geom_rbound".split())
 _SHOWN = (
     *(
         "cam_.*",
@@ -104,8 +106,8 @@ class Need(Enum):
 
 
 # Computations that fields of MjData need. Later ones include earlier ones, but poses do not include
-# sensors.
-STATE, SENSORS, POSES, VELOCITIES, DYNAMICS = range(5)
+# sensors. CLEAR: none, because a reset has set all fields to zero.
+STATE, SENSORS, POSES, VELOCITIES, DYNAMICS, CLEAR = range(6)
 _LEVELS = {Need.SENSORS: SENSORS, Need.POSES: POSES, Need.VELOCITIES: VELOCITIES}
 _LEVELS |= {Need.DYNAMICS: DYNAMICS, Need.ACCELERATION: DYNAMICS}
 DATA = {
@@ -122,7 +124,7 @@ DATA = {
     Need.DYNAMICS: "crb M qM qLD qLDiagInv qfrc_bias qfrc_passive qfrc_spring qfrc_damper"
     " qfrc_gravcomp qfrc_fluid",
     Need.OWN: "contact ncon model qfrc_constraint qfrc_smooth qacc_smooth qacc_warmstart energy",
-    Need.SHOWN: "qfrc_inverse warning timer signature nbuffer narena",
+    Need.SHOWN: "qfrc_inverse warning signature nbuffer narena",
 }
 NEEDS = {name: need for need, names in DATA.items() for name in names.split()}
 LEVELS = {name: _LEVELS.get(need, STATE) for name, need in NEEDS.items()}
@@ -139,7 +141,7 @@ DATA_REFUSED = (
     *("solver.*", "maxuse_.*", "tree_.*", ".*_awake.*", "n(e|f|l|A|J|Y|efc|idof|isl.*|plugin)"),
     *("nefm.*", ".*_island", "i(acc|acc_smooth|frc_.*)", "flg_.*", "cacc", "cfrc_int", "history"),
     *("plastic", "qDeriv", "qH", "qHDiagInv", "qLU", "qfrc_adhesion", "tendon_efcadr"),
-    *("parena", "pbase", "pstack", "threadpool"),
+    *("parena", "pbase", "pstack", "threadpool", "timer"),
 )
 
 # Fields of MjStatistic and MjVisual for rendering and for MuJoCo's solver.

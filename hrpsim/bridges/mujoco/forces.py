@@ -16,21 +16,23 @@ _SLIDE = 2  # mjJNT_SLIDE, a hinge is 3
 _NEAR = 1e-6  # largest distance from an active limit [rad or m]
 
 
-def smooth_forces(m: Any, data: Any) -> np.ndarray:
+def smooth_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
     """Return all forces except constraint forces (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
 
     Args:
         m: a mujoco.MjModel.
         data: the mujoco.MjData of the model, with mass matrix, qfrc_bias and qfrc_passive.
+        applied: qfrc_applied (nv,) [N or Nm].
+        wrenches: xfrc_applied (nbody, 6) [N, Nm].
     """
-    result = data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator + data.qfrc_applied
-    for body in np.flatnonzero(data.xfrc_applied.any(axis=1)):
-        wrench = data.xfrc_applied[body]
+    result = data.qfrc_passive - data.qfrc_bias + data.qfrc_actuator + applied
+    for body in np.flatnonzero(wrenches.any(axis=1)):
+        wrench = wrenches[body]
         package().mj_applyFT(m, data, wrench[:3], wrench[3:], data.xipos[body], int(body), result)
     return result
 
 
-def late_inertia(m: Any, gain_inertia: np.ndarray) -> np.ndarray:
+def late_inertia(m: Any, gain_inertia: np.ndarray, dampers: np.ndarray) -> np.ndarray:
     """Return the inertia that dampers and gains add in a step (nv,) [kg m^2 or kg].
 
     MuJoCo computes accelerations from the forces at the start of the step. Dampers act at the end
@@ -39,17 +41,18 @@ def late_inertia(m: Any, gain_inertia: np.ndarray) -> np.ndarray:
     Args:
         m: a mujoco.MjModel.
         gain_inertia: inertia of the gains (nv,).
+        dampers: damping of the world's joints (nv,).
     """
     bits, sorts = package().mjtDisableBit, package().mjtIntegrator
     off = bits.mjDSBL_DAMPER | (m.opt.integrator == sorts.mjINT_EULER) * bits.mjDSBL_EULERDAMP
     if m.opt.integrator == sorts.mjINT_RK4 or m.opt.disableflags & off:
         return gain_inertia
-    return gain_inertia + m.opt.timestep * m.dof_damping
+    return gain_inertia + m.opt.timestep * dampers
 
 
-def constraint_forces(m: Any, data: Any) -> np.ndarray:
+def constraint_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
     """Return the constraint forces (nv,) [N or Nm] for the acceleration of the step."""
-    return _inertial(m, data, data.qacc) - smooth_forces(m, data)
+    return _inertial(m, data, data.qacc) - smooth_forces(m, data, applied, wrenches)
 
 
 def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:

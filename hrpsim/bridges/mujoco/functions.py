@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.mujoco.contacts import Contacts
 from hrpsim.bridges.mujoco.data import MjData
 from hrpsim.bridges.mujoco.forces import inverse_forces
 from hrpsim.bridges.mujoco.model import MjModel
 from hrpsim.bridges.mujoco.native import package
-from hrpsim.bridges.mujoco.transitions import transition_matrices
+from hrpsim.bridges.mujoco.smooth_steps import is_staged
+from hrpsim.bridges.mujoco.trials import transition_matrices
+from hrpsim.common.errors import ModelWarning
 
 _control: list[Callable[[MjModel, MjData], object] | None] = [None]
 
@@ -49,14 +51,20 @@ def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
 
 
 def mj_step1(m: MjModel, d: MjData) -> None:
-    """Update kinematics. Set the controls afterwards, then call `mj_step2` to make the step."""
-    d._put()
+    """Update kinematics and contacts. Then set the controls, and call `mj_step2` for the step."""
+    mj_fwdPosition(m, d)
     _call_control(m, d)
 
 
 def mj_step2(m: MjModel, d: MjData) -> None:
-    """Advance by one step, with the controls of `d`."""
-    d._step()
+    """Advance by one step, with the controls of `d`.
+
+    The acceleration is of the state at the last call of `mj_step1` or `mj_forward`.
+    """
+    if is_staged(m.native):
+        why = "mj_step2 makes a step of RK4, MuJoCo's mj_step2 a step of Euler. Call mj_step"
+        warnings.warn(why, ModelWarning, stacklevel=2)
+    d.finish_step()
 
 
 def mj_forward(m: MjModel, d: MjData) -> None:
@@ -101,9 +109,10 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
 
 
 def mj_setConst(m: MjModel, d: MjData) -> None:
-    """Update the fields of the model that MuJoCo derives from others."""
-    package().mj_setConst(m.native, package().MjData(m.native))
+    """Update the fields of the model that MuJoCo derives from others. Leave `d` at qpos0."""
+    package().mj_setConst(m.native, d._native)
     vars(m.options)["changes"] += 1  # the next step checks the derived values
+    d._put()
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
@@ -111,7 +120,18 @@ def mj_kinematics(m: MjModel, d: MjData) -> None:
     d._put()
 
 
-mj_comPos = mj_comVel = mj_camlight = mj_fwdPosition = mj_fwdVelocity = mj_kinematics
+def mj_fwdPosition(m: MjModel, d: MjData) -> None:
+    """Update kinematics and contacts to qpos and qvel. `contact` is computed when it is read."""
+    d._put()
+    d.locate()
+
+
+def mj_collision(m: MjModel, d: MjData) -> None:
+    """Let `contact` be computed for the state of the last update, when it is read."""
+    d.locate()
+
+
+mj_comPos = mj_comVel = mj_camlight = mj_fwdVelocity = mj_kinematics
 mj_sensorPos = mj_sensorVel = mj_subtreeVel = mj_crb = mj_factorM = mj_makeM = mj_kinematics
 
 
@@ -190,9 +210,7 @@ def mj_copyState(m: MjModel, src: MjData, dst: MjData, sig: int) -> None:
 
 def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
     """Copy state, inputs and results."""
-    package().mj_copyData(dest._native, m.native, src.for_mujoco())
-    dest.time = src.time
-    dest._put()
+    dest.take(src)
     return dest
 
 
@@ -231,8 +249,5 @@ def _restart(d: MjData) -> None:
     d.world.reset()
     now: dict[str, Any] = vars(d)
     now["time"] = now["_before_time"] = d._native.time
-    d._mapping.known[0][:] = np.nan
     d._mapping.mark_unread()
-    now["_contact"], now["_is_mean"] = Contacts(), False
-    d._refresh()
-    d._put()
+    d.clear()

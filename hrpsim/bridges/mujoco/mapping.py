@@ -16,10 +16,18 @@ from typing import NamedTuple
 import numpy as np
 
 import hrpsim.bridges.mujoco.exchange as exchange
-from hrpsim.bridges.mujoco.actuators import alone_on_joint, joint_actuators
+from hrpsim.bridges.mujoco.actuators import joint_actuators
+from hrpsim.bridges.mujoco.forces import late_inertia
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
-from hrpsim.bridges.mujoco.sensing import acceleration_sensors
+from hrpsim.bridges.mujoco.sensing import (
+    acceleration_sensors,
+    delivered_forces,
+    force_readings,
+    sensors_of_actuators,
+    unread,
+)
+from hrpsim.bridges.mujoco.smooth_steps import Laws, Servos, Starts, is_staged
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import TupleReference
@@ -77,15 +85,16 @@ class RobotMapping:
         self._bodies = [
             (body, link, np.array(m.body_ipos[body])) for body, link in tree.links.items() if body
         ]
-        actuator_forces, force_sensors = _delivered(m, set(joint_qvel), taken)
+        actuator_forces, force_sensors = delivered_forces(m, set(joint_qvel), taken)
         self.actuators_read = [actuator_force[0] for actuator_force in actuator_forces]
-        readings = _readings(m, robot)
+        readings = force_readings(m, robot)
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
-        limits = robot.system.effort_limit[[by_name[name].v_index for name in names]]
+        self._served = sorted({number for _, number, field, *_ in actuators if field < 2})
+        self._limits = robot.system.effort_limit[[by_name[name].v_index for name in names]]
         self._maps = {
             "joint_qvel": joint_qvel,
-            "bounded": np.isfinite(limits).astype(np.int64),
+            "bounded": np.isfinite(self._limits).astype(np.int64),
             "coordinates": coordinates,
             "bases": np.array([base.record() for base in self._bases], dtype=exchange.BASE),
             "actuators": np.array(actuators, dtype=exchange.ACTUATOR),
@@ -125,6 +134,14 @@ class RobotMapping:
         )
         read, write = (partial(kernel, arrays) for kernel in kernels)
         return read, write
+
+    def write_servos(self, servos: Servos) -> None:
+        """Write dampers of joints, and gains and effort limits of joints with servos."""
+        at, robot = self._maps["joint_qvel"], self.robot
+        servos.dampers[at[at >= 0]] = robot.system.damping[robot.joint_index.v][at >= 0]
+        at, gains = self._maps["joint_qvel"][self._served], self.robot.access.actuators.whole.kd
+        servos.gains[at] = gains[self._served]
+        servos.limits[at] = self._limits[self._served]
 
     def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Set the robot to MuJoCo's qpos (nq,) and qvel (nv,)."""
@@ -194,14 +211,37 @@ class Mapping:
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
-        self._unread = _unread(m, robots, others)
-        read = [*others.numbers, *(k for robot in robots for k in robot.actuators_read)]
-        self._unread_actuators = np.setdiff1d(np.arange(len(m.actuator_gear)), read)
+        shown = [*others.numbers, *(k for robot in robots for k in robot.actuators_read)]
+        hidden = [k for k in others.taken if k not in shown]
+        self._hidden, staged = hidden, is_staged(m)
+        measured = sensors_of_actuators(m, [*others.numbers, *others.taken] if staged else hidden)
+        self._measured = [one for one in measured if staged or not one[2]]
+        self._laws = Laws(m) if hidden or (staged and self._measured) else None
+        has_starts = staged and acceleration_sensors(m).size > 0
+        self._starts = Starts(m) if has_starts else None
+        self.start_change = np.zeros(m.nv)  # of the acceleration, see Starts
+        read = [*others.sensors_read, *(k for robot in robots for k in robot.sensors_read)]
+        read += [at for at, *_ in self._measured]
+        self._off = np.setdiff1d(np.arange(len(m.actuator_gear)), [*shown, *hidden])
+        off = sensors_of_actuators(m, self._off.tolist())
+        self._sensors_off = [at for at, _, is_joint in off if not is_joint]
+        self._unread = unread(m, [*read, *self._sensors_off])
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
             if int(m.sensor_adr[k]) in self._unread
         ]
+
+    def late_forces(self, m, acceleration: np.ndarray) -> np.ndarray:
+        """Return the late forces of the last step with this mean acceleration (nv,) [N or Nm].
+
+        MuJoCo's qacc is the acceleration without late forces.
+        """
+        servos, late = self._others.servos, self._others.late
+        for robot in self._robots:
+            robot.write_servos(servos)
+        added = late_inertia(m, self.gain_inertia, servos.dampers)
+        return added * acceleration - (late.force if late else 0.0)
 
     def needs_copy(self, m) -> bool:
         """Return whether MuJoCo computes some forces, which needs a copy of the mujoco.MjModel."""
@@ -226,6 +266,10 @@ class Mapping:
             self._move_frames()
         if self._others.act:
             self._others.compute(self._data)
+        if self._starts:
+            self.start_change[:] = self._starts.compute(self._data)
+        if self._laws:
+            self._laws.compute(self._data)
         self._refer()
         for k, (read, _) in enumerate(self._kernels):
             if found := read():
@@ -236,6 +280,17 @@ class Mapping:
             write()
         if self._others.act:
             self._others.finish(self._data)
+            self._end_as_mujoco()
+        if self._laws:
+            self._laws.write(self._data, self._hidden, self._measured)
+
+    def _end_as_mujoco(self) -> None:
+        """Let an RK4 step end as MuJoCo's if no constraint acted in the step."""
+        data, end = self._data, self._others.end(self._data)
+        if end and self._world.scene.counts[0]["row_count"] == 0:
+            data.qpos[:], data.qvel[:] = end
+            data.qacc[:] = (data.qvel - self.before[1]) / self._world.time_step
+            self.put_state()
 
     def _move_frames(self) -> None:
         """Move the frames of mocap bodies to mocap_pos and mocap_quat."""
@@ -249,6 +304,10 @@ class Mapping:
                 )
             frame.put(Placement(rotation_of(pose[3:]), pose[:3]))
             self._placed[k] = pose
+
+    def forget_frames(self) -> None:
+        """Let the next step move all frames of mocap bodies."""
+        self._placed[:] = np.nan
 
     def _refer(self) -> None:
         if self._scene is None or self._scene is not self._world.present_scene:
@@ -279,12 +338,9 @@ class Mapping:
                 raise StateError(f"{name}[{k}] must be finite, got {values[k]}")
 
     def mark_unread(self) -> None:
-        """Write NaN to sensors of forces and to forces of actuators that hrpsim does not read.
-
-        These are the forces of actuators that share a joint with others.
-        """
+        """Write NaN to sensors of forces that hrpsim lacks, and 0 for disabled actuators."""
         self._data.sensordata[self._unread] = np.nan
-        self._data.actuator_force[self._unread_actuators] = np.nan
+        self._data.sensordata[self._sensors_off] = self._data.actuator_force[self._off] = 0.0
 
 
 def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[int]) -> Mapping:
@@ -307,29 +363,9 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
         RobotMapping(m, data, world.robots[name], source, taken, applied)
         for name, source in sources.items()
     ]
+    for robot in robots:
+        robot.write_servos(others.servos)
     return Mapping(robots, m, data, world, others)
-
-
-def _readings(m, robot: Robot) -> list[tuple]:
-    """Return the values of READING records, for MuJoCo's sensors at sites with a sensor of hrpsim.
-
-    MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
-    """
-    sorts = package().mjtSensor
-    parts = {
-        int(sorts.mjSENS_FORCE): 0,
-        int(sorts.mjSENS_TORQUE): 3,
-        int(sorts.mjSENS_ACCELEROMETER): 3,
-    }
-    result = []
-    for k in range(m.nsensor):
-        part = parts.get(int(m.sensor_type[k]))
-        site = "" if part is None else m.site(int(m.sensor_objid[k])).name
-        if part is not None and site in robot.sensors:
-            sensor = robot.sensors[site]
-            sign = 1.0 if sensor.description.kind == "imu" else -1.0
-            result.append((int(m.sensor_adr[k]), sensor.index, part, sign))
-    return result
 
 
 def _coordinates(
@@ -352,32 +388,3 @@ def _coordinates(
             places.append((m.jnt_qposadr[number], joint.q_index, qvel, joint.v_index))
             found.append((number, joint))
     return found, np.array(places, dtype=exchange.COORDINATE)
-
-
-def _delivered(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:
-    """Return the rows of `actuator_forces` and of `force_sensors` for joints with these dofs."""
-    sorts, alone = package().mjtSensor, alone_on_joint(m, taken)
-    forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
-    sensors = []
-    for k in range(m.nsensor):
-        sort, of = m.sensor_type[k], int(m.sensor_objid[k])
-        if sort == sorts.mjSENS_JOINTACTFRC:
-            sensors.append((int(m.sensor_adr[k]), int(m.jnt_dofadr[of]), 1.0))
-        elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
-            sensors.append((int(m.sensor_adr[k]), *alone[of]))
-    return forces, [sensor for sensor in sensors if sensor[1] in dofs]
-
-
-def _unread(m, robots: list[RobotMapping], others: OtherForces) -> np.ndarray:
-    """Return the indices in sensordata of sensors of forces that no robot has."""
-    read = {index for robot in robots for index in robot.sensors_read}
-    read.update(others.sensors_read)
-    read.update(acceleration_sensors(m).tolist())
-    unread: list[int] = []
-    for k in range(m.nsensor):
-        at = int(m.sensor_adr[k])
-        if m.sensor_type[k] == package().mjtSensor.mjSENS_TOUCH:
-            continue
-        if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in read:
-            unread += range(at, at + int(m.sensor_dim[k]))
-    return np.array(unread, dtype=int)

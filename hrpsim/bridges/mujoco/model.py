@@ -15,7 +15,15 @@ import numpy as np
 
 import hrpsim.bridges.mujoco.fields as fields
 from hrpsim.bridges.mujoco.fields import Use
-from hrpsim.bridges.mujoco.native import NamesOf, fixed, missing, native_of, package, refuse_change
+from hrpsim.bridges.mujoco.native import (
+    NamesOf,
+    bound,
+    fixed,
+    missing,
+    native_of,
+    package,
+    refuse_change,
+)
 from hrpsim.common.errors import HrpsimError, ModelWarning
 from hrpsim.model.readers.mjcf.read import MjcfSource
 
@@ -166,12 +174,20 @@ class MjModel(metaclass=NamesOf):
         result = getattr(self.native, name)
         if name in _ELEMENTS:
             return lambda *which, **named: Element(result(*which, **named), _ELEMENTS[name])
-        if name in ("bind", "bind_scalar"):
-            raise missing(f"MjModel.{name}", "index the fields by the ids of the elements")
+        if name == "bind":
+            return self._bound
+        if name == "bind_scalar":
+            raise missing(f"MjModel.{name}", "bind one element, or index the fields by its id")
         if _is_written(name):
             return result
         self.read_only[name] = view = fixed(result, f"MjModel.{name}")
         return view
+
+    def _bound(self, element: Any) -> Element:
+        """Return the fields of an element of the MjSpec from which the model was compiled."""
+        view = bound(self.native, element)
+        kind = type(view).__name__.removeprefix("_MjModel").removesuffix("Views").lower()
+        return Element(view, _ELEMENTS.get(kind, ("",)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Write a field of mujoco.MjModel that can be written to."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import importlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,17 @@ def is_passed_on(name: str) -> bool:
 def native_of(value: Any) -> Any:
     """Return MuJoCo's object behind a model or data of the facade. Other values are unchanged."""
     return value.for_mujoco() if hasattr(value, "for_mujoco") else value
+
+
+def bound(owner: Any, element: Any) -> Any:
+    """Return MuJoCo's view of an element of an MjSpec, from a mujoco.MjModel or MjData.
+
+    Raises:
+        MissingNameError: for several elements.
+    """
+    if isinstance(element, Iterable):
+        raise missing("bind of several elements", "bind the elements one by one")
+    return owner.bind(element)
 
 
 def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:

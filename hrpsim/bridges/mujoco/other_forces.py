@@ -10,23 +10,32 @@ A second MuJoCo model has only these forces:
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
 hrpsim applies these forces as generalised forces, constant over each step. With the integrator RK4
-they are the means of the forces at the stages of MuJoCo's step without constraints.
+they are the means of the forces at the stages of MuJoCo's step without constraints. A step in which
+no constraint acts then ends as MuJoCo's.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from hrpsim.bridges.mujoco.actuators import acting_actuators
 from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.sensing import sensors_of_actuators
+from hrpsim.bridges.mujoco.smooth_steps import (
+    LateForces,
+    Servos,
+    Stages,
+    has_late_forces,
+    is_staged,
+)
 
 _PASSIVE = ("tendon_stiffness", "tendon_damping", "dof_dampingpoly", "jnt_stiffnesspoly")
 _PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
-_STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+_DAMPERS = ("actuator_damping", "actuator_dampingpoly")
+_NOTHING = np.empty(0)
 _MEANS = ("qfrc_passive", "qfrc_actuator", "actuator_force", "act_dot")
 
 
@@ -46,8 +55,12 @@ class OtherForces:
         own = (m.dof_damping[alone], m.jnt_stiffness[springs], m.opt.density, m.opt.viscosity)
         own += tuple(getattr(m, name, 0.0) for name in _PASSIVE)
         self.act = bool(self.numbers) or any(map(np.any, own))
+        is_late = has_late_forces(m, alone, self.act)
+        self.act |= is_late
+        self.servos = Servos(np.zeros(m.nv), np.zeros(m.nv), np.full(m.nv, np.inf))
+        self.late = LateForces(m, self.servos) if is_late else None
         self.total = np.zeros(m.nv)
-        self._sensors = _sensors_of(m, self.numbers) if self.act else []
+        self._sensors = sensors_of_actuators(m, self.numbers) if self.act else []
         self.sensors_read = [at for at, *_ in self._sensors]  # indices in sensordata
         self._with_states = [k for k in self.numbers if m.actuator_actadr[k] >= 0]
         if self.act:
@@ -56,16 +69,17 @@ class OtherForces:
             self._model.dof_damping[dofs] = 0.0
             self._model.jnt_stiffness[~springs] = 0.0
             self._model.body_gravcomp[:] = 0.0
-            is_staged = m.opt.integrator == package().mjtIntegrator.mjINT_RK4
-            self._stages = _Stages(m) if is_staged else None
+            self._stages = Stages(m) if is_staged(m) else None
             for k in set(range(len(m.actuator_gear))) - set(self.numbers):
                 self._model.actuator_gainprm[k] = self._model.actuator_biasprm[k] = 0.0
                 self._model.actuator_gaintype[k] = self._model.actuator_biastype[k] = 0
+                for name in _DAMPERS:
+                    getattr(self._model, name, _NOTHING)[k : k + 1] = 0.0
 
     def compute(self, data: Any) -> None:
         """Compute the forces of a step from the state and the inputs of a mujoco.MjData."""
         d = self._data
-        if self._stages is None:
+        if not self._stages:
             self._evaluate(data)
         else:
             means = [np.zeros_like(getattr(d, name)) for name in _MEANS]
@@ -77,6 +91,14 @@ class OtherForces:
                 getattr(d, name)[:] = mean
         np.add(d.qfrc_passive, d.qfrc_actuator, out=self.total)
         self.total += data.qfrc_applied
+        if self.late:
+            self.late.compute(data, d.qfrc_actuator)
+            self.total += self.late.force
+
+    def end(self, data: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return qpos and qvel after an RK4 step of MuJoCo, or None if a constraint may act."""
+        free = self._model.dof_frictionloss.any() or data.eq_active.any()
+        return self._stages.end if self._stages and not free else None
 
     def _evaluate(self, data: Any) -> None:
         """Compute the forces at the state and the inputs of a mujoco.MjData."""
@@ -113,45 +135,3 @@ class OtherForces:
             horizon = -lag * np.expm1(-horizon / lag)
         after = act + horizon * rate
         return np.clip(after, *m.actuator_actrange[k]) if m.actuator_actlimited[k] else after
-
-
-class _Stages:
-    """The states at which an RK4 step of MuJoCo without constraints evaluates its forces."""
-
-    def __init__(self, m: Any) -> None:
-        self._model = copy.copy(m)
-        self._model.opt.disableflags |= package().mjtDisableBit.mjDSBL_CONSTRAINT
-        self._data = package().MjData(self._model)
-
-    def of(self, data: Any) -> Iterator[tuple[float, Any]]:
-        """Return the weights and states of the stages of a step from a mujoco.MjData."""
-        m, d, h = self._model, self._data, self._model.opt.timestep
-        for name in _STATE:
-            getattr(d, name)[:] = getattr(data, name)
-        d.time = data.time
-        rates: list[tuple[np.ndarray, ...]] = []
-        for part, weight in ((0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)):
-            if rates:
-                velocity, acceleration, act_dot = rates[-1]
-                d.qpos[:], d.qvel[:] = data.qpos, data.qvel + part * h * acceleration
-                package().mj_integratePos(m, d.qpos, part * velocity, h)
-                d.act[:], d.time = data.act + part * h * act_dot, data.time + part * h
-            package().mj_forward(m, d)
-            rates.append((d.qvel.copy(), d.qacc.copy(), d.act_dot.copy()))
-            yield weight / 6.0, d
-
-
-def _sensors_of(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
-    """Return the sensors of actuator forces at joints, and of the actuators `numbers`.
-
-    Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
-    the number is of a dof. All joints are included, because other actuators may act on a joint.
-    """
-    sorts, result = package().mjtSensor, []
-    for k in range(m.nsensor):
-        at, of = int(m.sensor_adr[k]), int(m.sensor_objid[k])
-        if m.sensor_type[k] == sorts.mjSENS_JOINTACTFRC:
-            result.append((at, int(m.jnt_dofadr[of]), True))
-        elif m.sensor_type[k] == sorts.mjSENS_ACTUATORFRC and of in numbers:
-            result.append((at, of, False))
-    return result

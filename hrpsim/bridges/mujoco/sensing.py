@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MuJoCo's functions that compute fields of MjData and the sensors of a model."""
+"""The sensors of a model: MuJoCo's functions that compute them, and sensors that hrpsim reads."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from hrpsim.bridges.mujoco.actuators import alone_on_joint
 from hrpsim.bridges.mujoco.fields import DYNAMICS, POSES, VELOCITIES
 from hrpsim.bridges.mujoco.native import package
+from hrpsim.world.objects.robot import Robot
 
 # Sensors that depend only on qpos and qvel, and sensors of points and frames of bodies.
 _OF_JOINTS = ("JOINTPOS", "JOINTVEL", "BALLQUAT", "BALLANGVEL", "CLOCK")
@@ -22,7 +24,7 @@ _POSES = ("mj_kinematics", "mj_comPos")
 _OF_ENERGY = ("mj_makeM", "mj_energyPos", "mj_energyVel")
 _ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", *_OF_ENERGY, "mj_sensorPos")
 _ALL += ("mj_comVel", "mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
-_OF_ACCELERATIONS = ("FRAMELINACC", "FRAMEANGACC")  # which follow from qpos, qvel and qacc
+_OF_ACCELERATIONS = ("ACCELEROMETER", "FRAMELINACC", "FRAMEANGACC")
 
 
 def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
@@ -62,19 +64,85 @@ def reads_energy(m: Any) -> bool:
 
 
 def acceleration_sensors(m: Any) -> np.ndarray:
-    """Return the indices in sensordata of sensors of accelerations that MuJoCo computes from qacc.
-
-    In RK4 hrpsim has accelerometers at the start of the step, and qacc is the mean over the step.
-    """
+    """Return the indices in sensordata of sensors of accelerations that follow from qacc."""
     sorts = package().mjtSensor
     kinds = [getattr(sorts, f"mjSENS_{name}") for name in _OF_ACCELERATIONS]
-    if m.opt.integrator != package().mjtIntegrator.mjINT_RK4:
-        kinds.append(sorts.mjSENS_ACCELEROMETER)
     found = np.flatnonzero(np.isin(m.sensor_type, kinds))
     return np.array(
         [at for k in found for at in range(m.sensor_adr[k], m.sensor_adr[k] + m.sensor_dim[k])],
         dtype=int,
     )
+
+
+def unread(m, read: list[int]) -> np.ndarray:
+    """Return the indices in sensordata of sensors of forces that nothing reads.
+
+    read: first indices of sensors that hrpsim reads.
+    """
+    known, found = {*read, *acceleration_sensors(m).tolist()}, list[int]()
+    for k in range(m.nsensor):
+        at = int(m.sensor_adr[k])
+        if m.sensor_type[k] == package().mjtSensor.mjSENS_TOUCH:
+            continue
+        if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in known:
+            found += range(at, at + int(m.sensor_dim[k]))
+    return np.array(found, dtype=int)
+
+
+def force_readings(m, robot: Robot) -> list[tuple]:
+    """Return the values of READING records, for MuJoCo's sensors at sites with a sensor of hrpsim.
+
+    MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
+    """
+    sorts = package().mjtSensor
+    parts = {int(sorts.mjSENS_FORCE): 0, int(sorts.mjSENS_TORQUE): 3}
+    result = []
+    for k in range(m.nsensor):
+        part = parts.get(int(m.sensor_type[k]))
+        site = "" if part is None else m.site(int(m.sensor_objid[k])).name
+        if part is not None and site in robot.sensors:
+            sensor = robot.sensors[site]
+            result.append((int(m.sensor_adr[k]), sensor.index, part, -1.0))
+    return result
+
+
+def delivered_forces(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:
+    """Return `actuator_forces` and `force_sensors` of Exchange, for joints with these dofs."""
+    sorts, alone = package().mjtSensor, alone_on_joint(m, taken)
+    forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
+    sensors = []
+    for k in range(m.nsensor):
+        sort, of = m.sensor_type[k], int(m.sensor_objid[k])
+        if sort == sorts.mjSENS_JOINTACTFRC:
+            sensors.append((int(m.sensor_adr[k]), int(m.jnt_dofadr[of]), 1.0))
+        elif sort == sorts.mjSENS_ACTUATORFRC and of in alone:
+            sensors.append((int(m.sensor_adr[k]), *alone[of]))
+    return forces, [sensor for sensor in sensors if sensor[1] in dofs]
+
+
+def delayed_sensors(m) -> list[str]:
+    """Return the names of sensors with a delay or an interval, which MuJoCo has since 3.5."""
+    late = np.zeros(m.nsensor, dtype=bool)
+    for name in ("sensor_delay", "sensor_interval"):
+        values = getattr(m, name, late) > 0
+        late |= values if values.ndim == 1 else values.any(axis=1)
+    return [m.sensor(k).name or f"sensor {k}" for k in np.flatnonzero(late).tolist()]
+
+
+def sensors_of_actuators(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
+    """Return the sensors of actuator forces at joints, and of the actuators `numbers`.
+
+    Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
+    the number is of a dof. All joints are included, because other actuators may act on a joint.
+    """
+    sorts, result = package().mjtSensor, []
+    for k in range(m.nsensor):
+        at, of = int(m.sensor_adr[k]), int(m.sensor_objid[k])
+        if m.sensor_type[k] == sorts.mjSENS_JOINTACTFRC:
+            result.append((at, int(m.jnt_dofadr[of]), True))
+        elif m.sensor_type[k] == sorts.mjSENS_ACTUATORFRC and of in numbers:
+            result.append((at, of, False))
+    return result
 
 
 def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ctypes
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -22,6 +24,8 @@ from hrpsim.engine.compile.kernel_types import Indices
 from hrpsim.engine.compile.reference import TupleReference
 
 _WORD = 8  # bytes. MuJoCo's arrays begin at multiples of 64 bytes.
+_SCALARS = fields.OPTION[fields.Use.FOLLOWED].split()
+_ROUNDING = 1e-6
 _NOTHING = np.empty(0, dtype=np.int64)
 _PLACES = {"body": ("ipos", "iquat"), "geom": ("pos", "quat"), "site": ("pos", "quat")}
 
@@ -86,6 +90,27 @@ class Watch:
         """Return whether anything may differ: a followed field, or an option."""
         return self._model.options.changes != self._changes or self._differs()
 
+    @contextmanager
+    def known_values(self) -> Iterator[None]:
+        """Give the followed fields and options of the model their known values in the context."""
+        if not self.is_changed():
+            yield
+            return
+        native, known, options = self._model.native, self._known, _options_of(self._model.native)
+        differ = {n: a.copy() for n, a in self._fields.items() if not _same(a, known[n])}
+        changed = [n for n in options if n in _SCALARS and options[n] != self._options[n]]
+        for name in differ:
+            self._fields[name][...] = known[name]
+        for name in changed:
+            setattr(native.opt, name, self._options[name])
+        try:
+            yield
+        finally:
+            for name, values in differ.items():
+                self._fields[name][...] = values
+            for name in changed:
+                setattr(native.opt, name, options[name])
+
     def forget(self) -> None:
         """Treat all fields as changed, because the present values could not be applied."""
         self._is_forgotten, self._changes = True, -1
@@ -103,6 +128,8 @@ class Watch:
         result = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
         self._refuse_spin(result)
         self._refuse_free(result)
+        if "geom_size" in result or "geom_rbound" in result:
+            self._warn_of_bounds()
         self._free_frames(result)
         for name in result:
             self._known[name][...] = self._fields[name]
@@ -126,6 +153,16 @@ class Watch:
             changed = self._fields["geom_friction"] != self._known["geom_friction"]
             if (changed[:, 1:].any(axis=1) & resists).any():
                 refuse_change("MjModel.geom_friction, of spin and rolling,", 0.0, 1.0)
+
+    def _warn_of_bounds(self) -> None:
+        """Warn of geoms that reach beyond geom_rbound, whose contacts MuJoCo may miss."""
+        native = self._model.native
+        reach = _reaches(native)
+        beyond = (native.geom_rbound > 0.0) & (reach > native.geom_rbound * (1.0 + _ROUNDING))
+        if beyond.any():
+            names = [native.geom(at).name or f"geom {at}" for at in np.flatnonzero(beyond).tolist()]
+            why = "have contacts here that MuJoCo may miss, beyond geom_rbound. Call mj_setConst"
+            warnings.warn(f"{', '.join(names)} {why}", ModelWarning, stacklevel=6)
 
     def _refuse_free(self, found: list[str]) -> None:
         """Raise for armature and dry friction of free bodies, which hrpsim does not have."""
@@ -160,17 +197,31 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
     return a.tobytes() == b.tobytes()
 
 
+def _reaches(m: Any) -> np.ndarray:
+    """Return the radii of spheres about the centres of primitive geoms, 0 for other geoms (n,)."""
+    sorts, sizes, kinds = package().mjtGeom, m.geom_size, m.geom_type
+    reaches = {
+        sorts.mjGEOM_SPHERE: sizes[:, 0],
+        sorts.mjGEOM_CAPSULE: sizes[:, 0] + sizes[:, 1],
+        sorts.mjGEOM_ELLIPSOID: sizes.max(axis=1, initial=0.0),
+        sorts.mjGEOM_CYLINDER: np.hypot(sizes[:, 0], sizes[:, 1]),
+        sorts.mjGEOM_BOX: np.linalg.norm(sizes, axis=1),
+    }
+    return np.select([kinds == int(kind) for kind in reaches], list(reaches.values()), 0.0)
+
+
 def _watched(native: Any) -> dict[str, np.ndarray]:
     """Return the followed arrays of a mujoco.MjModel, and the vectors of the options."""
-    found = {name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED)}
+    found = {
+        name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED | fields.DERIVED)
+    }
     found |= {f"opt.{name}": getattr(native.opt, name) for name in ("gravity", "wind", "magnetic")}
     return {name: array for name, array in found.items() if array.size}
 
 
 def _options_of(native: Any) -> dict[str, float]:
     """Return the followed scalar options, and the flag that mj_setConst sets."""
-    names = fields.OPTION[fields.Use.FOLLOWED].split()
-    values = {name: getattr(native.opt, name) for name in names}
+    values = {name: getattr(native.opt, name) for name in _SCALARS}
     values["flg_gravcomp"] = getattr(native, "flg_gravcomp", 0)
     return {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
 

@@ -22,6 +22,7 @@ from hrpsim.model.readers.mjcf.geoms import (
     is_flat,
     material_name,
     may_collide,
+    pair_friction,
     shape_of,
     surface_of,
 )
@@ -237,11 +238,19 @@ def _height_field(m: MjcfModel, field: int) -> HeightField:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Set the friction of two geoms as in MuJoCo: by higher priority, else the larger friction."""
+    """Set the friction of two geoms as in MuJoCo.
+
+    A <pair> has its own friction. Otherwise the higher priority counts, else the larger friction.
+    """
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
         friction = max(a, b).friction  # of the higher priority, otherwise the larger one
         world.set_friction(material_name(a), material_name(b), friction)
+    for pair in range(m.count("npair")):
+        ends = (int(m.pair_geom1[pair]), int(m.pair_geom2[pair]))
+        a, b = (surface_of(m, end) for end in ends)
+        if a.geom >= 0 and b.geom >= 0:
+            world.set_friction(material_name(a), material_name(b), pair_friction(m, pair))
 
 
 def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:

@@ -27,11 +27,13 @@ class GeomSurface(NamedTuple):
     """Friction and priority of a geom.
 
     A contact of two geoms has the friction of the geom with the higher priority. If both priorities
-    are equal, the larger friction counts.
+    are equal, the larger friction counts. `geom` is the number of a geom with a <pair> of another
+    friction, -1 for other geoms.
     """
 
     priority: int
     friction: float
+    geom: int = -1
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
@@ -71,12 +73,16 @@ def friction_of(m: MjcfModel, geom: int) -> float:
     if _has_bits(m, geom):
         friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
     else:
-        pairs = _pairs_of(m, geom)
-        friction = float(max(m.pair_friction[pairs, 0] * (m.pair_dim[pairs] > 1), default=0.0))
+        friction = max((pair_friction(m, pair) for pair in _pairs_of(m, geom)), default=0.0)
     if friction < 0.0:
         name = m.names["geom"][geom] or geom
         raise ModelError(f"{m.label}: geom {name!r}: friction {friction:g} is negative")
     return friction
+
+
+def pair_friction(m: MjcfModel, pair: int) -> float:
+    """Return the coefficient of sliding friction of a <pair>."""
+    return float(m.pair_friction[pair, 0]) if m.pair_dim[pair] > 1 else 0.0
 
 
 def _has_bits(m: MjcfModel, geom: int) -> bool:
@@ -90,14 +96,24 @@ def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
 
 
 def surface_of(m: MjcfModel, geom: int) -> GeomSurface:
-    """Return priority and friction of a geom."""
+    """Return priority and friction of a geom, and the number of a geom with pairs of its own."""
+    surface = _plain_surface(m, geom)
+    for pair in _pairs_of(m, geom):
+        ends = int(m.pair_geom1[pair]), int(m.pair_geom2[pair])
+        if max(_plain_surface(m, end) for end in ends).friction != pair_friction(m, pair):
+            return surface._replace(geom=geom)
+    return surface
+
+
+def _plain_surface(m: MjcfModel, geom: int) -> GeomSurface:
     return GeomSurface(int(m.geom_priority[geom]), friction_of(m, geom))
 
 
 def material_name(surface: GeomSurface) -> str:
     """Return the name of the material of a surface."""
     priority = f"_priority_{surface.priority}" if surface.priority else ""
-    return f"friction_{surface.friction:g}{priority}"
+    own = f"_geom_{surface.geom}" if surface.geom >= 0 else ""
+    return f"friction_{surface.friction:g}{priority}{own}"
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:

@@ -1,0 +1,200 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Fields of MjData that MuJoCo computes from qpos and qvel when a script reads the fields."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+from weakref import getweakrefcount
+
+import numpy as np
+
+import hrpsim.bridges.mujoco.fields as fields
+from hrpsim.bridges.mujoco.contacts import Contacts, touch_forces, touch_sensors
+from hrpsim.bridges.mujoco.mapping import Mapping
+from hrpsim.bridges.mujoco.model import MjModel
+from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.sensing import (
+    acceleration_sensors,
+    forward,
+    sense_accelerations,
+    sensing,
+)
+from hrpsim.bridges.mujoco.watch import Watch
+
+
+class ComputedFields:
+    """Computes fields of a mujoco.MjData for the state to which the fields belong.
+
+    A field is computed when the field is read first. After a step, the fields in use by the script
+    are computed again.
+    """
+
+    model: MjModel
+    time: float
+    qpos: np.ndarray
+    qvel: np.ndarray
+
+    def _compute_for(self, native: Any) -> None:
+        """Compute the fields of a mujoco.MjData."""
+        self._now = vars(self)  # for writing without __setattr__
+        m = self.model.native
+        self._native = native
+        self._sensing, self._touch = sensing(m), touch_sensors(m)
+        self._acceleration_sensors = acceleration_sensors(m)
+        self._is_felt = bool(self._touch) or self._acceleration_sensors.size > 0
+        self._lent: list[tuple[int, np.ndarray]] = []  # fields read by the script, and their needs
+        self._least = fields.STATE  # computed in each step
+        # references to an array without references of the script
+        self._alone = references([(fields.POSES, native.xpos)])[0]
+        self._current = fields.STATE  # computed for the present state, or for the state before
+        self._is_behind = False  # whether it is for the state before the last step
+        self._before_time = native.time
+        # whether sensordata is of the state before, None without such a state
+        self._is_sensed_before: bool | None = None
+        self._is_mean = False  # whether qacc is the mean over the step
+
+    def _use(self, mapping: Mapping, watch: Watch) -> None:
+        """Take the mapping to a new world, and the model's state at that time."""
+        self._mapping, self._watch = mapping, watch
+
+    @property
+    def contact(self) -> Contacts:
+        """The contacts."""
+        raise NotImplementedError
+
+    def _accelerate(self) -> None:
+        """Let qacc be the acceleration of the forces at the start of the step, as in MuJoCo."""
+        if not self._is_mean:
+            return
+        self._now["_is_mean"] = False
+        m, native = self.model.native, self._native
+        late = self._mapping.late_forces(m, native.qacc)
+        if late.any():
+            self._compute(fields.DYNAMICS)
+            change = np.zeros((1, m.nv))
+            package().mj_solveM(m, native, change, late[None])
+            native.qacc[:] += change[0]
+
+    def _arrive(self) -> None:
+        """Mark computed fields as out of date.
+
+        Recompute the fields that the script still refers to.
+        """
+        now = self._now
+        now["_current"], now["_is_behind"] = fields.STATE, False
+        now["_is_sensed_before"] = None
+        if need := self._need():
+            self._forward(need)
+
+    def _need(self) -> int:
+        """Return the level (STATE to DYNAMICS) of the fields that the script refers to.
+
+        Fields without references are removed from the list.
+        """
+        need, sensors = self._least, fields.SENSORS
+        if self._lent:
+            counts, alone = references(self._lent), self._alone
+            kept = [one for one, count in zip(self._lent, counts) if count > alone]
+            needs = [need, *[one[0] for one in self._lent]]
+            self._now["_lent"] = kept
+            need = max(needs)
+            if need == fields.POSES and sensors in needs:
+                need = fields.VELOCITIES
+        return need
+
+    def _lend(self, need: int, value: Any) -> Any:
+        """Compute a field of MuJoCo up to a level. Record that the script refers to the array."""
+        self._compute(need)
+        if need and isinstance(value, np.ndarray) and all(value is not a for _, a in self._lent):
+            self._lent.append((need, value))
+        return value
+
+    def _compute(self, need: int) -> None:
+        """Compute fields of the present or the previous state, regardless of qpos and qvel."""
+        if need == fields.SENSORS and self._is_sensed_before is not None:
+            if not self._is_sensed_before:
+                self._sense_before()
+            return
+        if need == fields.SENSORS and self._current == fields.POSES:
+            need = fields.VELOCITIES
+        if need <= self._current:
+            return
+        mapping = self._mapping
+        with self._watch.known_values():
+            if self._is_behind or mapping.is_changed():
+                with self._at(mapping.before if self._is_behind else mapping.known):
+                    self._forward(need)
+            else:
+                self._forward(need)
+
+    @contextmanager
+    def _at(self, state: tuple[np.ndarray, np.ndarray]) -> Iterator[None]:
+        """Set qpos and qvel to another state within the context."""
+        written = self.qpos.copy(), self.qvel.copy()
+        self.qpos[:], self.qvel[:] = state
+        yield
+        self.qpos[:], self.qvel[:] = written
+
+    def _sense_before(self) -> None:
+        """Compute sensordata for the state before the last step, then other fields in use again.
+
+        After a step with rk4, MuJoCo's sensors are of the first stage, and its poses of the last
+        stage.
+        """
+        with self._at(self._mapping.before):
+            self._native.time = self._before_time
+            self._sense()
+        self._now["_current"], self._now["_is_sensed_before"] = fields.STATE, True
+        held = [need for need, _ in self._lent if need != fields.SENSORS]
+        if held:
+            self._compute(max(held))
+
+    def _sense(self) -> None:
+        for compute in self._sensing:
+            compute(self.model.native, self._native)
+
+    def _forward(self, need: int) -> None:
+        """Compute fields for the present qpos and qvel, up to the level `need`."""
+        native, model = self._native, self.model.native
+        native.time = self._before_time if self._is_behind else self.time
+        if need == fields.SENSORS:
+            self._sense()
+        elif self._is_sensed_before:
+            kept = native.sensordata.copy()
+            forward(model, native, self._current, need)
+            native.sensordata[:] = kept
+        else:
+            forward(model, native, self._current, need)
+        self._now["_current"] = need
+
+    def _feel(self) -> None:
+        """Read sensors of touch from the contacts of the step, and sensors of accelerations."""
+        if self._touch:
+            self._compute(fields.POSES)
+            touch_forces(self.model.native, self._native, self._touch, self.contact)
+        if self._acceleration_sensors.size:
+            self._compute(fields.VELOCITIES)
+            self._accelerate()
+            behind = self._at(self._mapping.before) if self._is_behind else nullcontext()
+            mean, change = self._native.qacc.copy(), self._mapping.start_change
+            with behind:
+                self._native.qacc[:] += change
+                sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
+                self._native.qacc[:] = mean
+
+    def _leave_poses(self, need: int) -> None:
+        """Mark sensors as of the state before the step, other fields as of the present state."""
+        is_sensed = need in (fields.SENSORS, fields.VELOCITIES, fields.DYNAMICS)
+        self._now.update(_current=fields.STATE, _is_behind=False, _is_sensed_before=is_sensed)
+        if need > fields.SENSORS:
+            self._forward(need)
+
+
+def references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
+    """Return the number of references to each array. A view counts as a reference to its array."""
+    return [sys.getrefcount(array) + getweakrefcount(array) for _, array in lent]

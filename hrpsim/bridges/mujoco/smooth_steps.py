@@ -1,0 +1,179 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Steps of MuJoCo without constraints, from which hrpsim takes forces that its world does not have.
+
+MuJoCo's implicit integrators let more forces act at the end of the step than hrpsim's world does:
+
+- dampers of free bodies
+- with implicitfast, fluids, tendons and actuators that no joint of the world has
+- with implicit, also Coriolis forces.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hrpsim.bridges.mujoco.forces import late_inertia
+from hrpsim.bridges.mujoco.native import package
+
+_STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
+_ROUNDING = 1e-9
+
+
+class Servos(NamedTuple):
+    """Dampers, damping gains and effort limits of the world's joints, each (nv,)."""
+
+    dampers: np.ndarray
+    gains: np.ndarray
+    limits: np.ndarray
+
+
+def is_staged(m: Any) -> bool:
+    """Return whether the integrator of a mujoco.MjModel is RK4."""
+    return m.opt.integrator == package().mjtIntegrator.mjINT_RK4
+
+
+def has_late_forces(m: Any, alone: np.ndarray, others_act: bool) -> bool:
+    """Return whether MuJoCo's step has late forces that hrpsim's world does not have.
+
+    Args:
+        m: a mujoco.MjModel.
+        alone: dofs of free bodies.
+        others_act: whether forces act that hrpsim's world does not have.
+    """
+    sorts, kind = package().mjtIntegrator, m.opt.integrator
+    if kind == sorts.mjINT_IMPLICIT or kind == sorts.mjINT_RK4:
+        return bool(kind == sorts.mjINT_IMPLICIT)
+    if kind == sorts.mjINT_IMPLICITFAST:
+        return others_act
+    polynomials = [np.any(getattr(m, f"{of}_dampingpoly", 0.0)) for of in ("dof", "actuator")]
+    dampers = m.dof_damping[alone].any() or np.any(getattr(m, "actuator_damping", 0.0))
+    return bool(dampers or any(polynomials))
+
+
+class SmoothSteps:
+    """MuJoCo's steps of a mujoco.MjModel without constraints."""
+
+    def __init__(self, m: Any) -> None:
+        self._model = copy.copy(m)
+        self._model.opt.disableflags |= package().mjtDisableBit.mjDSBL_CONSTRAINT
+        self._data = package().MjData(self._model)
+
+    def _begin(self, data: Any) -> None:
+        for name in _STATE:
+            getattr(self._data, name)[:] = getattr(data, name)
+        self._data.time = data.time
+
+
+class LateForces(SmoothSteps):
+    """Computes the part of late forces that hrpsim's world does not have, for one step.
+
+    MuJoCo's step without constraints has the mean acceleration a and the forces f at the start.
+    hrpsim's world has the mass matrix M and the inertia h D of its dampers and gains. The force
+    (M + h D) a - f gives the world the same acceleration.
+
+    Args:
+        m: a mujoco.MjModel.
+        servos: dampers and gains of the world's joints.
+    """
+
+    def __init__(self, m: Any, servos: Servos) -> None:
+        super().__init__(m)
+        self._servos = servos
+        self.force = np.zeros(m.nv)  # of the last step [N or Nm]
+
+    def compute(self, data: Any, others: np.ndarray) -> None:
+        """Compute `force` for the step from a mujoco.MjData.
+
+        others: forces of the actuators that hrpsim's world does not have (nv,).
+        """
+        mujoco, m, d = package(), self._model, self._data
+        self._begin(data)
+        d.qacc_warmstart[:] = 0.0
+        mujoco.mj_step(m, d)
+        acceleration = (d.qvel - data.qvel) / m.opt.timestep
+        gains = np.zeros(m.nv)
+        if m.opt.integrator != mujoco.mjtIntegrator.mjINT_EULER:
+            within = np.abs(d.qfrc_actuator - others) < (1.0 - _ROUNDING) * self._servos.limits
+            gains = m.opt.timestep * np.where(within, self._servos.gains, 0.0)
+        added = late_inertia(m, gains, self._servos.dampers)
+        mujoco.mj_mulM(m, d, self.force, acceleration)
+        self.force += added * acceleration - d.qfrc_smooth
+
+
+class Starts(SmoothSteps):
+    """Computes by how much the acceleration at the start of an RK4 step differs from the mean."""
+
+    def compute(self, data: Any) -> np.ndarray:
+        """Return the difference (nv,) for the step from a mujoco.MjData."""
+        mujoco, m, d = package(), self._model, self._data
+        self._begin(data)
+        mujoco.mj_forward(m, d)
+        first = d.qacc.copy()
+        mujoco.mj_step(m, d)
+        return first - (d.qvel - data.qvel) / m.opt.timestep
+
+
+class Laws(SmoothSteps):
+    """Computes forces of actuators at the start of a step.
+
+    Forces of actuators that share a joint, or whose joint has a limit of its own (actfrcrange), do
+    not follow from the efforts of the world's joints. In a step of RK4, sensors read the forces at
+    the start.
+    """
+
+    def compute(self, data: Any) -> None:
+        """Compute the forces for the step from a mujoco.MjData."""
+        mujoco, m, d = package(), self._model, self._data
+        self._begin(data)
+        mujoco.mj_kinematics(m, d)
+        mujoco.mj_comPos(m, d)
+        mujoco.mj_tendon(m, d)
+        mujoco.mj_transmission(m, d)
+        mujoco.mj_fwdVelocity(m, d)
+        mujoco.mj_fwdActuation(m, d)
+
+    def write(self, data: Any, numbers: list[int], sensors: list[tuple[int, int, bool]]) -> None:
+        """Write the forces of actuators and of their sensors to a mujoco.MjData.
+
+        Args:
+            data: the mujoco.MjData.
+            numbers: the actuators.
+            sensors: see `sensors_of_actuators`.
+        """
+        found = self._data
+        data.actuator_force[numbers] = found.actuator_force[numbers]
+        for at, number, is_joint in sensors:
+            source = found.qfrc_actuator if is_joint else found.actuator_force
+            data.sensordata[at] = source[number]
+
+
+class Stages(SmoothSteps):
+    """The states at which an RK4 step of MuJoCo without constraints evaluates its forces.
+
+    `end` is qpos and qvel at the end of the step.
+    """
+
+    def of(self, data: Any) -> Iterator[tuple[float, Any]]:
+        """Return the weights and states of the stages of a step from a mujoco.MjData."""
+        m, d, h = self._model, self._data, self._model.opt.timestep
+        self._begin(data)
+        rates: list[tuple[np.ndarray, ...]] = []
+        weights = (1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0)
+        for part, weight in zip((0.0, 0.5, 0.5, 1.0), weights, strict=True):
+            if rates:
+                velocity, acceleration, act_dot = rates[-1]
+                d.qpos[:], d.qvel[:] = data.qpos, data.qvel + part * h * acceleration
+                package().mj_integratePos(m, d.qpos, part * velocity, h)
+                d.act[:], d.time = data.act + part * h * act_dot, data.time + part * h
+            package().mj_forward(m, d)
+            rates.append((d.qvel.copy(), d.qacc.copy(), d.act_dot.copy()))
+            yield weight, d
+        self._begin(data)
+        package().mj_step(m, d)  # turns free bodies otherwise than mj_integratePos
+        self.end = d.qpos.copy(), d.qvel.copy()
