@@ -25,7 +25,7 @@ class _Closing(type):
             raise
 
 
-def _refuse_unfit(kind: type, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+def _refuse_unfit(kind: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
     """Raise ArgumentError if arguments do not fit the `__init__` of a class."""
     signature = inspect.signature(kind.__init__)
     try:
