@@ -230,6 +230,20 @@ def test_a_period_is_positive(period):
             door()
 
 
+def test_arguments_that_do_not_fit_are_named(world):
+    """Law: a missing or unknown argument of a class is an error of hrpsim, with similar names."""
+    doors = {
+        "time_step": lambda: World(timestep=0.002),
+        "every": lambda: Logger(world, evry=0.01),
+        "world": Batch,
+        "robot": lambda: control.ControlLoop(controller=None),
+    }
+    for name, door in doors.items():
+        with pytest.raises(HrpsimError, match=name) as error:
+            door()
+        assert isinstance(error.value, TypeError)
+
+
 def test_names_that_an_object_does_not_have_are_named():
     """Law: reading an unknown attribute names similar attributes, and `hasattr` stays False."""
     world = World()

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from hrpsim.common.errors import UnknownAttributeError, suggestion
+from hrpsim.common.errors import ArgumentError, UnknownAttributeError, suggestion
 
 _Object = TypeVar("_Object")
 
@@ -16,7 +18,25 @@ class _Closing(type):
     """Metaclass that closes an object after its `__init__`."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
-        return closed(super().__call__(*arguments, **named))
+        try:
+            return closed(super().__call__(*arguments, **named))
+        except TypeError:
+            _refuse_unfit(cls, arguments, named)
+            raise
+
+
+def _refuse_unfit(kind: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    """Raise ArgumentError if arguments do not fit the `__init__` of a class."""
+    signature = inspect.signature(kind.__init__)
+    try:
+        signature.bind(None, *arguments, **named)
+    except TypeError as cause:
+        known = [name for name in signature.parameters if name != "self"]
+        unknown = next((name for name in named if name not in known), "")
+        raise ArgumentError(
+            f"{kind.__name__}: {cause}{suggestion(unknown, known) or '.'} "
+            f"Arguments: {', '.join(known)}"
+        ) from None
 
 
 def closed(made: _Object) -> _Object:

@@ -70,6 +70,10 @@ class UnknownAttributeError(HrpsimError, AttributeError):
     """An attribute that a public object does not have, and so cannot be set."""
 
 
+class ArgumentError(HrpsimError, TypeError):
+    """Arguments that do not fit a class: one is missing, unknown or given twice."""
+
+
 class FitError(HrpsimError, ValueError):
     """No parameters can be fitted to a recording or a request. The message names the cause."""
 

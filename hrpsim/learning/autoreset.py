@@ -42,10 +42,10 @@ def seed_of(seed: int | Sequence[int | None] | None, mask: np.ndarray) -> int | 
     """
     if seed is None:
         return None
-    if not isinstance(seed, (int, np.integer)):
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
         raise StateError(
-            f"seed must be one whole number for all worlds, got {shown_value(seed)}. Each world"
-            " draws its own episodes from the seed"
+            f"seed must be one whole number >= 0 for all worlds, got {shown_value(seed)}. Each"
+            " world draws its own episodes from the seed"
         )
     if not mask.all():
         raise StateError(

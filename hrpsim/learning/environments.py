@@ -80,12 +80,13 @@ class TaskEnv(gymnasium.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         """Start an episode. With a seed, start the first episode of this seed.
 
-        StateError: options are given.
+        StateError: options are given, or the seed is not a whole number >= 0.
         """
         require_names("option of reset", options or (), (), StateError)
-        super().reset(seed=seed)
-        if seed is not None:
-            self.tasks.seed(seed)
+        single = seed_of(seed, np.ones(1, dtype=bool))
+        super().reset(seed=single)
+        if single is not None:
+            self.tasks.seed(single)
         return _row(_given(self.tasks.reset()), 0), {}
 
     def step(self, action):

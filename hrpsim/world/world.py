@@ -370,16 +370,21 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         """
         return self._sleep.contact_records()
 
-    def _complete_scene(self, added: Sequence[Entity] = (), removed: range | None = None) -> None:
+    def _complete_scene(
+        self,
+        added: Sequence[Entity] | None = None,
+        fixed: range = range(0),
+        removed: range | None = None,
+    ) -> None:
         """Complete a new scene with the data that depend on several parts."""
-        if added:
-            self._add_standing(added)
+        if added is not None:
+            self._add_standing(added, fixed)
         elif removed is not None:
             self._drop_standing(removed)
         else:
             self._find_standing()
         self.refresh_exclusions()
-        self._choose_solvers(None if removed is None and not added else added)
+        self._choose_solvers(added if removed is None else ())
 
     def settle(
         self, duration: NotNegative = 20.0, energy_tolerance: NotNegative = 1e-14

@@ -136,8 +136,12 @@ def test_masks_and_seeds_that_make_no_sense_are_refused():
             envs.reset(options={"reset_mask": mask})
     with pytest.raises(StateError, match="either a seed or a reset_mask"):
         envs.reset(seed=1, options={"reset_mask": np.array([True, False])})
-    with pytest.raises(StateError, match="one whole number for all worlds"):
-        envs.reset(seed=[1, 2])
+    one = TaskEnv(task())
+    for seed in ([1, 2], "7", -1, True):
+        for environment in (envs, one):
+            with pytest.raises(StateError, match="one whole number >= 0 for all worlds"):
+                environment.reset(seed=seed)
+    one.close()
     with pytest.raises(StateError, match="render_mode 'human' does not exist"):
         TaskVectorEnv(2, task(), render_mode="human")
     envs.close()

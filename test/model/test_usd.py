@@ -48,6 +48,26 @@ def joint(kind, more, name="j", apis=""):
     return JOINT.format(kind=f"Physics{kind}", name=name, apis=apis, more=more)
 
 
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (body("a", at="(nan, 0, 0)"), "/arm/a: its placement has a number"),
+        (
+            body("a", more="float3 xformOp:scale = (0, nan, 1)").replace(
+                '["xformOp:translate"]', '["xformOp:translate", "xformOp:scale"]'
+            ),
+            "/arm/a",
+        ),
+        ("def Xform", "stage.usda:9:"),
+    ],
+)
+def test_faults_name_their_place_without_internal_words(load, content, said):
+    """Law: an error names the file, and the prim or the line, but no source of usd-core."""
+    with pytest.raises(ModelError, match=said) as error:
+        load(content)
+    assert "stage.usda" in str(error.value) and "pxr" not in str(error.value)
+
+
 @pytest.fixture
 def load(tmp_path):
     def loaded(*contents, meters=1, up="Z"):

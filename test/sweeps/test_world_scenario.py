@@ -66,6 +66,27 @@ def test_a_slope_pulls(box_file):
     assert abs(held["box.x"]) < 0.02
 
 
+@pytest.mark.parametrize(
+    "entry, names",
+    [
+        ("", ["ball"]),
+        (", name: a", ["a"]),
+        (", name: a, copies: {offsets: [[0, 0, 0], [0, 9, 0]]}", ["a_1", "a_2"]),
+    ],
+)
+def test_paths_have_the_names_that_robots_have_in_the_world(tmp_path, entry, names):
+    """Law: a factor by any path that a scenario lists changes the robot of this name."""
+    (tmp_path / "ball.urdf").write_text(BALL.replace("MASS", "2"))
+    file = tmp_path / "w.yaml"
+    file.write_text(f"robots: [{{urdf: ball.urdf{entry}}}]")
+    scenario = WorldScenario(file, duration=0.01, robot=names[0])
+    assert scenario.robot_names == names
+    assert {f"robots.{name}.mass_factor" for name in names} <= scenario.parameters().keys()
+    assert "robots.0.mass_factor" not in scenario.parameters()
+    with pytest.raises(SweepError, match="robot 'ball0' does not exist"):
+        WorldScenario(file, duration=0.01, robot="ball0")
+
+
 def test_results_do_not_depend_on_the_runs_before(box_file):
     scenario = sliding(box_file)
     values = {MU: 0.4, "terrain.roughness": 0.01}

@@ -235,6 +235,24 @@ def test_a_signal_leaves_worlds_at_a_time_that_their_states_agree_with(threads):
         signal.signal(signal.SIGVTALRM, before)
 
 
+def test_worlds_share_the_solids_that_no_step_writes():
+    """Law: copies have one memory for heights and meshes, and a shape more in one changes one."""
+    world = box_world()
+    world.add_static(hrpsim.HeightField(np.zeros((40, 40)), spacing=0.1), position=(0.0, 0.0, 0.1))
+    world.step()
+    copy = world.copy()
+    one, other = (w.scene.collision.polyhedra for w in (world, copy))
+    shared = [name for name in one._fields if getattr(one, name) is getattr(other, name)]
+    assert shared == ["corners", "solids", "heights", "facets"]
+    assert copy.fixed_shapes[1] is world.fixed_shapes[1]
+    copy.add_static(hrpsim.Mesh(*angle_bracket()), position=(3.0, 0.0, 0.0))
+    alone = world.copy()
+    for w in (copy, world, alone):
+        w.step(5)
+    assert bits(world) == bits(alone)
+    assert len(world.scene.collision.polyhedra.solids) < len(copy.scene.collision.polyhedra.solids)
+
+
 def test_a_copy_shares_no_state():
     world = standing_world()
     world.step(10)

@@ -463,6 +463,11 @@ def test_a_velocity_that_is_not_reached_has_the_same_words_over_ros():
             "no limit of 2 rotations is over 0.0548 rad",
         ),
         (
+            '<mujoco><worldbody><body><joint range="-1.57 1.57"/><geom size=".1"/></body>'
+            "</worldbody></mujoco>",
+            "no limit of 1 rotation is over 0.0274 rad",
+        ),
+        (
             '<mujoco><worldbody><body name="x" euler="1.5708 0 0"><joint/><geom size=".1"/></body>'
             "</worldbody></mujoco>",
             "euler (1: x): read in degrees",

@@ -35,8 +35,8 @@ def _come_and_go(world: World, anew: bool):
         world.step(3)
         return bits(world)
 
-    for turn in range(24):
-        kind = turn % 6
+    for turn in range(28):
+        kind = turn % 7
         place = (*random.uniform(-0.5, 0.5, 2), 1.0 + 0.3 * turn)
         if kind in (0, 2):
             shape = SHAPES[turn % 4]
@@ -54,6 +54,9 @@ def _come_and_go(world: World, anew: bool):
             guests.append(world.add_robot(arm, name=f"arm{turn}"))
             a, b = list(world.bodies.values())[-2:]
             world.connect(a, b, "distance", name=f"rod{turn}")
+        elif kind == 4:
+            for k in range(2):
+                world.add_static(SHAPES[(turn + k) % 4], (0.1 * turn, k, 0.2), material=f"m{turn}")
         else:
             count = int(random.integers(len(guests)))
             world.remove(guests.pop(count))
@@ -63,7 +66,7 @@ def _come_and_go(world: World, anew: bool):
 @pytest.mark.quick_cases("semi_implicit")
 @pytest.mark.parametrize("integrator", ["semi_implicit", "rk4"])
 def test_a_world_in_place_continues_as_one_made_anew(integrator):
-    """Bodies, robots with sensors and actuators, connections; among them, what leaves first."""
+    """Bodies, robots, connections, fixed shapes; among them, what leaves first."""
     worlds = [everything(integrator, 3) for _ in range(2)]
     for world in worlds:
         world.step(5)
@@ -89,6 +92,7 @@ def test_solids_come_and_go():
             size = 0.1 + 0.02 * k
             world.add_body(_octahedron(size), 1.0, (0.3 * k, 0.0, size), name=f"solid{k}")
             world.add_body(Cylinder(0.05, size), 1.0, (0.3 * k, 0.4, size), name=f"can{k}")
+            world.add_static(_octahedron(2.0 * size), (0.3 * k, 0.4, -size))
             if anew:
                 world.rebuild_scene()
             world.step(20)

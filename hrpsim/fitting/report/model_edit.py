@@ -69,7 +69,7 @@ def _world_text(world: Path, values: Mapping[str, float]) -> tuple[str, dict[str
     reader.checked(lambda data: WORLD_FILE({} if data is None else data))
     root, data = reader.content.root, reader.content.data or {}
     robots = data.get("robots") or ()
-    known = paths_of_world(data, {})
+    known = paths_of_world(data)
     edits, left = [], {}
     for path, value in values.items():
         keys = known.get(path) or _gain_keys(path, robots)

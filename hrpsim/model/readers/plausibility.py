@@ -57,9 +57,12 @@ def narrow_limits(joints: Iterable[JointData]) -> str:
     turns = [joint for joint in joints if JOINT_TYPES[joint.type].has_range]
     turns = [turn for turn in turns if JOINT_TYPES[turn.type].is_turn and turn.lower < turn.upper]
     widest = max((max(abs(turn.lower), abs(turn.upper)) for turn in turns), default=math.inf)
-    if len(turns) < 2 or widest > math.radians(_TURN) * (1.0 + _ROUNDING):
+    if not turns or widest > math.radians(_TURN) * (1.0 + _ROUNDING):
         return ""
+    if len(turns) == 1 and not radians_in_degrees([math.degrees(widest)]):
+        return ""
+    rotations = f"{len(turns)} rotation{'s' * (len(turns) > 1)}"
     return (
-        f"no limit of {len(turns)} rotations is over {widest:.3g} rad: if they are written in"
+        f"no limit of {rotations} is over {widest:.3g} rad: if they are written in"
         ' radians, write degrees, or say so (MJCF: <compiler angle="radian"/>)'
     )

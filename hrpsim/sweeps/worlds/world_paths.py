@@ -14,7 +14,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,15 +72,15 @@ _THICKNESS = 0.05  # thickness of the tiles, mostly below the floor [m]
 _ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # extent of rough ground [m]
 
 
-def paths_of(data: Any, descriptions: Mapping[str, Path]) -> dict[str, tuple[Any, ...]]:
-    """Return keys and indices by path. xacro arguments are taken from the files `descriptions`."""
+def paths_of(data: Any, descriptions: Sequence[Path] = ()) -> dict[str, tuple[Any, ...]]:
+    """Return keys and indices by path. xacro arguments are taken from the robots' descriptions."""
     result = dict(_leaves(data, "", ()))
     for key in _SETTINGS:
         if key in RANGES or not isinstance((data.get("world") or {}).get(key), (list, dict)):
             result.setdefault(f"world.{key}", ("world", key))
-    for k, robot in enumerate(data.get("robots") or ()):
-        label = _label(k, robot, data["robots"])
-        for argument in _arguments(descriptions.get(label)):
+    for k, description in enumerate(descriptions):
+        label = _label(k, data["robots"][k], data["robots"])
+        for argument in _arguments(description):
             keys = ("robots", k, "xacro_arguments", argument)
             result.setdefault(f"robots.{label}.xacro_arguments.{argument}", keys)
     return result
@@ -130,9 +130,9 @@ def _own_label(entry: Any) -> str:
     return "-".join(map(str, entry["between"])) if "between" in entry else ""
 
 
-def _arguments(description: Path | None) -> list[str]:
+def _arguments(description: Path) -> list[str]:
     """Return the names of the arguments that a xacro file declares."""
-    if description is None or not description.is_file():
+    if not description.is_file():
         return []
     text = read_source(description)[0]
     return list(dict.fromkeys(_ARGUMENT.findall(text)))

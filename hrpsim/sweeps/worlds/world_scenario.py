@@ -136,11 +136,13 @@ class WorldScenario(Scenario):
             raise SweepError(f"pushes[{k}]: name the entity that is pushed")
         return push
 
-    @property
+    @cached_property
     def robot_names(self) -> list[str]:
-        """The robots of the world file."""
+        """Names of the robots in the world. An entry without a name has the description's name."""
         robots = self.data.get("robots") or ()
-        return [str(entry.get("name", k)) for k, entry in enumerate(robots)]
+        if all("name" in entry and "copies" not in entry for entry in robots):
+            return [str(entry["name"]) for entry in robots]
+        return list(self._source.build(self.data).robots)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the data that is recomputed."""
@@ -154,7 +156,7 @@ class WorldScenario(Scenario):
 
     @cached_property
     def _keys_of(self) -> dict[str, tuple[Any, ...]]:
-        return self._source.paths(self.robot_names)
+        return self._source.paths()
 
     @cached_property
     def _pairs(self) -> dict[str, Mapping[str, Any]]:

@@ -39,10 +39,9 @@ class WorldFile:
         content = self._reader.content._replace(root=None)
         return self.__dict__ | {"_reader": FileReader(self._reader.path, content)}
 
-    def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
+    def paths(self) -> dict[str, tuple[Any, ...]]:
         """Return the keys of all entries that may be varied, by path."""
-        files = described_robots(self._reader)
-        return world_paths.paths_of(self.data, dict(zip(robots, files)))
+        return world_paths.paths_of(self.data, described_robots(self._reader))
 
     def build(self, data: Any) -> World:
         """Return the world with these entries."""
@@ -58,7 +57,7 @@ class ForeignWorld:
         content = file_digest(path, WorldError, "XML_SIZE").hex()
         self.data: dict[str, Any] = {"robots": robots, "content": content}
 
-    def paths(self, robots: list[str]) -> dict[str, tuple[Any, ...]]:
+    def paths(self) -> dict[str, tuple[Any, ...]]:
         """Return no entries, because the file is simulated unchanged."""
         return {}
 

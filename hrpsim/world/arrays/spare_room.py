@@ -129,6 +129,26 @@ class SpareRoom:
         _forget(scene)
         return scene
 
+    def with_fixed(self, scene: Scene, shapes: Shapes, first: int) -> Scene:
+        """Return the scene with more fixed shapes, which take the numbers from `first` on."""
+        count, present = len(shapes.records), _sizes(scene)
+        end = present[Axis.SHAPE]
+        sizes = present | {Axis.SHAPE: end + count}
+        scene = self._hold(scene, sizes)
+        order = scene.collision.order.copy()
+        for (_, field), rows in zip(_FIELDS, self._bytes, strict=True):
+            if field.axis is Axis.SHAPE and field.life in _KEPT:
+                rows[first + count : end + count] = rows[first:end].copy()
+        scene = self._front(scene, sizes)
+        _renumber(scene, {Axis.SHAPE: (first, -count)})
+        collision, added = scene.collision, slice(first, first + count)
+        collision.shapes[added], collision.group[added] = shapes.records, shapes.group
+        collision.moving[:] += count  # fixed shapes come first
+        collision.order[:end] = order + count * (order >= first)
+        collision.order[end:] = np.arange(first, first + count)
+        _forget(scene)
+        return scene
+
     def without(self, scene: Scene, entity: Entity, indices: Indices) -> Scene:
         """Return the scene without an entity. Entries of the entity have the index -1 in `indices`.
 

@@ -9,6 +9,7 @@ from copy import deepcopy
 from typing import Any, TypeVar
 
 from hrpsim.common.sealing import plain_copy, sealed
+from hrpsim.engine.collision.solids.solid_pool import lasting_arrays
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_format
@@ -22,15 +23,17 @@ class Copies(Snapshots):
     def copy(self: AnyWorld) -> AnyWorld:
         """Return an independent world in the same state. `copy.copy` does the same.
 
-        The copies share only the data that never change: models of robots, and descriptions of
-        links and shapes.
+        The copies share only the data that never change: models of robots, descriptions of links
+        and shapes, and the solids of meshes and height fields.
         """
         self._contents.refuse_while_stepping()
         return deepcopy(self, {id(one): one for one in self.shared_by_copies()})
 
     def shared_by_copies(self) -> list[Any]:
         """Return the data that never change and that copies share."""
-        shared: list[Any] = []
+        shared: list[Any] = [*self._contents.fixed]
+        if (scene := self._scenes.present) is not None:
+            shared += lasting_arrays(scene.collision.polyhedra)
         for entity in self._contents.entities:
             shared += [*entity.frames, *entity.shapes, *entity._inertias]
             if isinstance(entity, Robot):

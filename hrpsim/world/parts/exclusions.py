@@ -74,11 +74,12 @@ class Exclusions(Part):
             first += len(entity.shapes)
         self._standing = sorted_pairs(pairs)
 
-    def _add_standing(self, entities: Sequence[Entity]) -> None:
-        """Find the excluded pairs of entities that were added last."""
+    def _add_standing(self, entities: Sequence[Entity], fixed: range) -> None:
+        """Find the excluded pairs of entities and fixed shapes (by number) that were added last."""
         if self._apart:
             self._find_standing()
             return
+        self._standing = self._standing + len(fixed) * (self._standing >= fixed.start)
         first = len(self._scenes.owners) - sum(len(entity.shapes) for entity in entities)
         for entity in entities:
             if isinstance(entity, Robot):

@@ -41,8 +41,8 @@ class Scenes:
     """The present scene of a world's contents.
 
     `complete` is called for each new scene, to set data that depend on several components. Its
-    arguments are the entities added to the last scene, or the numbers of the shapes removed from
-    the last scene. For a scene that was rebuilt, both are missing.
+    arguments are the entities and the numbers of the fixed shapes added to the last scene, or the
+    numbers of the shapes removed from the last scene. For a scene that was rebuilt, all are missing.
     """
 
     changes: ClassVar[int] = 0  # number of changes of present scenes, of all worlds of the process
@@ -79,14 +79,14 @@ class Scenes:
         self._is_outdated = True
 
     def expect_more(self) -> None:
-        """Add new entities to the arrays at the next use."""
+        """Add new entities and fixed shapes to the arrays at the next use."""
         self._contents.refuse_while_stepping()
         if self.present is not None:
             self._kept, self.present = self.present, None
 
     def _build(self) -> None:
         entities, fixed = self._built
-        if self._is_outdated or not self._extend(self._contents.entities[entities:]):
+        if self._is_outdated or not self._extend():
             indices = None
             if self._kept is not None:
                 indices = indices_with_more(self._kept, fixed, len(self._contents.fixed) - fixed)
@@ -95,10 +95,12 @@ class Scenes:
         for entity in self._contents.entities[entities:]:
             entity.initialise()
 
-    def _extend(self, entities: list[Entity]) -> bool:
-        """Add entities to the last scene. Return False if the arrays must be made again."""
+    def _extend(self) -> bool:
+        """Add what is new to the last scene. Return False if the arrays must be made again."""
         old, contents = self._kept, self._contents
-        time_step = contents.time_step
+        time_step, first = contents.time_step, self._built[1]
+        entities = contents.entities[self._built[0] :]
+        fixed = joined_shapes(contents.fixed[first:], [], contents.materials.index)
         shapes = joined_shapes([], entities, contents.materials.index)
         added = Added(
             entities,
@@ -107,18 +109,21 @@ class Scenes:
             joined_actuators(entities, time_step),
             joined_tendons(entities),
         )
-        if not (added.fits(old) and self._give_solids(old, shapes)):
+        if not (added.fits(old) and all(self._give_solids(old, some) for some in (fixed, shapes))):
             return False
-        scene = self._room.with_more(old, added)
-        if self._pool is not None:
-            polyhedra = self._pool.polyhedra
-            scene = scene._replace(collision=scene.collision._replace(polyhedra=polyhedra))
-        self.present = scene._replace(
-            materials=contents.materials.table(), connections=contents.connection_records
-        )
-        self.owners = self.owners + shapes.owners
-        self._built = len(contents.entities), len(contents.fixed)
-        self._complete(added=entities)
+        with uninterrupted():
+            scene = self._room.with_more(old, added) if entities else old
+            if fixed.owners:
+                scene = self._room.with_fixed(scene, fixed, first)
+            if self._pool is not None:
+                polyhedra = self._pool.polyhedra
+                scene = scene._replace(collision=scene.collision._replace(polyhedra=polyhedra))
+            self.present = scene._replace(
+                materials=contents.materials.table(), connections=contents.connection_records
+            )
+            self.owners = self.owners[:first] + fixed.owners + self.owners[first:] + shapes.owners
+            self._built = len(contents.entities), len(contents.fixed)
+            self._complete(added=entities, fixed=range(first, self._built[1]))
         return True
 
     def _give_solids(self, old: Scene, shapes: Shapes) -> bool:
@@ -141,7 +146,8 @@ class Scenes:
     def _solid_pool(self, scene: Scene) -> SolidPool:
         contents, collision = self._contents, scene.collision
         there = contents.entities[: self._built[0]]
-        shapes = joined_shapes(contents.fixed, there, contents.materials.index)
+        fixed = contents.fixed[: self._built[1]]
+        shapes = joined_shapes(fixed, there, contents.materials.index)
         return SolidPool(collision.polyhedra, shapes.geometries, collision.shapes["solid"])
 
     def take_out(self, entity: Entity, indices: Indices, first_shape: int) -> None:

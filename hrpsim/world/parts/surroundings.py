@@ -104,8 +104,8 @@ class Surroundings(Part):
             found.append(CollisionShape(name, name, -1, R, p, shape, material))
         self._sleep.wake()
         self._contents.materials.add(material)
+        self._scenes.expect_more()
         warning = self._contents.add_fixed(found)
-        self._changed()
         if warning:
             warnings.warn(warning, ModelWarning, stacklevel=3)
 

@@ -10,8 +10,17 @@ from collections.abc import Iterable
 import numpy as np
 
 from hrpsim.engine.collision.solids.collision_proxies import proxy, solid_key
-from hrpsim.engine.collision.solids.polyhedra import Polyhedra, shift
+from hrpsim.engine.collision.solids.polyhedra import TILE_ROOM, Polyhedra, shift
 from hrpsim.model.shapes.geometry import Geometry
+
+
+def lasting_arrays(polyhedra: Polyhedra) -> list[np.ndarray]:
+    """Return the arrays of solids that no search writes, so that several scenes may share them.
+
+    Height fields have records of tiles in the other arrays.
+    """
+    written = (*TILE_ROOM, "grids", "tiles", "slots") if len(polyhedra.grids) else ()
+    return [array for name, array in polyhedra._asdict().items() if name not in written]
 
 
 class SolidPool:

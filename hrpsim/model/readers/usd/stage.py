@@ -9,10 +9,12 @@ Only this module imports pxr. The result has plain numbers in SI units, with z u
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Usd, UsdGeom, UsdPhysics, UsdShade
+from pxr import Gf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade
 
 from hrpsim.common import limits
 from hrpsim.model.readers.robot_data import free_name
@@ -27,6 +29,8 @@ from hrpsim.model.readers.usd.stage_data import (
 
 _Y_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])  # takes y to z
 _X_UP = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
+# What an error of usd-core says of its own source.
+_INTERNAL = re.compile(r"Error in '.*?' at line \d+ in file \S+ : | matching pxrInternal\S+")
 _UP = {"Y": _Y_UP, "X": _X_UP}
 _KINDS = {
     "PhysicsRevoluteJoint": "revolute",
@@ -47,13 +51,29 @@ _COMPACT = ((0, 3, 4), (3, 1, 5), (4, 5, 2))  # places of newton:inertia in the 
 
 
 def read_stage(path: str) -> StageData:
-    """Return the bodies, joints and shapes of a stage. Raises any error of usd-core."""
-    stage = Usd.Stage.Open(path)
+    """Return the bodies, joints and shapes of a stage. Raises ValueError for a faulty stage."""
+    try:
+        stage = Usd.Stage.Open(path)
+    except Tf.ErrorException as cause:
+        raise ValueError(_INTERNAL.sub("", str(cause)).strip()) from None
     return _Reader(stage).read()
+
+
+def _of_prim(read: Callable[[Any], None], prim: Any) -> None:
+    """Read a prim. Raises ValueError with the path of a prim that cannot be read."""
+    try:
+        read(prim)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as cause:
+        path, text = str(prim.GetPath()), str(cause)
+        if isinstance(cause, TypeError):
+            text = f"a value is missing or of another type ({text})"
+        raise ValueError(text if path in text else f"{path}: {text}") from None
 
 
 def _scale_free(matrix: np.ndarray) -> np.ndarray:
     """Return the rotation (3, 3) nearest to the columns of an affine map (4, 4)."""
+    if not np.isfinite(matrix).all():
+        raise ValueError("its placement has a number that is not finite")
     columns = matrix[:3, :3]
     columns = columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
     if np.linalg.det(columns) < 0.0:
@@ -83,12 +103,12 @@ class _Reader:
         self.data.name = root.GetName() if root else "stage"
         for prim in prims:
             if prim.HasAPI(UsdPhysics.RigidBodyAPI):
-                self._body(prim)
+                _of_prim(self._body, prim)
         for prim in prims:
             if prim.IsA(UsdPhysics.Joint):
-                self._joint(prim)
+                _of_prim(self._joint, prim)
             elif prim.IsA(UsdGeom.Gprim):
-                self._shape(prim)
+                _of_prim(self._shape, prim)
             else:
                 self._note_unread(prim)
             self.data.notes += stage_notes.unread(prim)
