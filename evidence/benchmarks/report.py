@@ -95,8 +95,8 @@ def head_lines(data: Mapping) -> list[str]:
     versions = ", ".join(f"{name} {number}" for name, number in machine["versions"].items())
     return [
         f"{data['date']}, {machine['processor']}, {machine['cores']} cores (load average "
-        f"{machine['load_average']} at the end), Python {machine['python']}, {versions}. mujoco has "
-        f"a {MUJOCO_FORM} (its own choice), except for the beam: sparse.",
+        f"{machine['load_average']} at the end), Python {machine['python']}, {versions}. mujoco "
+        f"has a {MUJOCO_FORM} (its own choice), except for the beam: sparse.",
         "",
     ]
 

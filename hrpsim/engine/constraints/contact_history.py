@@ -13,9 +13,9 @@ The error is known if the contact pressed, its row included the prediction or th
 rounding, and no impact changed the velocity. The error along the surface is known if the contact
 also stuck.
 
-All this holds for a contact that is the only one between its two bodies. The force of two bodies
-that touch at several points, such as a wheel on a line, may pass from one point to another without
-any change of motion. The history of one point then shows this passing, not the motion.
+All this needs a contact force that the motion determines. If two bodies with friction touch at
+several points, such as a wheel on a line, the force may pass from one point to another without any
+change of motion. The history of one point then shows this passing, not the motion.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel
@@ -43,8 +43,14 @@ def _is_rounding(bend: Vec3) -> bool:
 
 
 @inlined_kernel
-def is_alone(s: Scene, c: int) -> bool:
-    """Return whether contact c is the only one between its two bodies, by the sorted list."""
+def is_determinate(s: Scene, c: int) -> bool:
+    """Return whether the motion determines the force of contact c.
+
+    True for a contact without friction, and for the only contact between two bodies. Contacts are
+    sorted by bodies.
+    """
+    if s.rows.rows[3 * c].friction == 0.0:
+        return True
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     a, b = contacts[c].body_a, contacts[c].body_b
     for other in (c - 1, c + 1):
@@ -57,7 +63,7 @@ def is_alone(s: Scene, c: int) -> bool:
 def goes_on(s: Scene, c: int) -> bool:
     """Return whether the point and velocity of contact c continue to change as in the last step."""
     contact = s.collision.contacts[c]
-    return contact.bends != NONE and not begins(contact) and is_alone(s, c)
+    return contact.bends != NONE and not begins(contact) and is_determinate(s, c)
 
 
 @inlined_kernel
@@ -108,6 +114,10 @@ def _known_rows(s: Scene, c: int, before: Contact) -> int:
     contact, plain = s.collision.contacts[c], _is_rounding(before.bend)
     if contact.is_new or not before.warm[0] > 0.0 or (before.bends == NONE and not plain):
         return 0
-    if s.impacts.state[0].had_impacts or s.rows.rows[3 * c].compliance > 0.0 or not is_alone(s, c):
+    if (
+        s.impacts.state[0].had_impacts
+        or s.rows.rows[3 * c].compliance > 0.0
+        or not is_determinate(s, c)
+    ):
         return 0
     return 3 if contact.drift.has_slipped and (plain or before.bends == ALL) else 1

@@ -42,7 +42,7 @@ class Scenes:
 
     `complete` is called for each new scene, to set data that depend on several components. Its
     arguments are the entities and the numbers of the fixed shapes added to the last scene, or the
-    numbers of the shapes removed from the last scene. For a scene that was rebuilt, all are missing.
+    numbers of the shapes removed from the last scene. For a rebuilt scene, all are missing.
     """
 
     changes: ClassVar[int] = 0  # number of changes of present scenes, of all worlds of the process

@@ -16,8 +16,8 @@ the body rolls.
 
 Both changes are used only if the contact's rows include the change of its velocity
 (hrpsim.engine.constraints.contact_bending). The forces on a body that does not rotate, such as a
-box that slides over a seam, are constant. Of several contacts between the same two bodies, only dr
-is used (hrpsim.engine.constraints.contact_history). dF also needs two successive changes of the
+box that slides over a seam, are constant. If two bodies with friction touch at several points, only
+dr is used (hrpsim.engine.constraints.contact_history). dF also needs two successive changes of the
 force that are alike, and ddr two such changes of the arm. After impacts neither is used.
 """
 
