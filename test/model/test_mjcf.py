@@ -532,14 +532,14 @@ def test_a_flat_mesh_does_not_collide_and_is_named():
     assert "geom mesh, flat (1: flat): does not collide" in model.not_simulated
 
 
-@pytest.mark.parametrize("priority, friction", [(1, 0.4), (0, 1.0), (-1, 1.0)])
-def test_the_friction_of_the_higher_priority_holds(tmp_path, priority, friction):
-    """Law: a box that slides at v comes to rest after v^2 / (2 mu g), as in MuJoCo."""
+def _slide(tmp_path, box, plane=""):
+    """Return how far a box slides that starts at 1 m/s, or 0.6 m if it does not stop in 0.6 s."""
     path = tmp_path / "slide.xml"
     path.write_text(
-        '<mujoco><option timestep="0.001"/><worldbody><geom type="plane" size="9 9 1"/>'
-        '<body name="b" pos="0 0 .05"><freejoint name="f"/><geom type="box" size=".2 .2 .05"'
-        f' mass="1" friction="0.4" priority="{priority}"/></body></worldbody></mujoco>'
+        '<mujoco><option timestep="0.001"/><worldbody>'
+        f'<geom type="plane" size="9 9 1" {plane}/>'
+        '<body name="b" pos="0 0 .05"><freejoint name="f"/>'
+        f'<geom type="box" size=".2 .2 .05" mass="1" {box}/></body></worldbody></mujoco>'
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
@@ -547,4 +547,23 @@ def test_the_friction_of_the_higher_priority_holds(tmp_path, priority, friction)
     (robot,) = world.robots.values()
     robot.v = [1, 0, 0, 0, 0, 0]
     world.step(600)
-    assert robot.q[0] == pytest.approx(1 / (2 * friction * 9.81), rel=5e-3)
+    return robot.q[0]
+
+
+@pytest.mark.parametrize("priority, friction", [(1, 0.4), (0, 1.0), (-1, 1.0)])
+def test_the_friction_of_the_higher_priority_holds(tmp_path, priority, friction):
+    """Law: a box that slides at v comes to rest after v^2 / (2 mu g), as in MuJoCo."""
+    distance = _slide(tmp_path, f'friction="0.4" priority="{priority}"')
+    assert distance == pytest.approx(1 / (2 * friction * 9.81), rel=5e-3)
+
+
+@pytest.mark.parametrize("condim", [1, 3])
+@pytest.mark.parametrize("priority, friction", [(0, 0.9), (1, 0.9), (-1, 0.4)])
+def test_condim_1_slides_only_on_condim_1(tmp_path, condim, priority, friction):
+    """Law: the larger condim counts, and the larger friction, also of the geom with condim 1."""
+    box = f'condim="1" friction="0.9" priority="{priority}"'
+    distance = _slide(tmp_path, box, f'condim="{condim}" friction="0.4"')
+    if condim == 1 or priority == 1:
+        assert distance == pytest.approx(0.6, rel=1e-6)
+    else:
+        assert distance == pytest.approx(1 / (2 * friction * 9.81), rel=5e-3)

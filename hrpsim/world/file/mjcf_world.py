@@ -19,6 +19,7 @@ from hrpsim.model.from_robot_data import keyframe_configurations
 from hrpsim.model.load import load_robot_data
 from hrpsim.model.readers.mjcf.geoms import (
     collides,
+    contact_friction,
     is_flat,
     material_name,
     may_collide,
@@ -240,12 +241,11 @@ def _height_field(m: MjcfModel, field: int) -> HeightField:
 def _set_frictions(m: MjcfModel, world: World) -> None:
     """Set the friction of two geoms as in MuJoCo.
 
-    A <pair> has its own friction. Otherwise the higher priority counts, else the larger friction.
+    A <pair> has its own friction. Other contacts have `contact_friction`.
     """
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
-        friction = max(a, b).friction  # of the higher priority, otherwise the larger one
-        world.set_friction(material_name(a), material_name(b), friction)
+        world.set_friction(material_name(a), material_name(b), contact_friction(a, b))
     for pair in range(m.count("npair")):
         ends = (int(m.pair_geom1[pair]), int(m.pair_geom2[pair]))
         a, b = (surface_of(m, end) for end in ends)

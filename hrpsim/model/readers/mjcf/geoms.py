@@ -26,14 +26,26 @@ _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
 class GeomSurface(NamedTuple):
     """Friction and priority of a geom.
 
-    A contact of two geoms has the friction of the geom with the higher priority. If both priorities
-    are equal, the larger friction counts. `geom` is the number of a geom with a <pair> of another
-    friction, -1 for other geoms.
+    `geom` is the number of a geom with a <pair> of another friction, -1 for other geoms. `slides`
+    is true for condim 1: contacts with another such geom have no friction.
     """
 
     priority: int
     friction: float
     geom: int = -1
+    slides: bool = False
+
+
+def contact_friction(a: GeomSurface, b: GeomSurface) -> float:
+    """Return the coefficient of sliding friction of two geoms without a <pair>, as in MuJoCo.
+
+    The geom with the higher priority decides. If both priorities are equal, the larger friction
+    and the larger condim count.
+    """
+    deciding = (a, b) if a.priority == b.priority else (max(a, b),)
+    if all(surface.slides for surface in deciding):
+        return 0.0
+    return max(surface.friction for surface in deciding)
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
@@ -65,13 +77,13 @@ def collides(m: MjcfModel, geom: int) -> bool:
     return _has_bits(m, geom) or len(_pairs_of(m, geom)) > 0
 
 
-def friction_of(m: MjcfModel, geom: int) -> float:
-    """Return the coefficient of sliding friction of a geom, 0 for condim 1.
+def _friction_of(m: MjcfModel, geom: int) -> float:
+    """Return the coefficient of sliding friction of a geom.
 
     A geom that collides only in <pair> elements has the largest coefficient of its pairs.
     """
     if _has_bits(m, geom):
-        friction = 0.0 if m.geom_condim[geom] == 1 else float(m.geom_friction[geom][0])
+        friction = float(m.geom_friction[geom][0])
     else:
         friction = max((pair_friction(m, pair) for pair in _pairs_of(m, geom)), default=0.0)
     if friction < 0.0:
@@ -100,20 +112,31 @@ def surface_of(m: MjcfModel, geom: int) -> GeomSurface:
     surface = _plain_surface(m, geom)
     for pair in _pairs_of(m, geom):
         ends = int(m.pair_geom1[pair]), int(m.pair_geom2[pair])
-        if max(_plain_surface(m, end) for end in ends).friction != pair_friction(m, pair):
+        if contact_friction(*(_plain_surface(m, end) for end in ends)) != pair_friction(m, pair):
             return surface._replace(geom=geom)
     return surface
 
 
 def _plain_surface(m: MjcfModel, geom: int) -> GeomSurface:
-    return GeomSurface(int(m.geom_priority[geom]), friction_of(m, geom))
+    """Return the surface of a geom without its pairs.
+
+    The friction of a geom with condim 1 is 0 if no partner has a smaller friction.
+    """
+    surface = GeomSurface(int(m.geom_priority[geom]), _friction_of(m, geom))
+    if not _has_bits(m, geom) or m.geom_condim[geom] != 1:
+        return surface
+    partners = (m.geom_condim > 1) & (m.geom_priority == surface.priority)
+    if (m.geom_friction[partners, 0] >= surface.friction).all():
+        surface = surface._replace(friction=0.0)
+    return surface._replace(slides=True)
 
 
 def material_name(surface: GeomSurface) -> str:
     """Return the name of the material of a surface."""
     priority = f"_priority_{surface.priority}" if surface.priority else ""
     own = f"_geom_{surface.geom}" if surface.geom >= 0 else ""
-    return f"friction_{surface.friction:g}{priority}{own}"
+    slides = "_condim_1" if surface.slides and surface.friction else ""
+    return f"friction_{surface.friction:g}{slides}{priority}{own}"
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
