@@ -123,9 +123,9 @@ def _intangible(robot: RobotData) -> list[str]:
         return []
     shown = ", ".join(map(repr, _ends(robot, seen)[:SHOWN]))
     return [
-        f"{robot.where(robot.links[robot.root])}: no link has a <collision>, though"
-        f" {len(seen)} have a <visual>: in a world the robot falls through everything. Give the"
-        f" links that it touches things with (its ends are {shown}) a <collision> each"
+        f"{robot.where(robot.links[robot.root])}: no link has a <collision>, but {len(seen)} have a"
+        " <visual>. The robot falls through the ground. Give a <collision> to each link that"
+        f" touches something, for example the last links {shown}"
     ]
 
 
