@@ -237,6 +237,9 @@ def test_arguments_that_do_not_fit_are_named(world):
         "every": lambda: Logger(world, evry=0.01),
         "world": Batch,
         "robot": lambda: control.ControlLoop(controller=None),
+        "triangles": lambda: hrpsim.Mesh("cup.stl"),
+        "radius": lambda: hrpsim.Sphere(raduis=0.1),
+        "length": lambda: hrpsim.Cylinder(0.1),
     }
     for name, door in doors.items():
         with pytest.raises(HrpsimError, match=name) as error:

@@ -14,15 +14,23 @@ from hrpsim.common.errors import ArgumentError, UnknownAttributeError, suggestio
 _Object = TypeVar("_Object")
 
 
-class _Closing(type):
-    """Metaclass that closes an object after its `__init__`."""
+class Checked(type):
+    """Metaclass of public classes: arguments that do not fit raise ArgumentError."""
 
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        """Make an object of the class. Raises ArgumentError for arguments that do not fit."""
         try:
-            return closed(super().__call__(*arguments, **named))
+            return super().__call__(*arguments, **named)
         except TypeError:
             _refuse_unfit(cls, arguments, named)
             raise
+
+
+class _Closing(Checked):
+    """Metaclass that closes an object after its `__init__`."""
+
+    def __call__(cls, *arguments: Any, **named: Any) -> Any:
+        return closed(super().__call__(*arguments, **named))
 
 
 def _refuse_unfit(kind: Any, arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Checked
 from hrpsim.common.errors import ModelError, shown_value
 from hrpsim.common.typed_values import require_fit
 from hrpsim.common.values import LARGEST, as_numbers
@@ -20,7 +21,7 @@ from hrpsim.model.shapes.placement import Placement, rotation_matrix
 
 
 @dataclass(frozen=True, eq=False)
-class Compound:
+class Compound(metaclass=Checked):
     """Shapes that move together: `parts` are (geometry, position [m], quaternion x y z w).
 
     Position and orientation are in the compound's frame and may be left out. A compound within a

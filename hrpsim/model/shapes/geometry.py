@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from hrpsim.common.closed import Checked
 from hrpsim.common.errors import ModelError, shown_value
 from hrpsim.common.values import POSITIVE, as_numbers, is_number
 from hrpsim.model.shapes.mesh_integrals import doubled_areas, signed_volumes
@@ -28,7 +29,7 @@ def _positive(owner: str, **values: float) -> None:
 
 
 @dataclass(frozen=True)
-class Plane:
+class Plane(metaclass=Checked):
     """A half-space that fills z <= 0 of the frame. The outward normal is +z."""
 
     kind = PLANE
@@ -40,7 +41,7 @@ class Plane:
 
 
 @dataclass(frozen=True)
-class Sphere:
+class Sphere(metaclass=Checked):
     """A ball about the frame's origin with `radius` [m]."""
 
     radius: float
@@ -56,7 +57,7 @@ class Sphere:
 
 
 @dataclass(frozen=True, init=False)
-class Box:
+class Box(metaclass=Checked):
     """A cuboid about the frame's origin with full edge lengths `lengths` x, y, z [m]."""
 
     lengths: tuple[float, float, float]
@@ -84,7 +85,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class _RoundBar:
+class _RoundBar(metaclass=Checked):
     """A solid about the z axis, of a `radius` along a `length` [m]."""
 
     radius: float
@@ -133,7 +134,7 @@ def primitive(kind: str, size: Sequence[float]) -> Box | Sphere | Cylinder | Cap
 
 
 @dataclass(frozen=True, eq=False)
-class Mesh:
+class Mesh(metaclass=Checked):
     """Triangles that bound a solid, convex or concave, or an open surface that is solid beneath.
 
     vertices is (n, 3) [m]. triangles (m, 3) has indices of vertices, counter-clockwise as seen from
