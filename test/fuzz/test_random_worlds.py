@@ -54,7 +54,7 @@ def test_a_recipe_is_the_same_each_time():
 def test_what_goes_wrong_in_a_child_is_told():
     """The watchdog sees what does not come back, what dies, and what is not finite."""
     assert outcome([("world", {"time_step": 1e-3})]) == ""
-    assert "TypeError" in outcome([("world", {"no_such_option": 1.0})])
+    assert "TypeError" in outcome([("world", {}), ("ground", {"no_such_option": 1.0})])
     calls = [("world", {}), ("ground", {}), ("ground", {"no_such_option": 1.0}), ("ground", {})]
     assert shrunk(calls, lambda some: "TypeError" in outcome(some)) == [calls[0], calls[2]]
 

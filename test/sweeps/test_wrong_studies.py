@@ -151,8 +151,8 @@ def test_few_paths_are_all_named():
 
 def test_what_is_wrong_with_the_world_itself_is_not_told_of_a_cell(folder):
     (folder / "box.yaml").write_text(BOX_WORLD + "robots:\n  - urdf: nowhere.urdf\n")
-    study = read_study(study_in(folder, BOX + values("{values: [1, 2]}")))
     with pytest.raises(HrpsimError, match=r"^(?!cell).*nowhere\.urdf"):
+        study = read_study(study_in(folder, BOX + values("{values: [1, 2]}")))
         planned(study.scenario, study.design, 0)
 
 

@@ -333,7 +333,8 @@ def begin_impacts(s: Scene) -> None:
 def read_sensors(s: Scene) -> None:
     """Read all sensors. Readings include the impacts at the start of the step.
 
-    Reads: articulated, impacts, kinematics, sensors, settings. Writes: articulated, sensors.
+    Reads: articulated, impacts, kinematics, sensors, settings.
+    Writes: articulated, sensors.
     """
     count_impact_wrenches(s.settings[0], s.articulated, s.impacts)
     sense(s.kinematics, s.articulated, s.settings[0].gravity, s.sensors)
@@ -345,9 +346,9 @@ def integrate(s: Scene) -> int:
 
     Reads: articulated, collision, connections, constrained, continuous, control, counts, direct,
     forest, impacts, islands, joint_holds, kinematics, materials, momentum, q, rk4, rows, search,
-    settings, solver_choice, spins, start, step_stats, velocity, work, wrenches. Writes:
-    articulated, collision, constrained, continuous, direct, failure, islands, kinematics, momentum,
-    q, rk4, rows, search, step_stats, velocity, work.
+    settings, solver_choice, spins, start, step_stats, velocity, work, wrenches.
+    Writes: articulated, collision, constrained, continuous, direct, failure, islands, kinematics,
+    momentum, q, rk4, rows, search, step_stats, velocity, work.
     """
     settings = s.settings[0]
     if settings.continuous:

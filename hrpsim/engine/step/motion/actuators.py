@@ -52,8 +52,8 @@ def begin_drives(s: Scene) -> int:
 
     The torques are linearised about a predicted motion.
 
-    Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work. Writes:
-    actuators, forest.
+    Reads: actuators, control, forest, past_accelerations, q, settings, velocity, work.
+    Writes: actuators, forest.
     """
     dt, drives = s.settings[0].time_step, s.actuators
     for number in range(drives.units.shape[0]):

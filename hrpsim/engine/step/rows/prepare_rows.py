@@ -52,9 +52,9 @@ def prepare_rows(s: Scene) -> int:
     Every world needs this kernel, so it is compiled in parallel with the step (announcement.py).
 
     Reads: articulated, collision, connections, constrained, control, counts, direct, failure,
-    forest, impacts, islands, joint_holds, joint_impulses, joint_parameters, joint_rows, kinematics,
-    materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work. Writes:
-    collision, connections, constrained, counts, direct, failure, islands, joint_rows, rows,
+    forest, impacts, islands, joint_holds, joint_impulses, joint_parameters, joint_rows,
+    kinematics, materials, q, rows, settings, solver_choice, step_stats, tendons, velocity, work.
+    Writes: collision, connections, constrained, counts, direct, failure, islands, joint_rows, rows,
     step_stats, tendons, work.
     """
     status = _count_rows(s)
