@@ -54,13 +54,11 @@ def meet_solids(
     memory: dict | None = None,
     separation: np.ndarray | None = None,
     as_convex: bool = True,
-    solid_pair: np.ndarray | None = None,
 ) -> Manifold:
     """Return the contacts; `drift` is the velocity of a against b.
 
     `memory` holds the contacts of the step before: {feature: normal impulse}; `separation` (1,)
-    what is kept of their axis, SEPARATION; `solid_pair` (1,) the work with kept leaves. Without
-    `as_convex` convex solids are taken for others.
+    what is kept of their axis, SEPARATION. Without `as_convex` convex solids are taken for others.
     """
     known, scene = memory or {}, two_bodies()
     pool, (solid_a, solid_b, _) = pool_of(a.shape, b.shape)
@@ -79,7 +77,7 @@ def meet_solids(
         pairs=np.array([(0, 1)], scene.collision.pairs.dtype),
         previous=previous,
         manifold=posed_manifold(a, b),
-        solid_pair=np.zeros(1, SOLID_PAIR) if solid_pair is None else solid_pair,
+        solid_pair=np.zeros(1, SOLID_PAIR),
         separations=np.zeros(1, SEPARATION) if separation is None else separation,
     )
     near = margin + time_step * float(np.linalg.norm(drift))

@@ -318,7 +318,6 @@ def meet_meshes(
     place_solid_pair(
         collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
     )
-    m.owner = work.shape_a * SOLID_CODES + work.shape_b
     m.near, m.calm, m.time_step = near, margin, time_step
     move_solid_pair(work.spin, work.drift, m)
     m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)

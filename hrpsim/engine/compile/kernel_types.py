@@ -89,9 +89,6 @@ FacingBlock = NewType("FacingBlock", Record)  # FACING_BLOCK
 FacingEdge = NewType("FacingEdge", Record)  # FACING_EDGE
 FacingFace = NewType("FacingFace", Record)  # FACING_FACE
 FacingVertex = NewType("FacingVertex", Record)  # FACING_VERTEX
-# hrpsim.engine.collision.mesh.kept_leaves
-KeptLeaves = NewType("KeptLeaves", Record)  # KEPT_LEAVES
-KeptSide = NewType("KeptSide", Record)  # KEPT_SIDE
 # hrpsim.engine.collision.solids.polyhedra
 Edge = NewType("Edge", Record)  # EDGE
 Grid = NewType("Grid", Record)  # GRID

@@ -17,14 +17,7 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.facing_triangles import (
-    TRIANGLE_ROOM,
-    largest_rise,
-    limit_surface,
-    list_triangles,
-    place_along,
-)
-from hrpsim.engine.collision.mesh.kept_leaves import list_kept_leaves
+from hrpsim.engine.collision.mesh.separating_axis import turns_away
 from hrpsim.engine.collision.solids.polyhedra import Polyhedra
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -32,13 +25,18 @@ from hrpsim.engine.compile.kernel_types import (
     FacingBlock,
     FacingEdge,
     FacingFace,
+    Indices,
     Records,
+    SolidNode,
     SolidPair,
     Vec3,
 )
 
 # Features of one solid. A solid with more of them in the slab has its tree walked.
 FACE_ROOM, EDGE_ROOM, VERTEX_ROOM = 160, 240, 160
+# Triangles of one solid with such features. Few of these have features that are listed.
+TRIANGLE_ROOM = 512
+
 _SIDE_A, _SIDE_B = np.int64(0), np.int64(1)
 
 # Features of a list in one block. The lists follow the trees, so that the features of a block are
@@ -70,11 +68,6 @@ FACING = np.dtype(
         ("t", "f8", (3,)),  # [m]
         ("low", "f8", (3,)),  # of all listed triangles [m]
         ("high", "f8", (3,)),
-        ("sign", "f8"),  # of heights: 1 if larger ones are farther from the other solid, or -1
-        ("normal", "f8", (3,)),  # of a contact along the axis, in the frame of the solid
-        ("bound", "f8"),  # largest height of the surface that may touch [m]
-        ("lowest", "f8"),  # height of the lowest point [m]
-        ("reach", "f8"),  # distance of features with contacts across the axis, at most [m]
         ("triangle_count", "i8"),
         ("triangles", "i8", (TRIANGLE_ROOM,)),
         ("face_count", "i8"),
@@ -99,25 +92,17 @@ def list_facing_features(polyhedra: Polyhedra, m: SolidPair) -> bool:
         Whether the arrays have room for all these features.
     """
     lay_axes(m)
-    for side in range(2):
-        limit_surface(m, side)
     m.facing[0].low[:], m.facing[0].high[:] = -math.inf, math.inf
-    if not list_kept_leaves(polyhedra, m) and not _search_triangles(polyhedra, m):
+    # a is the larger solid, so its triangles beside b are left out
+    few = _list_triangles(polyhedra, m, _SIDE_B)
+    if not _list_triangles(polyhedra, m, _SIDE_A):
+        return False
+    if not few and not _list_triangles(polyhedra, m, _SIDE_B):
         return False
     for side in range(2):
         if not _list_features(polyhedra, m, side):
             return False
     return True
-
-
-@inlined_kernel
-def _search_triangles(polyhedra: Polyhedra, m: SolidPair) -> bool:
-    """List the triangles of both solids by their trees, and return whether the triangles fit."""
-    # a is the larger solid, so its triangles beside b are left out
-    few = list_triangles(polyhedra, m, _SIDE_B)
-    if not list_triangles(polyhedra, m, _SIDE_A):
-        return False
-    return few or list_triangles(polyhedra, m, _SIDE_B)
 
 
 @inner_kernel
@@ -151,6 +136,112 @@ def lay_axes(m: SolidPair) -> None:
             a.R[i, j] = rows[i, 0] * R[0, j] + rows[i, 1] * R[1, j] + rows[i, 2] * R[2, j]
 
 
+@inner_kernel
+def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
+    """List the triangles of a solid that the other solid may reach, and write their bounding box.
+
+    Returns:
+        Whether the triangles fit into the list. The box is written in any case.
+    """
+    own, other, stack = m.facing[side], m.facing[1 - side], m.stack
+    # points at a distance of m.farthest are m.apart or more along the axis
+    across = math.sqrt(max(m.farthest * m.farthest - max(m.apart, 0.0) ** 2, 0.0))
+    reach = max(across, m.deepest) + m.aside
+    x, y, z, offset = own.R[2, 0], own.R[2, 1], own.R[2, 2], own.t[2]
+    # a reaches down into the slab, and b up
+    sign = 1.0 if side == 0 else -1.0
+    bound = m.highest + m.margin if side == 0 else m.margin - m.highest - m.apart
+    lowest = m.highest + m.apart if side == 0 else -m.highest
+    own.triangle_count = 0
+    ox, oy, oz = -sign * x, -sign * y, -sign * z  # the own normal of a contact along the axis
+    own.low[:], own.high[:] = math.inf, -math.inf
+    stack[0] = polyhedra.solids[m.solid[side]].root
+    waiting = 1
+    while waiting > 0:
+        waiting -= 1
+        node = polyhedra.nodes[stack[waiting]]
+        c, h = node.skin_center, node.skin_half
+        nearest = sign * (offset + x * c[0] + y * c[1] + z * c[2])
+        nearest -= abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
+        if nearest > bound or turns_away(node, ox, oy, oz, m.cap):
+            continue
+        if _is_out_of_reach(m, own, node, other, nearest - lowest, reach):
+            continue
+        if node.child >= 0:
+            stack[waiting], stack[waiting + 1] = node.child, node.child + 1
+            waiting += 2
+            continue
+        vertices = polyhedra.triangles[node.triangle].vertices
+        nearest, is_flat = math.inf, False
+        for k in range(3):
+            p = polyhedra.vertices[vertices[k]].position
+            nearest = min(nearest, sign * (offset + x * p[0] + y * p[1] + z * p[2]))
+            is_flat |= _least_climb(m, own, node, p) <= m.rise
+        if nearest > bound or not is_flat:
+            continue
+        if own.triangle_count < TRIANGLE_ROOM:
+            own.triangles[own.triangle_count] = node.triangle
+        own.triangle_count += 1
+        _grow_box(polyhedra, own, vertices)
+    return own.triangle_count <= TRIANGLE_ROOM
+
+
+@inlined_kernel
+def _is_out_of_reach(
+    m: SolidPair, own: Facing, node: SolidNode, other: Facing, height: float, reach: float
+) -> bool:
+    """Return whether the surface in a node has no contacts, by its position perpendicular to n.
+
+    The surface is more than `reach` [m] beside the box of the other solid. Or, in dense solids, the
+    surface is higher or steeper than contacts at this distance from the reference point can be.
+
+    height: lower bound of the height of the surface over the lowest point of its solid [m].
+    """
+    c, h = node.skin_center, node.skin_half
+    x, y = _place(own, c, 0), _place(own, c, 1)
+    across = abs(own.R[0, 0]) * h[0] + abs(own.R[0, 1]) * h[1] + abs(own.R[0, 2]) * h[2]
+    along = abs(own.R[1, 0]) * h[0] + abs(own.R[1, 1]) * h[1] + abs(own.R[1, 2]) * h[2]
+    s, t = other.low, other.high
+    if x - across > t[0] + reach or x + across < s[0] - reach:
+        return True
+    if y - along > t[1] + reach or y + along < s[1] - reach:
+        return True
+    if m.rise == math.inf:
+        return False
+    most = _largest_rise(m, x - across, y - along, x + across, y + along)
+    x, y = x - m.middle[0], y - m.middle[1]
+    if height > most:
+        return True
+    climb = -m.cap * (across + along)  # of a tangent plane on the way from the place to the surface
+    for i in range(3):
+        way = own.R[0, i] * x + own.R[1, i] * y
+        climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
+    return climb > most
+
+
+@inlined_kernel
+def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
+    """Return the rise of tangent planes from the reference point to a corner of a triangle [m].
+
+    The result is the smallest rise for the normals in the leaf, minus the rise that m.spread
+    allows.
+    """
+    x, y = _place(own, p, 0) - m.middle[0], _place(own, p, 1) - m.middle[1]
+    climb = -m.spread * math.sqrt(x * x + y * y)
+    for i in range(3):
+        way = own.R[0, i] * x + own.R[1, i] * y
+        climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
+    return climb
+
+
+@inlined_kernel
+def _largest_rise(m: SolidPair, low_x: float, low_y: float, high_x: float, high_y: float) -> float:
+    """Return by how much the gap of contacts within bounds can exceed m.apart [m]."""
+    x = max(m.middle[0] - low_x, high_x - m.middle[0])
+    y = max(m.middle[1] - low_y, high_y - m.middle[1])
+    return m.rise + m.spread * math.sqrt(x * x + y * y)
+
+
 @inlined_kernel
 def farthest_within(m: SolidPair, low: Vec3, high: Vec3) -> float:
     """Return the largest gap that a contact inside a rectangle can have [m].
@@ -159,8 +250,24 @@ def farthest_within(m: SolidPair, low: Vec3, high: Vec3) -> float:
     """
     if m.rise == math.inf:
         return m.farthest
-    rise = largest_rise(m, low[0], low[1], high[0], high[1])
+    rise = _largest_rise(m, low[0], low[1], high[0], high[1])
     return min(m.farthest, max(m.apart + rise, 0.0))
+
+
+@inlined_kernel
+def _grow_box(polyhedra: Polyhedra, own: Facing, vertices: Indices) -> None:
+    """Grow the box of the triangles in the slab to hold three more vertices."""
+    for k in range(3):
+        p = polyhedra.vertices[vertices[k]].position
+        for r in range(3):
+            along = _place(own, p, r)
+            own.low[r], own.high[r] = min(own.low[r], along), max(own.high[r], along)
+
+
+@inlined_kernel
+def _place(own: Facing, p: Vec3, r: int) -> float:
+    """Return coordinate r, in the frame of the axis, of a solid's point p (3,) [m]."""
+    return own.t[r] + own.R[r, 0] * p[0] + own.R[r, 1] * p[1] + own.R[r, 2] * p[2]
 
 
 @inlined_kernel
@@ -227,7 +334,7 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
                 found.vertex = triangle.vertices[k]
                 for r in range(3):
                     p = polyhedra.vertices[found.vertex].position
-                    found.place[r] = place_along(own, p, r)
+                    found.place[r] = _place(own, p, r)
                 if is_in_box(found.place, other, reach):
                     own.vertex_count += 1
     _bound_blocks(own.faces, own.face_count, own.face_blocks)
@@ -267,9 +374,9 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
     for k in range(3):
         p = polyhedra.vertices[face.vertices[k]].position
         for r in range(3):
-            along = place_along(own, p, r)
+            along = _place(own, p, r)
             low[r], high[r] = min(low[r], along), max(high[r], along)
-        is_flat |= _rises_little(m, nx, ny, place_along(own, p, 0), place_along(own, p, 1))
+        is_flat |= _rises_little(m, nx, ny, _place(own, p, 0), _place(own, p, 1))
     if not is_flat:
         return
     farthest = farthest_within(m, low, high)
@@ -290,22 +397,21 @@ def _list_edge(
     edge, found = polyhedra.edges[number], own.edges[own.edge_count]
     found.edge = number
     for r in range(3):
-        start = place_along(own, edge.start, r)
+        start = _place(own, edge.start, r)
         found.direction[r] = _turned(own, edge.direction, r)
         end = start + edge.length * found.direction[r]
         found.low[r], found.high[r] = min(start, end), max(start, end)
     if not boxes_meet(found, other, reach):
         return
-    x, y = place_along(own, edge.start, 0), place_along(own, edge.start, 1)
+    x, y = _place(own, edge.start, 0), _place(own, edge.start, 1)
     end_x, end_y = x + edge.length * found.direction[0], y + edge.length * found.direction[1]
     is_flat = False
     for k in range(2):
-        nx, ny = _turned(own, edge.normals[k], 0), _turned(own, edge.normals[k], 1)
-        found.normals[k, 0], found.normals[k, 1] = nx, ny
+        for r in range(3):
+            found.normals[k, r] = _turned(own, edge.normals[k], r)
+        nx, ny = found.normals[k, 0], found.normals[k, 1]
         is_flat |= _rises_little(m, nx, ny, x, y) or _rises_little(m, nx, ny, end_x, end_y)
     if is_flat:
-        for k in range(2):
-            found.normals[k, 2] = _turned(own, edge.normals[k], 2)
         own.edge_count += 1
 
 

@@ -181,10 +181,10 @@ def _margin_along(m: SolidPair, a: Solid, b: Solid, x: float, y: float, z: float
     px, py, pz = w[1] * z - w[2] * y, w[2] * x - w[0] * z, w[0] * y - w[1] * x
     turning = math.sqrt(px * px + py * py + pz * pz)
     at_origin = -(x * v[0] + y * v[1] + z * v[2])
-    cx, cy, cz, size_a = middle_of(a)
+    cx, cy, cz, size_a = _middle(a)
     cx, cy, cz = matrix_times(R, cx, cy, cz)
     at_a = at_origin + px * (cx + t[0]) + py * (cy + t[1]) + pz * (cz + t[2])
-    cx, cy, cz, size_b = middle_of(b)
+    cx, cy, cz, size_b = _middle(b)
     at_b = at_origin + px * cx + py * cy + pz * cz
     closing = min(at_a + turning * size_a, at_b + turning * (size_b + m.near))
     near = min(m.near, m.calm + max(closing, 0.0) * m.time_step)
@@ -193,7 +193,7 @@ def _margin_along(m: SolidPair, a: Solid, b: Solid, x: float, y: float, z: float
 
 
 @inlined_kernel
-def middle_of(solid: Solid) -> tuple[float, float, float, float]:
+def _middle(solid: Solid) -> tuple[float, float, float, float]:
     """Return the centre of a solid's box, and half the diagonal of the box [m]."""
     low, high = solid.lower, solid.upper
     x, y, z = high[0] - low[0], high[1] - low[1], high[2] - low[2]
@@ -209,9 +209,9 @@ def _begin(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
     kept.vertex[0] = polyhedra.triangles[a.first_triangle].vertices[0]
     kept.vertex[1] = polyhedra.triangles[b.first_triangle].vertices[0]
     kept.entered[0], kept.entered[1] = a.first_triangle, b.first_triangle
-    x, y, z, _ = middle_of(a)
+    x, y, z, _ = _middle(a)
     x, y, z = matrix_times(R, x, y, z)
-    cx, cy, cz, _ = middle_of(b)
+    cx, cy, cz, _ = _middle(b)
     x, y, z = x - cx + t[0], y - cy + t[1], z - cz + t[2]
     length = math.sqrt(x * x + y * y + z * z)
     if length > 0.0:

@@ -13,7 +13,6 @@ import numpy as np
 
 from hrpsim.engine.collision.mesh.expanding_polytope import POLYTOPE
 from hrpsim.engine.collision.mesh.facing_features import FACING
-from hrpsim.engine.collision.mesh.kept_leaves import KEPT_LEAVES, SLOTS
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.engine.collision.solids.polyhedra import EDGE, Polyhedra
 from hrpsim.engine.collision.solids.tree_queries import STACK_DEPTH, first_hit
@@ -112,9 +111,6 @@ SOLID_PAIR = np.dtype(
         ("chosen", CHOSEN, (MAX_POINTS,)),
         ("chosen_count", "i8"),
         ("facing", FACING, (2,)),  # features of both solids that may touch
-        ("owner", "i8"),  # the pair of shapes whose leaves may be kept, 0 for none
-        ("next_slot", "i8"),  # for the leaves of the next pair
-        ("kept_leaves", KEPT_LEAVES, (SLOTS,)),
     ]
 )
 
@@ -158,7 +154,7 @@ def place_solid_pair(
         m: SOLID_PAIR record.
     """
     m.solid[0], m.solid[1] = solid_a, solid_b
-    m.count = m.memory_count = m.owner = 0
+    m.count = m.memory_count = 0
     m.rim, m.sink = math.inf, 0.0
     m.separation.known, m.lean, m.cap, m.turn = 0, LEAN, 2.0, 0.0
     for side in range(2):
