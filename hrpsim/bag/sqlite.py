@@ -64,7 +64,10 @@ class SqliteFile:
         return "SQLite has no checksums of messages"
 
     def channels(self) -> dict[int, BagTopic]:
-        """Return the channel of each topic."""
+        """Return the topics of the file by their id in the table `topics`, read at the first call.
+
+        `messages` uses the ids as channels.
+        """
         if self._channels is None:
             self._channels = {
                 number: BagTopic(topic, name, self._definition(name), encoding)

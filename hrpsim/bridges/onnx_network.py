@@ -148,12 +148,9 @@ class Network(PolicyNetwork):
         given |= {one.name: value for one, value in zip(self.inputs[1:], question.memory)}
         given |= {name: self._shaped(name, row[None]) for name, row in question.further.items()}
         found = self._run(given)
-        try:
-            action = action_of(found[self._asked[0]])
-        except ControllerError as error:
-            raise self._error("cannot be evaluated", error) from error
         memory = [found[name] for name in self._asked[1 : len(self.inputs)]]
-        return Answer(action, memory, {name: action_of(found[name]) for name in self._wanted})
+        action, outputs = self._outputs(found)
+        return Answer(action, memory, outputs)
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
         """Evaluate the network for several inputs, in one call if the number of rows is open."""
@@ -168,14 +165,16 @@ class Network(PolicyNetwork):
         found = self._run(given)
         if any(len(found[name]) != len(questions) for name in self._asked):
             return super().answers(questions)
-        return [
-            Answer(
-                action_of(found[self._asked[0]][k]),
-                (),
-                {name: action_of(found[name][k]) for name in self._wanted},
-            )
-            for k in range(len(questions))
-        ]
+        single = [{name: found[name][k] for name in found} for k in range(len(questions))]
+        return [Answer(action, (), outputs) for action, outputs in map(self._outputs, single)]
+
+    def _outputs(self, found: Mapping[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Return the action and the other wanted outputs. Errors name the file."""
+        try:
+            wanted = {name: action_of(found[name]) for name in self._wanted}
+            return action_of(found[self._asked[0]]), wanted
+        except ControllerError as error:
+            raise self._error("cannot be evaluated", error) from error
 
     def _shaped(self, name: str, rows: np.ndarray) -> np.ndarray:
         """Return rows (k, n) in the shape that the network declares for each row."""

@@ -68,4 +68,6 @@ def action_of(numbers: np.ndarray) -> np.ndarray:
     try:
         return np.asarray(numbers, dtype=float).ravel()
     except (TypeError, ValueError) as error:
-        raise ControllerError(f"an output is not an array of numbers: {error}") from error
+        raise ControllerError(
+            f"an output of the network is not an array of numbers: {error}"
+        ) from error

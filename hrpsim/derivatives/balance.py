@@ -101,19 +101,19 @@ def _number_coordinates(s: Scene, w: DerivativeArrays) -> int:
 
 @inner_kernel
 def write_balance(s: Scene, w: DerivativeArrays, columns: Matrix) -> None:
-    """Write M, and the derivatives of the momentum balance M v' - F' l, to w.balance.
+    """Linearise the momentum balance: M dv' - F^T dl = A dq + B dv, and write A, B and M.
 
-    v' is the velocity after the step. l are the impulses of the rows, F their directions.
-    `add_force_turns` adds the change of contact forces with the motion of the contacts. Velocities
-    and accelerations of free bodies that turn by the midpoint rule come from
-    hrpsim.derivatives.body_motions. The kernel also writes `limits` and the factors of M in
-    w.space.
+    v and v' are the velocities before and after the step, q is the configuration at mid-step, l are
+    the impulses of the rows, and F their directions. `add_force_turns` adds to A the change of
+    contact forces with the motion of the contacts. hrpsim.derivatives.body_motions handles free
+    bodies that turn by the midpoint rule.
 
     Args:
         s: scene after the step.
-        w: Room, after `read_step`. `balance` (3, nv, nv) is written: derivative with respect to q,
-            derivative with respect to velocity, M.
-        columns: work (nv, 3 nv or more).
+        w: work arrays, after `read_step`. `balance` (3, nv, nv) gets A, B and M. `limits` (2, nv)
+            gets the distances of actuators from their limits of effort and velocity [m/s or
+            rad/s], and `space` the factors of M.
+        columns: work array (nv, 3 nv or more).
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
     write_wrenches(s, w, 1.0 / h)

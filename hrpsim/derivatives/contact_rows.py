@@ -219,13 +219,18 @@ def _find_slip_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
 
 @inner_kernel
 def write_turns(collision: Collision, w: DerivativeArrays, c: int, twists: Vector) -> None:
-    """Write the derivatives of a contact's rates with respect to its geometry: w.turns (3, 12).
+    """Write w.turns (3, 12): how a contact's rates change as its bodies move at constant twists.
+
+    The rows are the normal and both tangents. The columns are the twists of body a, then of body b:
+    rotation (3) and translation (3) [rad, m]. The twists themselves stay the same; only the contact
+    point, normal and directions move.
 
     Args:
         collision: collision arrays after the step.
-        w: Room, after `place_contacts`.
+        w: work arrays, after `place_contacts` and `contact_derivatives`. `turns` is written, and
+            `motion` is work.
         c: index of the contact.
-        twists: twists of the bodies, the coordinates (m,) [rad/s, m/s].
+        twists: the coordinates of the bodies (m,) [rad/s, m/s], with body i from w.body_at[i] on.
     """
     contact, motion, directions, turns = collision.contacts[c], w.motion, w.directions[c], w.turns
     motion[:] = 0.0

@@ -37,10 +37,20 @@ def joined(found: list[Corrections]) -> Corrections:
 def find_impulses(
     found: Corrections, J: np.ndarray, compliance: np.ndarray, mass: np.ndarray
 ) -> np.ndarray:
-    """Solve for the impulses l (k,) of the position correction. One-sided rows have l >= 0.
+    """Solve for the impulses l (k,) of the position correction.
 
-    Rows with an impulse reach the intended rate J w + S l, with w = M^-1 J' l. The impulses
-    minimise |C l - y|^2, with C' C = J M^-1 J' + S, where C' y is the intended rate.
+    Rows with an impulse reach their intended rate `found.wanted` = J w + S l, where w = M^-1 J^T l.
+    One-sided rows have l >= 0. The impulses minimise |C l - y|^2, where C^T C = J M^-1 J^T + S and
+    C^T y is the intended rate.
+
+    Args:
+        found: the k rows, of which `wanted` and `two_sided` are read.
+        J: derivatives of the rows' rates with respect to the velocity (k, nv).
+        compliance: diagonal of S (k,).
+        mass: M (nv, nv).
+
+    Returns:
+        The impulses l (k,).
     """
     from scipy.optimize import nnls  # whose import takes longer than that of hrpsim
 

@@ -337,7 +337,12 @@ def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -
 
 
 def turned(measured: np.ndarray, found: np.ndarray):
-    """Return the rotations from measured quaternions (n, 4) to quaternions `found` (n, 4)."""
+    """Return the rotations r = measured^-1 found, in the measured frame, as a SciPy Rotation.
+
+    Args:
+        measured: quaternions x y z w (n, 4).
+        found: quaternions x y z w (n, 4).
+    """
     from scipy.spatial.transform import Rotation
 
     return Rotation.from_quat(measured).inv() * Rotation.from_quat(found)

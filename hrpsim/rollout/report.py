@@ -121,7 +121,12 @@ def csv_of(found: Any) -> str:
 
 
 def figure_of(found: Any, seconds: float) -> Any:
-    """Return a matplotlib figure: the fraction of standing robots, and time series of all runs."""
+    """Return a matplotlib figure: fraction of standing robots over time, and all time series.
+
+    Args:
+        found: the dataset of `rollout`. Only finished runs are drawn.
+        seconds: time between two samples of the time series [s].
+    """
     done = _done(found)
     figure = new_figure(*_FIGURE)
     axes = figure.subplots(2, 2)

@@ -43,10 +43,17 @@ def contact_arrows(contacts: list[Contact], scale: float) -> np.ndarray:
 def contact_arrows_by_link(
     contacts: list[Contact], scale: float
 ) -> dict[tuple[str, str], np.ndarray]:
-    """Return start and tip (k, 2, 3) [m] of the forces' arrows, `scale` [m/N] long, in the world.
+    """Return the arrows of contact forces, by the link on which the force acts.
 
-    The keys are the links on which the forces act, as (entity name, link name). This is the first
-    of the two bodies, or the second if the first is the world.
+    Forces below LEAST_FORCE have no arrow.
+
+    Args:
+        contacts: contacts with forces.
+        scale: length of an arrow per force [m/N].
+
+    Returns:
+        {(entity name, link name): start and tip (k, 2, 3) [m] in the world}. The link is the first
+        of the two bodies, or the second if the first is the world.
     """
     arrows: dict[tuple[str, str], list] = {}
     for contact in contacts:

@@ -166,7 +166,7 @@ def goals_that_do_not_fit():
     negative = goal([HEAD], one, path=[(HEAD, -2.0)])
     return {
         "joint 'nose' does not exist": (Result.INVALID_JOINTS, goal(["nose"], one)),
-        "names a joint twice": (Result.INVALID_JOINTS, goal([HEAD, HEAD], [(1.0, [0.0, 0.0])])),
+        "more than once": (Result.INVALID_JOINTS, goal([HEAD, HEAD], [(1.0, [0.0, 0.0])])),
         "has no gains": (Result.INVALID_JOINTS, goal(["RLEG_BUSH_Z"], one)),
         "names no joint": (Result.INVALID_JOINTS, goal([], [(1.0, [])])),
         "no points": (Result.INVALID_GOAL, goal([HEAD], [])),

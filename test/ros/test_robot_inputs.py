@@ -158,7 +158,7 @@ def test_a_trajectory_starts_at_its_stamp(bench):
 
 BAD_TRAJECTORIES = {
     "joint 'nose' does not exist": trajectory(["nose"], [(1.0, [0.0])]),
-    "names a joint twice": trajectory([HEAD, HEAD], [(1.0, [0.0, 0.0])]),
+    "more than once": trajectory([HEAD, HEAD], [(1.0, [0.0, 0.0])]),
     "has no gains": trajectory(["RLEG_BUSH_Z"], [(1.0, [0.0])]),
     "point 0 has 1 positions for 2 joints": trajectory([HEAD, SHOULDER], [(1.0, [0.0])]),
     "in point 0 are nan": trajectory([HEAD], [(1.0, [math.nan])]),

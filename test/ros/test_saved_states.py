@@ -143,7 +143,7 @@ def test_joints_are_put_where_they_are_to_be(node):
     [
         ({"name": [], "position": []}, "names no joint"),
         ({"name": ["NOSE"], "position": [0.0]}, "NOSE"),
-        ({"name": [ARM, ARM], "position": [0.0, 0.0]}, "twice"),
+        ({"name": [ARM, ARM], "position": [0.0, 0.0]}, "more than once"),
         ({"name": [ARM], "position": [9.0]}, "is not within"),
         ({"name": [ARM], "position": [float("nan")]}, "finite"),
         ({"name": [ARM], "position": [0.0, 1.0]}, "2 values"),

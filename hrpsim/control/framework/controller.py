@@ -219,11 +219,11 @@ def period_of(controller: Controller) -> float:
 
 
 def controlled_joints(model: Model) -> tuple[str, ...]:
-    """Return the joints that a controller measures and commands, in the order of their ids.
+    """Return the names of the joints that a controller measures and commands, by increasing id.
 
-    The description's <ros2_control> lists the joints in this order. Without <ros2_control>, the
-    joints are all joints except the free base and springs without gains (rubber bushes have no
-    encoders).
+    These are the joints of the description's <ros2_control>, in its order. Without <ros2_control>,
+    these are all joints except the free base and springs without gains (rubber bushes have no
+    encoders), in the order of the model.
     """
     require_fit("the model of controlled_joints", model, Model, ModelError)
     if model.command_interfaces:

@@ -91,18 +91,20 @@ def settle_losses(
     time_step: float,
     slides: bool,
 ) -> None:
-    """Linearise the torque about the joint's predicted final velocity v'.
+    """Predict the joint's velocity v' at the end of the step, and linearise the torque T about it.
 
-    Newton's method solves inertia v' = momentum + dt (T(v') - joint friction) on one side of v' =
-    0. If `slides` is set, a moving joint gets no friction row.
+    T(v') is the torque of the gear on the joint. A joint at rest is held by a friction row. For a
+    moving joint, Newton's method solves inertia v' = momentum + dt (T(v') - joint friction), with
+    v' on the side of 0 to which the joint moves.
 
     Args:
         actuator: record of the actuator's constants.
-        step_state: record of the actuator in this step.
+        step_state: record of the actuator in this step. `side`, `centre`, `band` and `joint_end`
+            are written, and the fields that `linearise_losses` writes.
         inertia: inertia that the joint moves [kg m^2 or kg].
         momentum: momentum of the joint without the torque [Nms or Ns].
         time_step: dt [s].
-        slides: whether a moving joint slides without a row.
+        slides: whether a moving joint slides without a friction row. Otherwise it gets one.
     """
     needed, low, high = (
         -momentum / time_step,

@@ -59,9 +59,10 @@ def turn_to_displacement(rows: Records[Row], row_count: int) -> None:
 def bound_displacement(
     rows: Records[Row], island_rows: Indices, island: Island, velocity: Vector
 ) -> None:
-    """Scale down an island's displacement so that no contact point exceeds the speed limit.
+    """Scale down an island's impulses so that no contact point moves faster than a limit.
 
-    The impulses of the rows are scaled as well.
+    The limit is a multiple (_LEVERAGE) of the largest target of the island's rows. Only
+    `impulse` of the rows is changed, not `velocity`.
 
     Args:
         rows: ROW records (row capacity,).

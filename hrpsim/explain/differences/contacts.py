@@ -217,7 +217,15 @@ class FootShapes(Difference):
         ]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Replace the shapes of the links."""
+        """Replace the collision shapes of the links in `values`.
+
+        The new shapes are those of the reference, or the own shapes grown by `values["grown"]` [m].
+
+        Args:
+            subject: the policy in hrpsim, whose robot and world are changed.
+            values: `links`, and `grown` for a guess.
+            there: the reference. Needed without `grown`.
+        """
         robot, links = subject.robot, set(values["links"])
         kept = [shape for shape in robot.shapes if shape.link not in links]
         if "grown" in values:

@@ -184,7 +184,8 @@ def forecast(trial: ForecastSetup, motion: ExcitingMotion) -> Forecast:
     degrees = len(weights) - len(u) - starts.rank
     if degrees < 1:
         raise FitError(
-            "the window has fewer numbers than unknowns in its start state. Lengthen the window"
+            "the motion gives too few measured values for the unknowns (parameters, and the start "
+            "state of each window). Lengthen `window`"
         )
     return _of_information(trial, J, degrees, excess, trouble)
 

@@ -90,11 +90,13 @@ def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ..
 
     Args:
         path: file, or folder of a bag.
-        wanted: from the names of signals to topics, or to mappings with `topic` and optionally
-            `kind`, `of` and `known`. By default the type of the topic determines the kind.
+        wanted: {name of the signal: topic}, or {name: mapping with `topic`}. The mapping may also
+            have `kind`, `of` (the sensor or link, by default the name) and `known` (values of
+            unknowns, as {"delay": 0.002}), as for Signal. By default the topic's type determines
+            the kind, except that for a JointState the name of the signal is the kind.
 
     Raises:
-        BagError: for a file or topic that cannot be read.
+        BagError: for a file or topic that cannot be read, and a topic whose type makes no signal.
         FitError: for messages that make no signal.
     """
     given = {n: {TOPIC: one} if isinstance(one, str) else dict(one) for n, one in wanted.items()}

@@ -52,7 +52,14 @@ class StartTag(NamedTuple):
         return Edit(self.name_end, self.name_end, f" {name}={quoteattr(value)}")
 
     def add(self, text: str, child: str) -> Edit:
-        """Return the edit that adds a child as the first child of the element."""
+        """Return the edit that inserts a child as the first child of this element.
+
+        An empty element (<a/>) becomes <a>child</a>.
+
+        Args:
+            text: the XML text in which this tag was found.
+            child: XML text of the new child.
+        """
         if not self.empty:
             return Edit(self.end, self.end, child)
         slash = text.rindex("/", self.begin, self.end)

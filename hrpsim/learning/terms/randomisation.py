@@ -68,15 +68,19 @@ def randomize_rigid_body_mass(
     operation: str = "scale",
     link_names: Names | None = None,
 ) -> None:
-    """Change masses of links from the description, with inertias in proportion.
+    """Draw the masses of links, as changes of the masses in the description.
+
+    The inertias change in the same proportion.
 
     Args:
         state: state of the worlds.
         worlds: numbers of the worlds (m,).
-        mass_distribution_params: bounds of the draws: a factor, or a mass [kg].
-        operation: "scale", "add" or "abs".
-        link_names: regular expressions of links, with a draw for each link. The default is one
-            factor for the whole robot, which needs the operation "scale".
+        mass_distribution_params: bounds of the draws: of factors with "scale", of masses [kg] with
+            "add" and "abs".
+        operation: "scale" multiplies the described mass by the draw, "add" adds the draw, and
+            "abs" replaces the mass by the draw.
+        link_names: regular expressions of links, with a draw for each link. By default one factor
+            is drawn for the whole robot, which needs the operation "scale".
     """
     if link_names is None:
         require_name("operation without link_names", operation, ("scale",))

@@ -233,8 +233,9 @@ class JointTrajectories(RobotInput):
             if name not in self._gains:
                 text = f"joint {name!r} has no gains, so it cannot follow positions"
                 raise Refusal("INVALID_JOINTS", text)
-        if len(set(names)) != len(names):
-            raise Refusal("INVALID_JOINTS", "the message names a joint twice")
+            if names.count(name) > 1:
+                text = f"the message names joint {name!r} more than once"
+                raise Refusal("INVALID_JOINTS", text)
 
     def _starting_step(self, message: JointTrajectory) -> int:
         stamp = message.header.stamp

@@ -101,8 +101,8 @@ class PlacedJoints(RobotInput):
             require_name("joint", name, robot.joint_names)
             if name in robot.locked:
                 raise WorldError(f"joint {name!r} is locked")
-        if len(set(names)) != len(names):
-            raise WorldError("the message names a joint twice")
+            if names.count(name) > 1:
+                raise WorldError(f"the message names joint {name!r} more than once")
         if len(message.effort):
             raise WorldError("only positions and velocities of joints can be set, not efforts")
         if not len(message.position) and not len(message.velocity):

@@ -131,9 +131,8 @@ class RosScenario(Scenario):
             load_model(model.urdf, model.base)
         except HrpsimError as error:
             raise SweepError(
-                f"robot {scenario.robot!r} cannot run over ROS, because a controller knows only "
-                "the "
-                f"robot's description: {error}"
+                f"robot {scenario.robot!r} cannot run over ROS. A controller gets only the robot's "
+                f"description, which cannot be loaded alone: {error}"
             ) from error
         self._base = model.base
 

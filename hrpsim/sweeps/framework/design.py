@@ -119,8 +119,8 @@ def _normal(given: Mapping) -> Continuous:
     within = _numbers("within", given["within"], 2) if "within" in given else (-math.inf, math.inf)
     if not (b > 0.0 and within[0] < within[1]):
         raise SweepError(
-            "normal: [mean, standard deviation > 0], within: [low, high], "
-            f"got {shown_value(dict(given))}"
+            "normal: needs [mean, standard deviation > 0], and within: needs [low, high] with "
+            f"low < high, got {shown_value(dict(given))}"
         )
     low, high = (0.5 * math.erfc((a - bound) / (b * math.sqrt(2.0))) for bound in within)
     if low == high:

@@ -58,10 +58,13 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s: Scene) -> None:
-    """Move trees back to the start of the step, q_swept, if their drift passes through others.
+    """Undo the drift of trees that it moves through others: s.q becomes s.continuous.q_swept there.
 
-    collision.motions must be the motions of the drift. The kernel changes s.q, and writes
-    `start_force` of bodies and of the step.
+    The drift is the motion to mid-step. All trees that are near or connected to such a tree return
+    to the start of the step as well. collision.motions must hold the motions of the drift.
+
+    The kernel changes s.q, and sets `start_force` of each held body and of the step: forces then
+    act on these bodies at the start of the step.
     """
     search = s.search[0]
     held, bodies = s.continuous.bodies, s.forest.bodies

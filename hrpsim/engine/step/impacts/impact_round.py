@@ -226,7 +226,15 @@ def begin_choice(islands: Islands) -> None:
 
 @inlined_kernel
 def choose(rows: Rows, islands: Islands, number: Index) -> None:
-    """Add the rows of a constraint to the list. Contacts come before other constraints."""
+    """Append a constraint to the list rows.chosen of the round, and restore its impulse bounds.
+
+    Contacts must be added before other constraints.
+
+    Args:
+        rows: `chosen` gets the row, and rows[number] the bounds in impacts[number].
+        islands: their `chosen` counts the entries of the list.
+        number: number of the row. A contact counts with its first row, the normal.
+    """
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
     chosen.end += 1
@@ -290,10 +298,10 @@ def task_of_round(islands: Islands, tolerance: float) -> SolverTask:
 
 @inner_kernel
 def solve_listed(s: Scene, k: Index, tolerance: float) -> int:
-    """Solve the listed rows of island `k` to `tolerance` [m/s].
+    """Solve for the impulses of the listed rows (rows.chosen) of island `k` to `tolerance` [m/s].
 
     Returns:
-        Number of row updates that would have taken about the same time.
+        The work of the solution, as the number of row updates of sweeps that take about as long.
     """
     task = task_of_round(s.islands, tolerance)
     _attempt(_first_attempt(s, k, task), s, k, task)
