@@ -50,6 +50,7 @@ def test_what_made_the_motion_is_found(world, angles):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)  # 100 fits
 def test_intervals_hold_the_truth_in_95_of_100_draws(world, angles):
     """Law: a 95 % interval misses in 5 of 100 draws; 11 or more of 100 have probability 0.01."""
     inside = np.zeros(3)

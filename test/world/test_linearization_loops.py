@@ -141,6 +141,7 @@ def test_a_scene_of_each_family(number):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)  # 300 matrices by differences
 def test_three_hundred_scenes():
     """Law: none is wrong and unnamed, and 8 of 10 are right without a name.
 
