@@ -12,7 +12,7 @@ mujoco = pytest.importorskip("mujoco")
 
 
 @pytest.mark.long
-@pytest.mark.timeout(1800)  # a fit of a walking robot on bushes
+@pytest.mark.timeout(1800)  # a whole fit of a robot on bushes
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_bushes_and_tares_are_found_from_foot_forces(tmp_path):
     """Law: bushes and tares of another simulator's robot are found within 5 %."""
