@@ -32,6 +32,22 @@ def smooth_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) 
     return result
 
 
+def find_actuator_forces(m: Any, data: Any) -> None:
+    """Compute the passive forces and the forces of actuators in a mujoco.MjData, at its state.
+
+    Args:
+        m: a mujoco.MjModel.
+        data: the mujoco.MjData. Its state, `ctrl` and `time` are read, and its forces are written.
+    """
+    mujoco = package()
+    mujoco.mj_kinematics(m, data)
+    mujoco.mj_comPos(m, data)
+    mujoco.mj_tendon(m, data)
+    mujoco.mj_transmission(m, data)
+    mujoco.mj_fwdVelocity(m, data)
+    mujoco.mj_fwdActuation(m, data)
+
+
 def late_inertia(m: Any, gain_inertia: np.ndarray, dampers: np.ndarray) -> np.ndarray:
     """Return the inertia that dampers and gains add in a step (nv,) [kg m^2 or kg].
 

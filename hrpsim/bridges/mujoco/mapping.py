@@ -24,8 +24,7 @@ from hrpsim.bridges.mujoco.sensing import (
     acceleration_sensors,
     delivered_forces,
     force_readings,
-    sensors_of_actuators,
-    unread,
+    readings_of,
 )
 from hrpsim.bridges.mujoco.smooth_steps import Laws, Servos, Starts, is_staged
 from hrpsim.common.errors import HrpsimError, StateError
@@ -211,25 +210,20 @@ class Mapping:
             for body in np.flatnonzero(m.body_mocapid >= 0)
         }
         self._placed = np.full((m.nmocap, 7), np.nan)  # last poses of the mocap bodies
-        shown = [*others.numbers, *(k for robot in robots for k in robot.actuators_read)]
-        hidden = [k for k in others.taken if k not in shown]
-        self._hidden, staged = hidden, is_staged(m)
-        measured = sensors_of_actuators(m, [*others.numbers, *others.taken] if staged else hidden)
-        self._measured = [one for one in measured if staged or not one[2]]
-        self._laws = Laws(m) if hidden or (staged and self._measured) else None
+        shown = [k for robot in robots for k in robot.actuators_read]
+        read = [*others.sensors_read, *(k for robot in robots for k in robot.sensors_read)]
+        staged = is_staged(m)
+        self._readings = readings = readings_of(
+            m, staged, others.numbers, others.taken, shown, read
+        )
+        self._laws = Laws(m) if readings.hidden or (staged and readings.measured) else None
         has_starts = staged and acceleration_sensors(m).size > 0
         self._starts = Starts(m) if has_starts else None
         self.start_change = np.zeros(m.nv)  # of the acceleration, see Starts
-        read = [*others.sensors_read, *(k for robot in robots for k in robot.sensors_read)]
-        read += [at for at, *_ in self._measured]
-        self._off = np.setdiff1d(np.arange(len(m.actuator_gear)), [*shown, *hidden])
-        off = sensors_of_actuators(m, self._off.tolist())
-        self._sensors_off = [at for at, _, is_joint in off if not is_joint]
-        self._unread = unread(m, [*read, *self._sensors_off])
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
             for k in range(m.nsensor)
-            if int(m.sensor_adr[k]) in self._unread
+            if int(m.sensor_adr[k]) in readings.unread
         ]
 
     def late_forces(self, m, acceleration: np.ndarray) -> np.ndarray:
@@ -282,7 +276,7 @@ class Mapping:
             self._others.finish(self._data)
             self._end_as_mujoco()
         if self._laws:
-            self._laws.write(self._data, self._hidden, self._measured)
+            self._laws.write(self._data, self._readings.hidden, self._readings.measured)
 
     def _end_as_mujoco(self) -> None:
         """Let an RK4 step end as MuJoCo's if no constraint acted in the step."""
@@ -339,8 +333,9 @@ class Mapping:
 
     def mark_unread(self) -> None:
         """Write NaN to sensors of forces that hrpsim lacks, and 0 for disabled actuators."""
-        self._data.sensordata[self._unread] = np.nan
-        self._data.sensordata[self._sensors_off] = self._data.actuator_force[self._off] = 0.0
+        data, readings = self._data, self._readings
+        data.sensordata[readings.unread] = np.nan
+        data.sensordata[readings.sensors_off] = data.actuator_force[readings.off] = 0.0
 
 
 def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[int]) -> Mapping:

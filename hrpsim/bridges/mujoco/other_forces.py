@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.bridges.mujoco.actuators import acting_actuators
+from hrpsim.bridges.mujoco.forces import find_actuator_forces
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.sensing import sensors_of_actuators
 from hrpsim.bridges.mujoco.smooth_steps import (
@@ -102,16 +103,10 @@ class OtherForces:
 
     def _evaluate(self, data: Any) -> None:
         """Compute the forces at the state and the inputs of a mujoco.MjData."""
-        mujoco, m, d = package(), self._model, self._data
         for name in ("qpos", "qvel", "act", "ctrl"):
-            getattr(d, name)[:] = getattr(data, name)
-        d.time = data.time
-        mujoco.mj_kinematics(m, d)
-        mujoco.mj_comPos(m, d)
-        mujoco.mj_tendon(m, d)
-        mujoco.mj_transmission(m, d)
-        mujoco.mj_fwdVelocity(m, d)
-        mujoco.mj_fwdActuation(m, d)
+            getattr(self._data, name)[:] = getattr(data, name)
+        self._data.time = data.time
+        find_actuator_forces(self._model, self._data)
 
     def finish(self, data: Any) -> None:
         """Add the effect of the actuators in the step to a mujoco.MjData. Advance their states."""

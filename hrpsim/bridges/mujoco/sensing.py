@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -74,7 +74,7 @@ def acceleration_sensors(m: Any) -> np.ndarray:
     )
 
 
-def unread(m, read: list[int]) -> np.ndarray:
+def _unread(m, read: list[int]) -> np.ndarray:
     """Return the indices in sensordata of sensors of forces that nothing reads.
 
     read: first indices of sensors that hrpsim reads.
@@ -87,6 +87,48 @@ def unread(m, read: list[int]) -> np.ndarray:
         if m.sensor_needstage[k] == package().mjtStage.mjSTAGE_ACC and at not in known:
             found += range(at, at + int(m.sensor_dim[k]))
     return np.array(found, dtype=int)
+
+
+class Readings(NamedTuple):
+    """Actuators and sensors of a model by the source of their values.
+
+    MuJoCo's laws give the forces of the actuators `hidden`, and of the sensors `measured` (see
+    `sensors_of_actuators`). The disabled actuators `off`, and the entries `sensors_off` of
+    sensordata, are 0. The entries `unread` of sensordata have no reading.
+    """
+
+    hidden: list[int]
+    measured: list[tuple[int, int, bool]]
+    off: np.ndarray
+    sensors_off: list[int]
+    unread: np.ndarray
+
+
+def readings_of(  # many parameters: numbers of actuators and sensors by source
+    m,
+    staged: bool,
+    numbers: Sequence[int],
+    taken: Sequence[int],
+    shown: Sequence[int],
+    read: Sequence[int],
+) -> Readings:
+    """Return the sources of the values of a mujoco.MjModel's actuators and sensors.
+
+    Args:
+        m: a mujoco.MjModel.
+        staged: whether the integrator is RK4.
+        numbers: actuators whose forces MuJoCo computes.
+        taken: actuators that act as servos of the world's joints.
+        shown: actuators with a reading from the world.
+        read: first indices in sensordata of sensors with a reading from the world.
+    """
+    hidden = [k for k in taken if k not in shown]
+    measured = sensors_of_actuators(m, [*numbers, *taken] if staged else hidden)
+    measured = [one for one in measured if staged or not one[2]]
+    off = np.setdiff1d(np.arange(len(m.actuator_gear)), [*numbers, *shown, *hidden])
+    sensors_off = [at for at, _, is_joint in sensors_of_actuators(m, off.tolist()) if not is_joint]
+    found = _unread(m, [*read, *(at for at, *_ in measured), *sensors_off])
+    return Readings(hidden, measured, off, sensors_off, found)
 
 
 def force_readings(m, robot: Robot) -> list[tuple]:

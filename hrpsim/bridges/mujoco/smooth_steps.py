@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges.mujoco.forces import late_inertia
+from hrpsim.bridges.mujoco.forces import find_actuator_forces, late_inertia
 from hrpsim.bridges.mujoco.native import package
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
@@ -47,8 +47,10 @@ def has_late_forces(m: Any, alone: np.ndarray, others_act: bool) -> bool:
         others_act: whether forces act that hrpsim's world does not have.
     """
     sorts, kind = package().mjtIntegrator, m.opt.integrator
-    if kind == sorts.mjINT_IMPLICIT or kind == sorts.mjINT_RK4:
-        return bool(kind == sorts.mjINT_IMPLICIT)
+    if kind == sorts.mjINT_RK4:
+        return False
+    if kind == sorts.mjINT_IMPLICIT:
+        return True
     if kind == sorts.mjINT_IMPLICITFAST:
         return others_act
     polynomials = [np.any(getattr(m, f"{of}_dampingpoly", 0.0)) for of in ("dof", "actuator")]
@@ -129,14 +131,8 @@ class Laws(SmoothSteps):
 
     def compute(self, data: Any) -> None:
         """Compute the forces for the step from a mujoco.MjData."""
-        mujoco, m, d = package(), self._model, self._data
         self._begin(data)
-        mujoco.mj_kinematics(m, d)
-        mujoco.mj_comPos(m, d)
-        mujoco.mj_tendon(m, d)
-        mujoco.mj_transmission(m, d)
-        mujoco.mj_fwdVelocity(m, d)
-        mujoco.mj_fwdActuation(m, d)
+        find_actuator_forces(self._model, self._data)
 
     def write(self, data: Any, numbers: list[int], sensors: list[tuple[int, int, bool]]) -> None:
         """Write the forces of actuators and of their sensors to a mujoco.MjData.
