@@ -14,8 +14,8 @@ and the world,
 - u: relative velocity of the bodies at the contact.
 - c: acceleration of free rotation of a body. h: time step.
 
-In the first step of a contact, dr is the expected change h (omega x r). The rotation of a round
-shape about its own axis does not move the contact point, and is left out of dr.
+In the first step of a contact, dr is the expected change h (omega x r + f). f is the velocity at
+which the contact point moves over a round shape (engine.constraints.round_points).
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from hrpsim.engine.compile.kernel_types import (
     Vector,
 )
 from hrpsim.engine.constraints.contact_bending import ALL, CLOSES, ROUNDING
+from hrpsim.engine.constraints.round_points import path_slopes
 from hrpsim.engine.dynamics.spin import TURNING
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import (
@@ -204,6 +205,7 @@ def _add_motions(
 
 _free_products = prepared(free_products)
 _link_motions = prepared(link_motions)
+_path_slopes = prepared(path_slopes)
 
 
 def bends_of(step: TakenStep) -> Bends:
@@ -267,7 +269,8 @@ class _Side(NamedTuple):
     by_state: np.ndarray | None  # (2 nv, 12) of a link's twist and velocity product
     root: int  # first dof of the displacement of a floating robot, -1 for none
     begins: bool  # whether `moved` is the one expected
-    round_share: np.ndarray  # (3, 3) of omega, that turns the shape about its own axis
+    slopes: np.ndarray  # (12, 3) derivatives of f by omega, normal, axis and radius
+    axis: np.ndarray  # (3,) of the shape
     center: np.ndarray  # (3,) of the shape, from the body's origin [m]
 
     def change(self, h: float) -> np.ndarray:
@@ -279,24 +282,27 @@ class _Side(NamedTuple):
         along = self.path + np.cross(self.product, self.arm)
         return 0.5 * (np.cross(self.omega, moved) + h * along)
 
-    def change_of_move(
-        self, h: float, shift: np.ndarray, turn: np.ndarray, rate: np.ndarray
-    ) -> np.ndarray:
-        """Return the change of `moved` if `arm` changes by `shift`, and omega by `rate`.
+    def change_of_path(self, normal: np.ndarray, turn: np.ndarray, radius: np.ndarray) -> Any:
+        """Return the change of f (3,) if the normal changes by `normal`.
 
-        The body turns by `turn` (3,) [rad], which turns the axis of a round shape.
+        turn: turn of the shape's axis (3,) [rad].
+        radius: change of the arm from the shape's centre to the contact point (3,) [m].
         """
+        by_normal, by_axis, by_radius = self.slopes[3:6], self.slopes[6:9], self.slopes[9:]
+        turned = np.cross(turn, self.axis)
+        return self.sign * normal @ by_normal + turned @ by_axis + radius @ by_radius
+
+    def change_of_move(
+        self, h: float, shift: np.ndarray, rate: np.ndarray, path: np.ndarray
+    ) -> np.ndarray:
+        """Return the change of `moved`. `arm` changes by `shift`, omega by `rate`, f by `path`."""
         if not self.begins:
             return shift
-        P, w, radius = self.round_share, self.omega, self.arm - self.center
-        turned = np.cross(turn, P, axisb=0, axisc=0)  # a a' becomes da a' + a da'
-        own = np.cross((turned + turned.T) @ w + P @ rate, radius)
-        own += np.cross(P @ w, shift - np.cross(turn, self.center))
-        return h * (np.cross(rate, self.arm) + np.cross(w, shift) - own)
+        return h * (np.cross(rate, self.arm) + np.cross(self.omega, shift) + path)
 
-    def change_by_shift(self, h: float, shift: np.ndarray, turn: np.ndarray) -> np.ndarray:
-        """Return the derivative of `change` by a shift of `arm` and a turn of the body (3,)."""
-        moved = self.change_of_move(h, shift, turn, np.zeros(3))
+    def change_by_shift(self, h: float, shift: np.ndarray, path: np.ndarray) -> np.ndarray:
+        """Return the change of `change` if `arm` changes by `shift`, and f by `path`."""
+        moved = self.change_of_move(h, shift, np.zeros(3), path)
         return 0.5 * (np.cross(self.omega, moved) + h * np.cross(self.product, shift))
 
 
@@ -323,7 +329,7 @@ def _free_side(
         by_turn=products[:, 4:],
         by_state=None,
         root=-1,
-        **_shape(step, contact, name, poses),
+        **_shape(step, contact, end, w.middle_velocity[k : k + 3], poses),
     )
 
 
@@ -353,26 +359,30 @@ def _link_side(
         by_turn=none,
         by_state=motions[1:],
         root=k,
-        **_shape(step, contact, name, poses),
+        **_shape(step, contact, end, twist[:3], poses),
     )
 
 
-def _shape(step: TakenStep, contact: np.void, name: str, poses: np.ndarray) -> dict[str, Any]:
-    """Return the fields `begins`, `round_share` and `center` of a `_Side`.
+def _shape(
+    step: TakenStep, contact: np.void, end: int, omega: np.ndarray, poses: np.ndarray
+) -> dict[str, Any]:
+    """Return the fields `begins`, `slopes`, `axis` and `center` of a `_Side`.
 
     poses: KINEMATICS records of the bodies (n,) in mid-step.
     """
-    share = np.zeros((3, 3))
+    name = "ab"[end]
     shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
-    here = poses[contact[f"body_{name}"]]
-    if shape["kind"] == SPHERE:
-        share = np.eye(3)
-    elif shape["kind"] in (CAPSULE, CYLINDER):
-        axis = here["R"] @ shape["placement_R"][:, 2]
-        share = np.outer(axis, axis)
+    here, slopes = poses[contact[f"body_{name}"]], np.zeros((12, 3))
+    center, axis = (
+        here["p"] + here["R"] @ shape["placement_p"],
+        here["R"] @ shape["placement_R"][:, 2],
+    )
     begins = contact["is_new"] or np.linalg.norm(contact["bend_before"]) < ROUNDING
-    center = here["p"] + here["R"] @ shape["placement_p"]
-    return {"begins": bool(begins), "round_share": share, "center": center}
+    if begins and shape["kind"] in (SPHERE, CAPSULE, CYLINDER):
+        normal, radius = (1.0 - 2.0 * end) * contact["normal"], contact[f"point_{name}"] - center
+        kind, size = int(shape["kind"]), float(shape["size"][0])
+        _path_slopes(kind, size, omega.copy(), normal, axis, radius, slopes)
+    return {"begins": bool(begins), "slopes": slopes, "axis": axis, "center": center}
 
 
 def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
@@ -384,10 +394,10 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
     for axis, one in itertools.product(range(6), sides):
         e, unit, sign = 6 * one.end + axis, np.eye(3)[axis % 3], one.sign
         point, normal = geometry[one.end, :3, axis], geometry[one.end, 3:6, axis]
-        dV, du = _changes_of_sides(sides, one, axis, point, h)
+        dV, du = _changes_of_sides(sides, one, axis, point, normal, h)
         if axis < 3:
             dV += 0.5 * sign * h * np.cross(one.by_turn @ unit, one.arm)
-            twist, by_speed = _twist_of_turn(one, unit, h), sign * np.cross(unit, one.arm)
+            twist, by_speed = _twist_of_turn(one, axis, h), sign * np.cross(unit, one.arm)
         else:
             along = one.begins and one.by_state is not None
             twist, by_speed = h * np.cross(one.omega, unit) if along else none, sign * unit
@@ -399,8 +409,8 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
     _add_links(step, c, sides, found)
 
 
-def _changes_of_sides(
-    sides: list[_Side], moved: _Side, axis: int, point: np.ndarray, h: float
+def _changes_of_sides(  # many parameters: the motion of one body, and the contact
+    sides: list[_Side], moved: _Side, axis: int, point: np.ndarray, normal: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the changes of V and u (3,) if one body moves along or turns about an axis.
 
@@ -409,26 +419,29 @@ def _changes_of_sides(
         moved: the body that moves or turns.
         axis: 0 to 2 for a turn, 3 to 5 for a displacement.
         point: change of the contact point (3,).
+        normal: change of the normal (3,).
         h: time step [s].
     """
     unit, none = np.eye(3)[axis % 3], np.zeros(3)
     dV, du = np.zeros(3), np.zeros(3)
     for side in sides:
-        carried = side is moved and axis >= 3 and moved.by_state is None
-        shift = point - unit if carried else point
         turn = unit if side is moved and axis < 3 else none
-        dV += side.sign * side.change_by_shift(h, shift, turn)
+        displaced = unit if side is moved and axis >= 3 else none
+        shift = point - displaced if side.by_state is None else point
+        path = side.change_of_path(normal, turn, point - displaced - np.cross(turn, side.center))
+        dV += side.sign * side.change_by_shift(h, shift, path)
         du += side.sign * np.cross(side.omega, shift)
     return dV, du
 
 
-def _twist_of_turn(one: _Side, unit: np.ndarray, h: float) -> np.ndarray:
-    """Return twice the derivative of a body's term of V by angular velocity along `unit` (3,)."""
+def _twist_of_turn(one: _Side, axis: int, h: float) -> np.ndarray:
+    """Return twice the derivative of a body's term of V by angular velocity about an axis (3,)."""
+    unit = np.eye(3)[axis]
     twist = np.cross(unit, one.moved + h * one.origin_speed)
     twist += h * np.cross(one.by_rate @ unit, one.arm)
     if one.begins:
-        none = np.zeros(3)
-        twist += np.cross(one.omega, one.change_of_move(h, none, none, unit))
+        move = one.change_of_move(h, np.zeros(3), unit, one.slopes[axis])
+        twist += np.cross(one.omega, move)
     return twist
 
 

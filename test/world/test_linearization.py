@@ -360,13 +360,22 @@ def test_inputs_of_joints(kind, field):
 
 
 @pytest.mark.parametrize("steps", [0, 1, 3, 5])
-@pytest.mark.parametrize("shape", [Cylinder(0.1, 0.3), Capsule(0.1, 0.3)])
-def test_what_rolls_and_rocks(shape, steps):
-    """Law: A of a cylinder and a capsule that turn while they roll, from their first contact on."""
+@pytest.mark.parametrize(
+    "shape, tilt, height",
+    [
+        (Cylinder(0.1, 0.3), np.pi / 2, 0.1),
+        (Capsule(0.1, 0.3), np.pi / 2, 0.1),
+        (Cylinder(0.1, 0.02), 1.0, 0.1 * np.sin(1.0) + 0.01 * np.cos(1.0)),
+        (Sphere(0.1), 0.0, 0.1),
+    ],
+    ids=["roller", "capsule", "coin", "ball"],
+)
+def test_what_rolls_and_rocks(shape, tilt, height, steps):
+    """Law: A of round shapes that turn while they roll, from their first contact on."""
     world = on_floor()
     world.set_friction("default", "default", 0.8)
-    turn = Rotation.from_euler("z", 0.3) * Rotation.from_euler("x", 90, degrees=True)
-    at = (0, 0, 0.1 - SLOP / 2)
+    turn = Rotation.from_euler("z", 0.3) * Rotation.from_euler("x", tilt)
+    at = (0, 0, height - SLOP / 2)
     body = world.add_body(shape, 1.0, position=at, orientation=turn.as_quat())
     body.velocity, body.angular_velocity = (0.5, 0.2, 0), (-2.0, 5.0, 0.4)
     world.step(steps)

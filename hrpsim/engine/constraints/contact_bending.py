@@ -18,9 +18,9 @@ stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert 
 dr/dt and dn/dt are differences from the same contact in the last step, so that any shapes may
 touch, including rolling shapes. If the change in the last step was very different, the contact
 point has jumped. The rows are then not changed. When a contact begins, or its bodies begin to turn,
-the point is assumed to be fixed to the body. Rotation of a round shape about its own axis does not
-move the point. In rk4 the point stays the lowest point of a round shape (round_points). The rows
-are not changed if a contact begins with an impact, because the impact changes the motion.
+the point is assumed to be fixed to the body. Under a round shape, the point is assumed to stay the
+lowest point of the shape (round_points). The rows are not changed if a contact begins with an
+impact, because the impact changes the motion.
 
 In sliding friction, this change only affects the direction of the force.
 
@@ -56,8 +56,7 @@ from hrpsim.engine.constraints.rows import row_velocity
 from hrpsim.engine.constraints.solver_table import PENALTY
 from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.kinematics.forest import Forest
-from hrpsim.engine.spatial.vector import matrix_times, placed_point, point_velocity
-from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
+from hrpsim.engine.spatial.vector import point_velocity
 from hrpsim.model.system import FREE
 
 # Turns in a step from which a body counts as turning, and after the rows' place up to which [rad].
@@ -220,24 +219,10 @@ def _expect_move(
     if body < 0:
         return
     link, geometry, dt = s.kinematics[body], s.collision.shapes[shape], s.settings[0].time_step
-    R, w = link.R, link.v
-    x, y, z = point_velocity(w, arm[0], arm[1], arm[2])
+    x, y, z = point_velocity(link.v, arm[0], arm[1], arm[2])
     ox, oy, oz = _origin_velocity(s.forest, s.kinematics, body)
-    x, y, z = x - ox, y - oy, z - oz
-    kind = geometry.kind
-    if s.settings[0].staged:
-        px, py, pz = arm_rate(geometry, link, arm, contact.normal, sign)
-        x, y, z = x + px, y + py, z + pz
-    elif kind == SPHERE or kind == CAPSULE or kind == CYLINDER:
-        px, py, pz = placed_point(R, link.p, geometry.placement_p)
-        px, py, pz = arm[0] - px, arm[1] - py, arm[2] - pz
-        ax, ay, az = w[0], w[1], w[2]
-        if kind != SPHERE:
-            axis = geometry.placement_R
-            ax, ay, az = matrix_times(R, axis[0, 2], axis[1, 2], axis[2, 2])
-            rate = ax * w[0] + ay * w[1] + az * w[2]
-            ax, ay, az = rate * ax, rate * ay, rate * az
-        x, y, z = x - (ay * pz - az * py), y - (az * px - ax * pz), z - (ax * py - ay * px)
+    px, py, pz = arm_rate(geometry, link, arm, contact.normal, sign)
+    x, y, z = x - ox + px, y - oy + py, z - oz + pz
     moved_out[0], moved_out[1], moved_out[2] = dt * x, dt * y, dt * z
 
 
