@@ -136,6 +136,14 @@ def lay_axes(m: SolidPair) -> None:
             a.R[i, j] = rows[i, 0] * R[0, j] + rows[i, 1] * R[1, j] + rows[i, 2] * R[2, j]
 
 
+@inlined_kernel
+def reach_across(m: SolidPair) -> float:
+    """Return the largest distance, perpendicular to the axis, of features with contacts [m]."""
+    # points at a distance of m.farthest are m.apart or more along the axis
+    across = math.sqrt(max(m.farthest * m.farthest - max(m.apart, 0.0) ** 2, 0.0))
+    return max(across, m.deepest) + m.aside
+
+
 @inner_kernel
 def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
     """List the triangles of a solid that the other solid may reach, and write their bounding box.
@@ -144,14 +152,11 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
         Whether the triangles fit into the list. The box is written in any case.
     """
     own, other, stack = m.facing[side], m.facing[1 - side], m.stack
-    # points at a distance of m.farthest are m.apart or more along the axis
-    across = math.sqrt(max(m.farthest * m.farthest - max(m.apart, 0.0) ** 2, 0.0))
-    reach = max(across, m.deepest) + m.aside
+    reach = reach_across(m)
     x, y, z, offset = own.R[2, 0], own.R[2, 1], own.R[2, 2], own.t[2]
     # a reaches down into the slab, and b up
     sign = 1.0 if side == 0 else -1.0
     bound = m.highest + m.margin if side == 0 else m.margin - m.highest - m.apart
-    lowest = m.highest + m.apart if side == 0 else -m.highest
     own.triangle_count = 0
     ox, oy, oz = -sign * x, -sign * y, -sign * z  # the own normal of a contact along the axis
     own.low[:], own.high[:] = math.inf, -math.inf
@@ -165,19 +170,18 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
         nearest -= abs(x) * h[0] + abs(y) * h[1] + abs(z) * h[2]
         if nearest > bound or turns_away(node, ox, oy, oz, m.cap):
             continue
-        if _is_out_of_reach(m, own, node, other, nearest - lowest, reach):
+        if _is_out_of_reach(own, node, other, reach):
             continue
         if node.child >= 0:
             stack[waiting], stack[waiting + 1] = node.child, node.child + 1
             waiting += 2
             continue
         vertices = polyhedra.triangles[node.triangle].vertices
-        nearest, is_flat = math.inf, False
+        nearest = math.inf
         for k in range(3):
             p = polyhedra.vertices[vertices[k]].position
             nearest = min(nearest, sign * (offset + x * p[0] + y * p[1] + z * p[2]))
-            is_flat |= _least_climb(m, own, node, p) <= m.rise
-        if nearest > bound or not is_flat:
+        if nearest > bound:
             continue
         if own.triangle_count < TRIANGLE_ROOM:
             own.triangles[own.triangle_count] = node.triangle
@@ -187,51 +191,16 @@ def _list_triangles(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
 
 
 @inlined_kernel
-def _is_out_of_reach(
-    m: SolidPair, own: Facing, node: SolidNode, other: Facing, height: float, reach: float
-) -> bool:
-    """Return whether the surface in a node has no contacts, by its position perpendicular to n.
-
-    The surface is more than `reach` [m] beside the box of the other solid. Or, in dense solids, the
-    surface is higher or steeper than contacts at this distance from the reference point can be.
-
-    height: lower bound of the height of the surface over the lowest point of its solid [m].
-    """
+def _is_out_of_reach(own: Facing, node: SolidNode, other: Facing, reach: float) -> bool:
+    """Return whether a node's surface is more than `reach` [m] beside the other solid's box."""
     c, h = node.skin_center, node.skin_half
-    x, y = _place(own, c, 0), _place(own, c, 1)
+    x, y = place_in_axes(own, c, 0), place_in_axes(own, c, 1)
     across = abs(own.R[0, 0]) * h[0] + abs(own.R[0, 1]) * h[1] + abs(own.R[0, 2]) * h[2]
     along = abs(own.R[1, 0]) * h[0] + abs(own.R[1, 1]) * h[1] + abs(own.R[1, 2]) * h[2]
     s, t = other.low, other.high
     if x - across > t[0] + reach or x + across < s[0] - reach:
         return True
-    if y - along > t[1] + reach or y + along < s[1] - reach:
-        return True
-    if m.rise == math.inf:
-        return False
-    most = _largest_rise(m, x - across, y - along, x + across, y + along)
-    x, y = x - m.middle[0], y - m.middle[1]
-    if height > most:
-        return True
-    climb = -m.cap * (across + along)  # of a tangent plane on the way from the place to the surface
-    for i in range(3):
-        way = own.R[0, i] * x + own.R[1, i] * y
-        climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
-    return climb > most
-
-
-@inlined_kernel
-def _least_climb(m: SolidPair, own: Facing, node: SolidNode, p: Vec3) -> float:
-    """Return the rise of tangent planes from the reference point to a corner of a triangle [m].
-
-    The result is the smallest rise for the normals in the leaf, minus the rise that m.spread
-    allows.
-    """
-    x, y = _place(own, p, 0) - m.middle[0], _place(own, p, 1) - m.middle[1]
-    climb = -m.spread * math.sqrt(x * x + y * y)
-    for i in range(3):
-        way = own.R[0, i] * x + own.R[1, i] * y
-        climb += min(node.least_normal[i] * way, node.most_normal[i] * way)
-    return climb
+    return y - along > t[1] + reach or y + along < s[1] - reach
 
 
 @inlined_kernel
@@ -260,18 +229,18 @@ def _grow_box(polyhedra: Polyhedra, own: Facing, vertices: Indices) -> None:
     for k in range(3):
         p = polyhedra.vertices[vertices[k]].position
         for r in range(3):
-            along = _place(own, p, r)
+            along = place_in_axes(own, p, r)
             own.low[r], own.high[r] = min(own.low[r], along), max(own.high[r], along)
 
 
 @inlined_kernel
-def _place(own: Facing, p: Vec3, r: int) -> float:
+def place_in_axes(own: Facing, p: Vec3, r: int) -> float:
     """Return coordinate r, in the frame of the axis, of a solid's point p (3,) [m]."""
     return own.t[r] + own.R[r, 0] * p[0] + own.R[r, 1] * p[1] + own.R[r, 2] * p[2]
 
 
 @inlined_kernel
-def _turned(own: Facing, d: Vec3, r: int) -> float:
+def turned_to_axes(own: Facing, d: Vec3, r: int) -> float:
     """Return component r, in the frame of the axis, of a solid's direction d (3,)."""
     return own.R[r, 0] * d[0] + own.R[r, 1] * d[1] + own.R[r, 2] * d[2]
 
@@ -321,12 +290,12 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
         if triangle.is_face:
             if own.face_count == FACE_ROOM:
                 return False
-            _list_face(polyhedra, m, own, number, other)
+            list_face(polyhedra, m, own, number, other)
         for k in range(3):
             if triangle.owned & (8 << k):
                 if own.edge_count == EDGE_ROOM:
                     return False
-                _list_edge(polyhedra, m, own, triangle.edges[k], other, reach)
+                list_edge(polyhedra, m, own, triangle.edges[k], other, reach)
             if triangle.owned & (1 << k):
                 if own.vertex_count == VERTEX_ROOM:
                     return False
@@ -334,16 +303,16 @@ def _list_features(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
                 found.vertex = triangle.vertices[k]
                 for r in range(3):
                     p = polyhedra.vertices[found.vertex].position
-                    found.place[r] = _place(own, p, r)
+                    found.place[r] = place_in_axes(own, p, r)
                 if is_in_box(found.place, other, reach):
                     own.vertex_count += 1
-    _bound_blocks(own.faces, own.face_count, own.face_blocks)
-    _bound_blocks(own.edges, own.edge_count, own.edge_blocks)
+    bound_blocks(own.faces, own.face_count, own.face_blocks)
+    bound_blocks(own.edges, own.edge_count, own.edge_blocks)
     return True
 
 
 @inner_kernel
-def _bound_blocks(
+def bound_blocks(
     boxes: Records[FacingFace] | Records[FacingEdge], count: int, blocks_out: Records[FacingBlock]
 ) -> None:
     """Write the box of each block of listed features."""
@@ -364,24 +333,24 @@ def block_count(count: int) -> int:
 
 
 @inner_kernel
-def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing) -> None:
+def list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing) -> None:
     """Add a face to the list of its solid, if points of the other solid may touch the face."""
     face, found = polyhedra.triangles[number], own.faces[own.face_count]
     found.triangle = number
     low, high, is_flat = found.low, found.high, False
     low[:], high[:] = math.inf, -math.inf
-    nx, ny = _turned(own, face.normal, 0), _turned(own, face.normal, 1)
+    nx, ny = turned_to_axes(own, face.normal, 0), turned_to_axes(own, face.normal, 1)
     for k in range(3):
         p = polyhedra.vertices[face.vertices[k]].position
         for r in range(3):
-            along = _place(own, p, r)
+            along = place_in_axes(own, p, r)
             low[r], high[r] = min(low[r], along), max(high[r], along)
-        is_flat |= _rises_little(m, nx, ny, _place(own, p, 0), _place(own, p, 1))
+        is_flat |= rises_little(m, nx, ny, place_in_axes(own, p, 0), place_in_axes(own, p, 1))
     if not is_flat:
         return
     farthest = farthest_within(m, low, high)
     for r in range(3):
-        normal = _turned(own, face.normal, r)
+        normal = turned_to_axes(own, face.normal, r)
         up, down = farthest * normal, -m.deepest * normal
         low[r] += min(up, down) - m.aside
         high[r] += max(up, down) + m.aside
@@ -390,33 +359,33 @@ def _list_face(polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, oth
 
 
 @inner_kernel
-def _list_edge(
+def list_edge(
     polyhedra: Polyhedra, m: SolidPair, own: Facing, number: int, other: Facing, reach: float
 ) -> None:
     """Add an edge to the list of its solid, if the box of the other solid is within `reach` [m]."""
     edge, found = polyhedra.edges[number], own.edges[own.edge_count]
     found.edge = number
     for r in range(3):
-        start = _place(own, edge.start, r)
-        found.direction[r] = _turned(own, edge.direction, r)
+        start = place_in_axes(own, edge.start, r)
+        found.direction[r] = turned_to_axes(own, edge.direction, r)
         end = start + edge.length * found.direction[r]
         found.low[r], found.high[r] = min(start, end), max(start, end)
     if not boxes_meet(found, other, reach):
         return
-    x, y = _place(own, edge.start, 0), _place(own, edge.start, 1)
+    x, y = place_in_axes(own, edge.start, 0), place_in_axes(own, edge.start, 1)
     end_x, end_y = x + edge.length * found.direction[0], y + edge.length * found.direction[1]
     is_flat = False
     for k in range(2):
         for r in range(3):
-            found.normals[k, r] = _turned(own, edge.normals[k], r)
+            found.normals[k, r] = turned_to_axes(own, edge.normals[k], r)
         nx, ny = found.normals[k, 0], found.normals[k, 1]
-        is_flat |= _rises_little(m, nx, ny, x, y) or _rises_little(m, nx, ny, end_x, end_y)
+        is_flat |= rises_little(m, nx, ny, x, y) or rises_little(m, nx, ny, end_x, end_y)
     if is_flat:
         own.edge_count += 1
 
 
 @inlined_kernel
-def _rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> bool:
+def rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> bool:
     """Return whether a face with this normal may have contacts at x, y perpendicular to the axis.
 
     The rise of the face's plane from the reference point, minus the largest rise of contacts, is a

@@ -12,6 +12,8 @@ of their shortest separation, depend on the solids as a whole. Contacts along th
 contacts that are less deep than the solids (mesh.deep_contacts).
 """
 
+import math
+
 import numpy as np
 
 from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
@@ -20,6 +22,7 @@ from hrpsim.engine.collision.mesh.deep_contacts import mend_deep_overlap
 from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
 from hrpsim.engine.collision.mesh.facing_contacts import meet_facing_features
 from hrpsim.engine.collision.mesh.facing_features import list_facing_features
+from hrpsim.engine.collision.mesh.features_around import list_features_around
 from hrpsim.engine.collision.mesh.hidden_sides import take_out_hidden
 from hrpsim.engine.collision.mesh.separating_axis import (
     ASIDE,
@@ -150,9 +153,11 @@ def _meet_solids(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candida
     """
     near = m.near + m.rounding[0] + m.rounding[1]
     has_axis = m.separation.known != 0
-    if has_axis and list_facing_features(polyhedra, m):
-        meet_facing_features(polyhedra, m, candidates)
-        return
+    if has_axis:
+        is_known = m.rise < math.inf
+        if list_features_around(polyhedra, m) if is_known else list_facing_features(polyhedra, m):
+            meet_facing_features(polyhedra, m, candidates)
+            return
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
     stack[0, 1] = polyhedra.solids[m.solid[1]].root

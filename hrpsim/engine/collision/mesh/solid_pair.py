@@ -13,6 +13,7 @@ import numpy as np
 
 from hrpsim.engine.collision.mesh.expanding_polytope import POLYTOPE
 from hrpsim.engine.collision.mesh.facing_features import FACING
+from hrpsim.engine.collision.mesh.features_around import SEEN_ROOM
 from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, MAX_POINTS
 from hrpsim.engine.collision.solids.polyhedra import EDGE, Polyhedra
 from hrpsim.engine.collision.solids.tree_queries import STACK_DEPTH, first_hit
@@ -111,6 +112,9 @@ SOLID_PAIR = np.dtype(
         ("chosen", CHOSEN, (MAX_POINTS,)),
         ("chosen_count", "i8"),
         ("facing", FACING, (2,)),  # features of both solids that may touch
+        ("search", "i8"),  # number of searches so far,
+        ("seen_count", "i8"),  # how much the present one has come to,
+        ("seen", "i8", (SEEN_ROOM,)),  # and to what, each by the number of its search too
     ]
 )
 

@@ -67,9 +67,11 @@ def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
     faces_out["beyond"] = np.take_along_axis(
         edges["normals"][edge_of], across[:, :, None, None], axis=2
     )[:, :, 0, :]
+    faces_out["beside"] = np.take_along_axis(faces[edge_of], across[:, :, None], axis=2)[:, :, 0]
     faces_out["facet"] = _facets(faces[bend == FLAT], len(t))
 
     points, spokes, sharp = _spokes(p, normals, ends, faces, bend)
+    points["is_sharp"] = sharp
     _own_features(faces_out, sharp, bend == CONVEX)
     _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp)
 
@@ -108,7 +110,7 @@ def core(points: np.ndarray, rounding: float) -> Polyhedra:
     spokes = np.zeros(2 * (len(p) - 1), dtype=SPOKE)
     edges = np.zeros(1, dtype=EDGE)
     triangle = np.zeros(1, dtype=TRIANGLE)
-    triangle["owned"] = 0b001
+    triangle["owned"], triangle["beside"] = 0b001, -1
     if len(p) == 2:
         edges["length"] = np.linalg.norm(p[1] - p[0])
         edges["start"], edges["direction"] = p[0], (p[1] - p[0]) / edges["length"]

@@ -25,6 +25,7 @@ VERTEX = np.dtype(
         ("number", "i8"),  # in the solid, part of a contact's name; as of edges and triangles
         ("first_spoke", "i8"),
         ("last_spoke", "i8"),  # one past
+        ("is_sharp", "i8"),  # whether it is a feature; not of a height field
     ]
 )
 
@@ -56,6 +57,7 @@ TRIANGLE = np.dtype(
         ("outward", "f8", (3, 3)),  # unit vectors in the plane, across each edge
         ("bend", "i8", (3,)),  # CONVEX, FLAT or CONCAVE, at each edge
         ("beyond", "f8", (3, 3)),  # normals of the triangles beyond the edges
+        ("beside", "i8", (3,)),  # these triangles, -1 for none; not of a height field
         ("facet", "i8"),  # the same for triangles that continue each other flatly
         ("depth", "f8"),  # how deep a vertex may be inside, half the thickness [m]
         ("is_face", "i8"),  # 0: only carries a point or a segment
@@ -229,6 +231,8 @@ def shift(part: Polyhedra, first: dict[str, int]) -> None:
     part.spokes["to"] += np.where(part.spokes["to"] >= 0, first["vertices"], 0)
     part.triangles["vertices"] += first["vertices"]
     part.triangles["edges"] += first["edges"]
+    beside = part.triangles["beside"]
+    beside += np.where(beside >= 0, first["triangles"], 0)
     child = part.nodes["child"]
     part.nodes["triangle"] += np.where(child == LEAF, first["triangles"], 0)
     child += np.where(child >= 0, first["nodes"], np.where(child <= TILE, -first["grids"], 0))
