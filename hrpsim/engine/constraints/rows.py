@@ -32,7 +32,9 @@ from hrpsim.engine.spatial.simd import LANES, broadcast, load, plus, plus_times,
 
 DAMPING_STEPS = 2.0  # default damping time, in time steps
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
-VELOCITY_LIMIT, CONNECTION, DRIVE, TENDON, SPIN, ROLLING = range(MOTOR + 1, MOTOR + 7)
+VELOCITY_LIMIT, CONNECTION, DRIVE, TENDON = range(MOTOR + 1, MOTOR + 5)
+# Of contacts: against spin, against rolling along one axis, one of two successive rows at rest.
+SPIN, ROLLING, AT_REST = range(TENDON + 1, TENDON + 4)
 # What rows are solved for: velocities, or the displacement rates of a position correction.
 VELOCITY, DISPLACEMENT = range(2)
 # Share of the largest inverse mass at a constraint body below which one is rounding.
@@ -126,7 +128,7 @@ def is_one_sided(row: Row) -> bool:
 @inlined_kernel
 def is_of_contact(row: Row) -> bool:
     """Return whether the source of a row is a contact."""
-    return row.kind == CONTACT_ROW or row.kind == SPIN or row.kind == ROLLING
+    return row.kind == CONTACT_ROW or row.kind > TENDON
 
 
 @inlined_kernel

@@ -9,7 +9,8 @@ bounds and the bound of sliding friction are separate. A moment acts against the
 relative to body b.
 
 A rolling body that the bound cannot stop within the step has rolling friction against its rotation
-only. Otherwise two rows hold the body, and their moments lie in a disk.
+only. Otherwise two rows hold the body, and their moments lie in a disk. If the body begins to roll,
+the moment keeps the direction in which it reached the edge of the disk.
 
 The bounds depend on the normal impulses. `step.rows.turning_friction` adapts them to a solution.
 """
@@ -21,6 +22,7 @@ from hrpsim.engine.compile.kernel_types import Contact, Index, MaterialPair, Row
 from hrpsim.engine.constraints.contact_history import last_contact
 from hrpsim.engine.constraints.contact_rows import contact_directions
 from hrpsim.engine.constraints.rows import (
+    AT_REST,
     ROLLING,
     SPIN,
     attach_constraint_body,
@@ -84,6 +86,7 @@ def _write_rolling(s: Scene, c: Index, coefficient: float, number: Index, used: 
     """Write the two rows against rolling of contact c. Return the entries of `response` in use."""
     directions, velocity, first = s.work.directions, s.constrained.velocity, used
     along, across = s.rows.rows[number], s.rows.rows[number + 1]
+    along.kind = across.kind = AT_REST
     along.friction = across.friction = coefficient
     used = _attach(s, c, directions[1], along, first)
     used = _attach(s, c, directions[2], across, used)
@@ -96,8 +99,7 @@ def _write_rolling(s: Scene, c: Index, coefficient: float, number: Index, used: 
             directions[1, r], directions[2, r] = x * one + y * two, x * two - y * one
         used = _attach(s, c, directions[1], along, first)
         used = _attach(s, c, directions[2], across, used)
-        across.friction = 0.0
-    along.kind = across.kind = ROLLING
+        along.kind, across.kind, across.friction = ROLLING, ROLLING, 0.0
     _start(s, c, directions[1], along)
     _start(s, c, directions[2], across)
     return used

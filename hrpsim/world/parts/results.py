@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hrpsim.engine.constraints.joint_rows import ROW_NAMES
-from hrpsim.engine.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, ROLLING, SPIN, TENDON
+from hrpsim.engine.constraints.rows import (
+    AT_REST,
+    CONNECTION,
+    CONTACT_ROW,
+    DRIVE,
+    ROLLING,
+    SPIN,
+    TENDON,
+)
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.parts.energy import EnergyBalance
 
@@ -126,7 +134,7 @@ class StepStats:
     since_reset: Convergence
     energy: EnergyBalance | None = None
 
-_OF_CONTACTS = {CONTACT_ROW: "contact", SPIN: "spin", ROLLING: "rolling"}
+_OF_CONTACTS = {CONTACT_ROW: "contact", SPIN: "spin", ROLLING: "rolling", AT_REST: "rolling"}
 
 
 class Naming:
