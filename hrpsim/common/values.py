@@ -65,6 +65,7 @@ RANGES = {
     "restitution_threshold": Range(0.0, 1e3, "m/s"),
     "height": Range(-1e9, 1e9, "m"),
     "friction": Range(0.0, 1e6),
+    "friction_length": Range(0.0, 1e6, "m"),
     "restitution": Range(0.0, 1.0),
 }
 SWEEPS = 10_000_000  # largest sweep_limit

@@ -67,6 +67,7 @@ OF_WORLDS = (
     "position_projection is not",
     "steps with stop='relative_change', which end before the solution, are not",
     "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
+    "torsional and rolling friction are not",
 )
 OF_STEPS = (
     "the step has impacts with restitution",
@@ -95,6 +96,8 @@ def find_refused_world(s: Scene) -> int:
         return 4
     if s.counts[0].wrench_count > 0:
         return 0
+    if settings.turning_friction:
+        return 6
     if s.tendons.joints.shape[0] > 0:
         return 1
     for number in range(s.actuators.units.shape[0]):

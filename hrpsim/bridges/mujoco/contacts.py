@@ -25,8 +25,9 @@ class MjContact(NamedTuple):
     pos: np.ndarray  # (3,) [m]
     frame: np.ndarray  # (9,)
     force: np.ndarray  # on geom2 along the rows of the frame (3,) [N]
+    torque: np.ndarray  # on geom2 about the rows of the frame (3,) [Nm]
     friction: np.ndarray  # (5,) two tangents, spin and rolling about two axes, as MuJoCo has them
-    dim: int = 3
+    dim: int
     exclude: int = 0
 
     @property
@@ -72,6 +73,7 @@ class ContactGeoms:
         self._body_of_geom = np.append(m.geom_bodyid, 0)  # the world's body for -1
         self._root = m.body_rootid
         self._friction, self._priority = m.geom_friction, m.geom_priority
+        self._dim, self._pair_dim = m.geom_condim, m.pair_dim
         self._pairs = {
             tuple(sorted(pair)): k
             for k, pair in enumerate(zip(m.pair_geom1.tolist(), m.pair_geom2.tolist()))
@@ -84,22 +86,31 @@ class ContactGeoms:
         records = world.reader.contacts.whole.contacts[: len(found)]
         on, by = self._geoms[records["shape_a"]], self._geoms[records["shape_b"]]
         sign = np.where(on < by, -1.0, 1.0)[:, None]  # forces and normals: on the second
+        resists = bool(world.scene.settings["turning_friction"][0])
         frames = _frames_along(sign * found.normals)
         forces = np.einsum("nij,nj->ni", frames, sign * found.forces)
-        columns = found.points, frames.reshape(-1, 9), forces
+        turning = sign * records["turning"] / world.time_step
+        torques = np.einsum("nij,nj->ni", frames, turning if resists else 0.0 * turning)
+        columns = found.points, frames.reshape(-1, 9), forces, torques
         pairs = np.minimum(on, by).tolist(), np.maximum(on, by).tolist()
-        frictions = self._frictions(*pairs)
-        return Contacts(map(MjContact, *pairs, found.gaps.tolist(), *columns, frictions))
+        frictions, dims = self._frictions(*pairs)
+        return Contacts(
+            map(MjContact, *pairs, found.gaps.tolist(), *columns, frictions, dims.tolist())
+        )
 
-    def _frictions(self, first: list[int], second: list[int]) -> np.ndarray:
-        """Return the coefficients of friction of pairs of geoms (n, 5), by MuJoCo's rule."""
-        a, b = self._friction[first], self._friction[second]
+    def _frictions(self, first: list[int], second: list[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Return coefficients of friction (n, 5) and condim (n,) of pairs of geoms, as MuJoCo."""
         lead = (self._priority[first] - self._priority[second])[:, None]
-        result = np.where(lead > 0, a, np.where(lead < 0, b, np.maximum(a, b)))[:, [0, 0, 1, 2, 2]]
+        frictions, dims = (
+            np.where(lead > 0, a, np.where(lead < 0, b, np.maximum(a, b)))
+            for a, b in ((of[first], of[second]) for of in (self._friction, self._dim[:, None]))
+        )
+        frictions, dims = frictions[:, [0, 0, 1, 2, 2]], dims[:, 0]
         for k, pair in enumerate(zip(first, second) if self._pairs else ()):
             if pair in self._pairs:
-                result[k] = self._pair_friction[self._pairs[pair]]
-        return result
+                number = self._pairs[pair]
+                frictions[k], dims[k] = self._pair_friction[number], self._pair_dim[number]
+        return frictions, dims
 
     def external_wrenches(self, contacts: Contacts, native, applied: np.ndarray) -> np.ndarray:
         """Return the wrenches of contacts and xfrc_applied on the bodies, MuJoCo's cfrc_ext (n, 6).
@@ -111,9 +122,10 @@ class ContactGeoms:
         if contacts:
             frames, points = contacts.frame.reshape(-1, 3, 3), contacts.pos
             forces = np.einsum("nij,ni->nj", frames, contacts.force)
+            torques = np.einsum("nij,ni->nj", frames, contacts.torque)
             for geoms, sign in ((contacts.geom1, -1.0), (contacts.geom2, 1.0)):
                 bodies = self._body_of_geom[geoms]
-                moments = np.cross(points - centres[bodies], forces)
+                moments = np.cross(points - centres[bodies], forces) + torques
                 np.add.at(wrenches, bodies, sign * np.hstack([moments, forces]))
         for body in np.flatnonzero(applied.any(axis=1)):
             force, torque = applied[body, :3], applied[body, 3:]

@@ -28,7 +28,7 @@ _FOLLOWED = {
     "body_": "pos quat ipos iquat mass inertia gravcomp",
     "jnt_": "pos axis range limited stiffness stiffnesspoly actfrclimited actfrcrange",
     "dof_": "armature damping dampingpoly frictionloss",
-    "": "qpos0 qpos_spring hfield_data hfield_size pair_friction wrap_prm",
+    "": "qpos0 qpos_spring hfield_data hfield_size pair_friction pair_dim wrap_prm",
     "geom_": "pos quat size contype conaffinity condim friction priority fluid",
     "site_": "pos quat",
     "eq_": "data",
@@ -62,7 +62,7 @@ _SHOWN = (
 # Values that affect the motion in MuJoCo but not in hrpsim.
 _REFUSED = (
     *(".*_sol(ref|imp|mix).*", ".*_margin", ".*_gap", ".*_adhesion", ".*_surfacevel"),
-    *(".*_springyield", "jnt_actgravcomp", "pair_dim", "flex.*", "plugin.*", ".*_plugin"),
+    *(".*_springyield", "jnt_actgravcomp", "flex.*", "plugin.*", ".*_plugin"),
     *("tendon_(range|limited|frictionloss|armature|actfrclimited|actfrcrange)", ".*_delay"),
     *("sensor_(noise|cutoff|interval)", ".*_history", "tree_sleep_policy"),
 )

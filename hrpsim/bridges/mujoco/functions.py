@@ -146,8 +146,8 @@ def mj_energyVel(m: MjModel, d: MjData) -> None:
 
 
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
-    """Write force (3,) and torque, which is zero, on geom2 in the contact's frame (6,)."""
-    result[:3], result[3:] = d.contact[id].force, 0.0
+    """Write the force (3,) and the torque (3,) on geom2 in the contact's frame."""
+    result[:3], result[3:] = d.contact[id].force, d.contact[id].torque
 
 
 def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:

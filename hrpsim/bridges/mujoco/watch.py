@@ -126,7 +126,6 @@ class Watch:
         """
         native = self._model.native
         result = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
-        self._refuse_spin(result)
         self._refuse_free(result)
         if "geom_size" in result or "geom_rbound" in result:
             self._warn_of_bounds()
@@ -143,16 +142,6 @@ class Watch:
         for now, known in zip(blocks[:_COUNT], blocks[_COUNT:], strict=True):
             known[:] = now
         return result
-
-    def _refuse_spin(self, found: list[str]) -> None:
-        """Raise if contacts of changed geoms are to resist spin or rolling."""
-        resists = self._model.native.geom_condim > 3
-        if "geom_condim" in found and (resists & (self._known["geom_condim"] <= 3)).any():
-            refuse_change("MjModel.geom_condim, 4 or 6,", 3, 4)
-        if "geom_friction" in found:
-            changed = self._fields["geom_friction"] != self._known["geom_friction"]
-            if (changed[:, 1:].any(axis=1) & resists).any():
-                refuse_change("MjModel.geom_friction, of spin and rolling,", 0.0, 1.0)
 
     def _warn_of_bounds(self) -> None:
         """Warn of geoms that reach beyond geom_rbound, whose contacts MuJoCo may miss."""

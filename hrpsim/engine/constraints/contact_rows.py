@@ -55,6 +55,8 @@ MATERIAL_PAIR = np.dtype(
     [
         ("static", "f8"),
         ("kinetic", "f8"),
+        ("torsional", "f8"),  # coefficients of friction against spin and rolling [m]
+        ("rolling", "f8"),
         ("restitution", "f8"),
         ("sequential", "i8"),  # whether impacts take turns where several contacts are closed
         ("compliance", "f8"),  # of each contact point [m/N]

@@ -33,6 +33,8 @@ from hrpsim.engine.spatial.simd import LANES, broadcast, load, plus, plus_times,
 DAMPING_STEPS = 2.0  # default damping time, in time steps
 CONTACT_ROW, LOWER_LIMIT, UPPER_LIMIT, JOINT_FRICTION, MIMIC, LOCK, MOTOR = range(7)
 VELOCITY_LIMIT, CONNECTION, DRIVE, TENDON = range(MOTOR + 1, MOTOR + 5)
+# Of contacts: against spin, against rolling along one axis, one of two successive rows at rest.
+SPIN, ROLLING, AT_REST = range(TENDON + 1, TENDON + 4)
 # What rows are solved for: velocities, or the displacement rates of a position correction.
 VELOCITY, DISPLACEMENT = range(2)
 # Share of the largest inverse mass at a constraint body below which one is rounding.
@@ -89,7 +91,7 @@ ROW = np.dtype(
         ("kept_lower", "f8"),
         ("kept_upper", "f8"),
         ("bilateral", "i8"),  # at a contact: whether the position correction holds it both ways
-        ("friction", "f8"),  # at a normal row: coefficient of its contact
+        ("friction", "f8"),  # at a normal row, and against spin and rolling: its coefficient
         ("friction_model", "i8"),  # at a normal row: its law (friction_laws)
         ("solver", "i8"),  # that its row is for (solver_table)
         ("choice", "i8"),  # that was chosen for it
@@ -124,9 +126,15 @@ def is_one_sided(row: Row) -> bool:
 
 
 @inlined_kernel
+def is_of_contact(row: Row) -> bool:
+    """Return whether the source of a row is a contact."""
+    return row.kind == CONTACT_ROW or row.kind > TENDON
+
+
+@inlined_kernel
 def takes_time(row: Row) -> bool:
-    """Return whether a joint row is a force of limited size, which has no effect in an impact."""
-    return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT or row.kind == TENDON
+    """Return whether a row is a force of limited size, which has no effect in an impact."""
+    return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT or row.kind >= TENDON
 
 
 @inlined_kernel

@@ -18,7 +18,7 @@ from hrpsim.engine.compile.kernel_types import (
     Records,
     StepStats,
 )
-from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows
+from hrpsim.engine.constraints.rows import Rows, is_of_contact
 from hrpsim.engine.dynamics.joint_forces import restore_marks
 from hrpsim.engine.spatial.vector import copy_vector
 from hrpsim.engine.step.arrays import Scene
@@ -111,7 +111,7 @@ def _name_fault(
         return
     row = rows.rows[number]
     failure.kind, failure.source, failure.other = row.kind, row.source, -1
-    if row.kind == CONTACT_ROW:
+    if is_of_contact(row):
         contact = contacts[row.source]
         failure.source, failure.other = contact.shape_a, contact.shape_b
         failure.contact_stiffness = contact.stiffness

@@ -61,7 +61,7 @@ from hrpsim.engine.step.rows.joint_friction import (
     revise_frictions,
     start_from_found,
 )
-from hrpsim.engine.step.rows.prepare_rows import prepare_rows
+from hrpsim.engine.step.rows.prepare_rows import prepare_rows, remember_turning_impulses
 from hrpsim.engine.step.scene.integrators import EULER, SEMI_IMPLICIT, SYMPLECTIC
 from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS, REMAINDER, WHOLE
 from hrpsim.engine.step.scene.status import (
@@ -408,6 +408,8 @@ def store_for_next_step(s: Scene) -> None:
     Writes: actuators, collision, connections, control, counts, joint_impulses, past_accelerations,
     past_readings, sensors, tendons.
     """
+    if s.settings[0].turning_friction:
+        remember_turning_impulses(s)
     remember_impulses(
         s.counts[0], s.forest, s.work.friction, s.joint_impulses, s.collision, s.connections, s.rows
     )

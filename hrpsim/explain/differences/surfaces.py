@@ -13,6 +13,8 @@ import numpy as np
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
+_FRICTION = ("static", "kinetic", "restitution", "torsional", "rolling")
+
 
 class FootSurface(NamedTuple):
     """A pair of materials, of a foot and of a fixed shape, with the properties of the contact."""
@@ -57,5 +59,5 @@ def change_surfaces(
         for one in surfaces(world, own, links)
     }
     for a, b in pairs:
-        entry = {name: float(present[a, b][name]) for name in ("static", "kinetic", "restitution")}
+        entry = {name: float(present[a, b][name]) for name in _FRICTION}
         world.set_friction(a, b, **(entry | dict(friction)))

@@ -62,6 +62,7 @@ FRICTION = {
     "kinetic": Parameter(numeric(RANGES["friction"])),
     "restitution": Parameter(numeric(RANGES["restitution"])),
 }
+_KEPT_FRICTION = "impact_law", "torsional", "rolling"  # no parameters of a sweep
 SLOPE = {
     "slope": Parameter(numeric(Range(0.0, math.radians(45.0), "rad")), "rad"),
     "slope_heading": Parameter(numeric(), "rad"),  # direction in which the floor rises, from x
@@ -202,7 +203,8 @@ def change_world(
         if any(f"friction.{label}.{name}" in values for name in FRICTION):
             static, kinetic, restitution = _friction(label, pairs, values)
             a, b = map(str, entry["between"])
-            world.set_friction(a, b, static, kinetic, restitution, entry.get("impact_law"))
+            others = {name: entry[name] for name in _KEPT_FRICTION if name in entry}
+            world.set_friction(a, b, static, kinetic, restitution, **others)
     for name, robot in world.robots.items():
         factors = {
             key: values[f"robots.{name}.{key}"]

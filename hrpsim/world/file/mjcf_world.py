@@ -245,12 +245,14 @@ def _set_frictions(m: MjcfModel, world: World) -> None:
     """
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
-        world.set_friction(material_name(a), material_name(b), contact_friction(a, b))
+        friction = contact_friction(a, b)
+        world.set_friction(material_name(a), material_name(b), **friction._asdict())
     for pair in range(m.count("npair")):
         ends = (int(m.pair_geom1[pair]), int(m.pair_geom2[pair]))
         a, b = (surface_of(m, end) for end in ends)
         if a.geom >= 0 and b.geom >= 0:
-            world.set_friction(material_name(a), material_name(b), pair_friction(m, pair))
+            friction = pair_friction(m, pair)
+            world.set_friction(material_name(a), material_name(b), **friction._asdict())
 
 
 def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:

@@ -107,6 +107,7 @@ _FRICTION = mapping(
         "kinetic": numeric(RANGES["friction"]),
         "restitution": numeric(RANGES["restitution"]),
         "impact_law": null_or(one_of("impact_law", IMPACT_LAWS)),
+        **{key: numeric(RANGES["friction_length"]) for key in ("torsional", "rolling")},
     },
     required={"between": _BETWEEN, "static": numeric(RANGES["friction"])},
 )

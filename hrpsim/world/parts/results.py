@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hrpsim.engine.constraints.joint_rows import ROW_NAMES
-from hrpsim.engine.constraints.rows import CONNECTION, CONTACT_ROW, DRIVE, TENDON
+from hrpsim.engine.constraints.rows import (
+    AT_REST,
+    CONNECTION,
+    CONTACT_ROW,
+    DRIVE,
+    ROLLING,
+    SPIN,
+    TENDON,
+)
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.world.parts.energy import EnergyBalance
 
@@ -126,6 +134,8 @@ class StepStats:
     since_reset: Convergence
     energy: EnergyBalance | None = None
 
+_OF_CONTACTS = {CONTACT_ROW: "contact", SPIN: "spin", ROLLING: "rolling", AT_REST: "rolling"}
+
 
 class Naming:
     """Names of the constraints of a scene."""
@@ -138,9 +148,9 @@ class Naming:
 
         `source` is the source of the row. For a contact, `source` and `other` are the two shapes.
         """
-        if kind == CONTACT_ROW:
+        if kind in _OF_CONTACTS:
             a, b = ("/".join(self._owners[shape]) for shape in (source, other))
-            return f"contact of {a} and {b}"
+            return f"{_OF_CONTACTS[kind]} of {a} and {b}"
         if kind in (CONNECTION, DRIVE):
             name = next(c.name for c in self._connections if c.index == source)
             return f"{'drive of ' if kind == DRIVE else ''}connection {name!r}"

@@ -117,6 +117,8 @@ class Surroundings(Part):
         kinetic: float | None = None,
         restitution: float = 0.0,
         impact_law: str | None = None,
+        torsional: float = 0.0,
+        rolling: float = 0.0,
     ) -> None:
         """Set friction and restitution of a pair of materials.
 
@@ -128,9 +130,14 @@ class Surroundings(Part):
             restitution: coefficient of restitution.
             impact_law: law for contacts with restitution that are already closed at an impact,
                 "simultaneous" or "sequential" (see `World`). The default is the world's law.
+            torsional: largest moment along the normal of a contact point, divided by the normal
+                force [m]. The moment resists spin.
+            rolling: largest moment across the normal, divided by the normal force [m].
         """
         kinetic = static if kinetic is None else kinetic
-        self._contents.materials.set_pair(a, b, static, kinetic, restitution, impact_law)
+        self._contents.materials.set_pair(
+            a, b, static, kinetic, restitution, impact_law, torsional, rolling
+        )
         self._sleep.wake()
         self._scenes.use_materials()
 

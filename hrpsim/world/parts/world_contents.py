@@ -57,7 +57,7 @@ class MaterialTable:
 
     def __init__(self, impact_law: str) -> None:
         law = impact_law_code(impact_law)
-        self.default = (0.8, 0.8, 0.0, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
+        self.default = (0.8, 0.8, 0.0, 0.0, 0.0, law, 0.0, -1.0, np.inf, 0.0, 0.2, -1.0)
         self.index: dict[str, int] = {"default": 0}
         self._pairs: dict[frozenset[str], dict[str, float]] = {}
         self.named: set[str] = set()  # names in pairs, since the last check of their shapes
@@ -74,6 +74,8 @@ class MaterialTable:
         kinetic: float,
         restitution: float,
         impact_law: str | None = None,
+        torsional: float = 0.0,
+        rolling: float = 0.0,
     ) -> None:
         """Set the coefficients between two materials.
 
@@ -87,10 +89,14 @@ class MaterialTable:
                 f"kinetic friction of {a!r} on {b!r} ({kinetic}) must not exceed static ({static})"
             )
         restitution = number(f"restitution {pair}", restitution, RANGES["restitution"])
-        law = self.default[3] if impact_law is None else impact_law_code(impact_law)
+        law = self.default[5] if impact_law is None else impact_law_code(impact_law)
         if text := too_rough(f"friction {pair}", static):
             warnings.warn(text, ModelWarning, stacklevel=3)
-        self.change(a, b, static=static, kinetic=kinetic, restitution=restitution, sequential=law)
+        lengths = {"torsional": torsional, "rolling": rolling}
+        for name, value in lengths.items():
+            lengths[name] = number(f"{name} friction {pair}", value, RANGES["friction_length"])
+        values = {"static": static, "kinetic": kinetic, "restitution": restitution, **lengths}
+        self.change(a, b, **values, sequential=law)
 
     def change(self, a: str, b: str, **values: float) -> None:
         """Set fields of the MATERIAL_PAIR of two materials, which the caller has checked."""

@@ -33,7 +33,7 @@ from hrpsim.engine.constraints.displacement import (
     turn_to_motion,
 )
 from hrpsim.engine.constraints.joint_rows import remember_joint_impulses
-from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows
+from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows, is_of_contact
 from hrpsim.engine.constraints.solver_table import DIRECT
 from hrpsim.engine.dynamics.articulated import wrench_response
 from hrpsim.engine.dynamics.response import constrained_velocities
@@ -42,12 +42,14 @@ from hrpsim.engine.solvers.impulses import warm_start
 from hrpsim.engine.step.rows.constraint_wrenches import add_wrench, clear_wrenches, hold_wrenches
 from hrpsim.engine.step.rows.friction_redistribution import redistribute_friction
 from hrpsim.engine.step.rows.hand_over import correct_island, solve_island
+from hrpsim.engine.step.rows.turning_friction import revise_turning_bounds
 from hrpsim.engine.step.scene.islands import summarise
-from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS, REMAINDER
+from hrpsim.engine.step.scene.records import FIRST_ATTEMPTS, REMAINDER, WHOLE
 from hrpsim.engine.step.scene.status import DONE
 
 # Residual of a step from which on the direct rows are contradictory [m/s].
 _HOPELESS = 1e-3
+_REVISIONS = 50  # largest number of repeated solutions with other bounds of spin and rolling
 
 
 @inlined_kernel
@@ -123,6 +125,8 @@ def solve_motion(s: Scene, extent: int) -> int:
             forget_direct_impulses(rows, counts.row_count)
         warm_start(rows, counts.contact_count, counts.row_count, response, constrained.velocity)
     status = solve_rows(s, extent)
+    if status == DONE and counts.turning_rows > 0:
+        status = settle_turning_friction(s, extent)
     if status != DONE:
         return status
     if settings.relative_tolerance == 0.0 and (extent != FIRST_ATTEMPTS or stats.converged):
@@ -134,6 +138,31 @@ def solve_motion(s: Scene, extent: int) -> int:
     hold_wrenches(settings, s.kinematics, s.articulated, s.rk4)
     _add_forces(s, True)
     wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
+    return DONE
+
+
+@lazy_kernel(np.int64, feature="turning_friction")
+def settle_turning_friction(s: Scene, extent: int) -> int:
+    """Repeat the solution until the moments against spin and rolling fit the normal impulses.
+
+    Args:
+        s: the scene, after `solve_rows`.
+        extent: WHOLE, FIRST_ATTEMPTS or REMAINDER.
+
+    Returns:
+        DONE, or the status of the array that is too small.
+    """
+    stats, again = s.step_stats[0], FIRST_ATTEMPTS if extent == FIRST_ATTEMPTS else WHOLE
+    for _ in range(_REVISIONS):
+        if again == FIRST_ATTEMPTS and not stats.converged:
+            return DONE
+        change = revise_turning_bounds(s)
+        if change <= s.settings[0].tolerance:
+            return DONE
+        status = solve_rows(s, again)
+        if status != DONE:
+            return status
+    stats.converged, stats.residual = 0, max(stats.residual, change)
     return DONE
 
 
@@ -272,7 +301,7 @@ def keep_worst(s: Scene, before: int) -> None:
     if 0 <= stats.worst_row < s.counts[0].row_count:
         row = s.rows.rows[stats.worst_row]
         last.kind, last.source, last.other = row.kind, row.source, -1
-        if row.kind == CONTACT_ROW:
+        if is_of_contact(row):
             contact = s.collision.contacts[row.source]
             last.source, last.other = contact.shape_a, contact.shape_b
     if before == 0 or last.residual > worst[1].residual:

@@ -29,6 +29,7 @@ from hrpsim.engine.constraints.penalty_rows import STABLE_BELOW, write_penalty_r
 from hrpsim.engine.constraints.rows import Rows
 from hrpsim.engine.constraints.solver_table import DIRECT, NEWTON, SPLIT
 from hrpsim.engine.constraints.tendon_rows import number_tendon_rows, write_driven_tendons
+from hrpsim.engine.constraints.turning_rows import count_turning, remember_turning, write_turning
 from hrpsim.engine.dynamics.constraint_bodies import number_constraint_bodies
 from hrpsim.engine.dynamics.response import constrained_responses, constrained_velocities
 from hrpsim.engine.solvers.direct_system import assemble_direct_system
@@ -82,6 +83,12 @@ def _count_rows(s: Scene) -> int:
     counts.connection_rows = first_joint_row - 3 * contact_count
     first_tendon_row = first_joint_row + find_joint_rows(s)
     counts.row_count = number_tendon_rows(s.tendons, first_tendon_row, s.constrained.of_dof)
+    counts.turning_rows = 0
+    if s.settings[0].turning_friction:
+        counts.turning_rows = count_turning_rows(s)
+        if counts.turning_rows == NEEDS_KERNEL:
+            return NEEDS_KERNEL
+        counts.row_count += counts.turning_rows
     counts.island_count, counts.direct_island = 0, -1
     if counts.row_count == 0:
         return DONE
@@ -127,6 +134,8 @@ def _write_rows(s: Scene) -> int:
         used = write_joints(s, first_joint_row, used)
     if used != NEEDS_KERNEL and settings.tendons:
         used = write_tendons(s, used)
+    if used != NEEDS_KERNEL and counts.turning_rows > 0:
+        used = write_turning_rows(s, used)
     return NEEDS_KERNEL if used == NEEDS_KERNEL else DONE
 
 
@@ -184,8 +193,27 @@ def write_joints(s: Scene, first: Index, used: int) -> int:
 
 @lazy_kernel(np.int64, feature="tendons")
 def write_tendons(s: Scene, used: int) -> int:
-    """Write the rows of driven tendons, the last rows. Return the entries of `response` in use."""
+    """Write the rows of driven tendons. Return the entries of `response` in use."""
     return write_driven_tendons(s, used)
+
+
+@lazy_kernel(feature="turning_friction")
+def count_turning_rows(s: Scene) -> int:
+    """Return the number of rows that resist spin and rolling of contacts."""
+    return count_turning(s)
+
+
+@lazy_kernel(np.int64, feature="turning_friction")
+def write_turning_rows(s: Scene, used: int) -> int:
+    """Write the rows against spin and rolling. Return the entries of `response` in use."""
+    return write_turning(s, used)
+
+
+@lazy_kernel(feature="turning_friction")
+def remember_turning_impulses(s: Scene) -> int:
+    """Store the impulses against spin and rolling for the next warm start, and for users."""
+    remember_turning(s)
+    return DONE
 
 
 @inlined_kernel

@@ -31,6 +31,7 @@ FEATURES = (
     ("stage_turns", "i8"),  # such a body rotates at the stages of a step
     ("floating_trees", "i8"),  # a free body has child bodies
     ("first_order", "i8"),  # joints have a rule of first order
+    ("turning_friction", "i8"),  # a pair of materials resists spin or rolling
 )
 
 
@@ -55,6 +56,7 @@ def use_features(scene: Any) -> None:
         "stage_turns": rotates and settings["staged"],
         "floating_trees": not settings["as_mujoco"] and _any_floating_tree(scene.forest.bodies),
         "first_order": settings["damping"] != SYMMETRIC,
+        "turning_friction": ((materials["torsional"] > 0.0) | (materials["rolling"] > 0.0)).any(),
     }
     for name, is_on in features.items():
         settings[name] = is_on

@@ -79,6 +79,7 @@ COUNTS = np.dtype(
         ("born_count", "i8"),  # contacts that were new in any step before
         ("row_count", "i8"),
         ("connection_rows", "i8"),
+        ("turning_rows", "i8"),  # against spin and rolling of contacts, the last rows
         ("newton_rows", "i8"),  # for Newton's method
         ("constrained_count", "i8"),
         ("island_count", "i8"),

@@ -27,25 +27,43 @@ class GeomSurface(NamedTuple):
     """Friction and priority of a geom.
 
     `geom` is the number of a geom with a <pair> of another friction, -1 for other geoms. `slides`
-    is true for condim 1: contacts with another such geom have no friction.
+    is true for condim 1: contacts with another such geom have no friction. `condim` is 3, 4 or 6.
+    The coefficients of friction against spin and rolling [m] are 0 if no geom of the same priority
+    has condim 4 or 6.
     """
 
     priority: int
     friction: float
     geom: int = -1
     slides: bool = False
+    condim: int = 3
+    torsional: float = 0.0
+    rolling: float = 0.0
 
 
-def contact_friction(a: GeomSurface, b: GeomSurface) -> float:
-    """Return the coefficient of sliding friction of two geoms without a <pair>, as in MuJoCo.
+class FrictionOfPair(NamedTuple):
+    """Coefficients of friction between two geoms: of sliding [1], of spin and of rolling [m]."""
+
+    static: float
+    torsional: float
+    rolling: float
+
+
+def contact_friction(a: GeomSurface, b: GeomSurface) -> FrictionOfPair:
+    """Return the friction of two geoms without a <pair>, as in MuJoCo.
 
     The geom with the higher priority decides. If both priorities are equal, the larger friction
     and the larger condim count.
     """
     deciding = (a, b) if a.priority == b.priority else (max(a, b),)
     if all(surface.slides for surface in deciding):
-        return 0.0
-    return max(surface.friction for surface in deciding)
+        return FrictionOfPair(0.0, 0.0, 0.0)
+    condim = max(surface.condim for surface in deciding)
+    return FrictionOfPair(
+        max(surface.friction for surface in deciding),
+        max(surface.torsional for surface in deciding) if condim >= 4 else 0.0,
+        max(surface.rolling for surface in deciding) if condim == 6 else 0.0,
+    )
 
 
 def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
@@ -68,7 +86,7 @@ def add_geoms(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> N
             link.collisions.append(replace(shape, material=material))
             colliding.setdefault(link.name, []).append(geom)
     for link_name, geoms in colliding.items():
-        _set_material(m, robot.links[link_name], geoms, notes)
+        _set_material(m, robot.links[link_name], geoms)
     _keep_apart(m, robot, notes, colliding)
 
 
@@ -85,16 +103,19 @@ def _friction_of(m: MjcfModel, geom: int) -> float:
     if _has_bits(m, geom):
         friction = float(m.geom_friction[geom][0])
     else:
-        friction = max((pair_friction(m, pair) for pair in _pairs_of(m, geom)), default=0.0)
+        friction = max((pair_friction(m, pair).static for pair in _pairs_of(m, geom)), default=0.0)
     if friction < 0.0:
         name = m.names["geom"][geom] or geom
         raise ModelError(f"{m.label}: geom {name!r}: friction {friction:g} is negative")
     return friction
 
 
-def pair_friction(m: MjcfModel, pair: int) -> float:
-    """Return the coefficient of sliding friction of a <pair>."""
-    return float(m.pair_friction[pair, 0]) if m.pair_dim[pair] > 1 else 0.0
+def pair_friction(m: MjcfModel, pair: int) -> FrictionOfPair:
+    """Return the friction of a <pair>, along the first of its directions."""
+    dim, (sliding, _, spin, rolling, _) = int(m.pair_dim[pair]), map(float, m.pair_friction[pair])
+    return FrictionOfPair(
+        sliding if dim > 1 else 0.0, spin if dim >= 4 else 0.0, rolling if dim == 6 else 0.0
+    )
 
 
 def _has_bits(m: MjcfModel, geom: int) -> bool:
@@ -123,9 +144,15 @@ def _plain_surface(m: MjcfModel, geom: int) -> GeomSurface:
     The friction of a geom with condim 1 is 0 if no partner has a smaller friction.
     """
     surface = GeomSurface(int(m.geom_priority[geom]), _friction_of(m, geom))
-    if not _has_bits(m, geom) or m.geom_condim[geom] != 1:
+    if not _has_bits(m, geom):
         return surface
-    partners = (m.geom_condim > 1) & (m.geom_priority == surface.priority)
+    condim, peers = int(m.geom_condim[geom]), m.geom_priority == surface.priority
+    if (m.geom_condim[peers] > 3).any():
+        _, spin, rolling = map(float, m.geom_friction[geom])
+        surface = surface._replace(condim=max(condim, 3), torsional=spin, rolling=rolling)
+    if condim != 1:
+        return surface
+    partners = (m.geom_condim > 1) & peers
     if (m.geom_friction[partners, 0] >= surface.friction).all():
         surface = surface._replace(friction=0.0)
     return surface._replace(slides=True)
@@ -136,7 +163,11 @@ def material_name(surface: GeomSurface) -> str:
     priority = f"_priority_{surface.priority}" if surface.priority else ""
     own = f"_geom_{surface.geom}" if surface.geom >= 0 else ""
     slides = "_condim_1" if surface.slides and surface.friction else ""
-    return f"friction_{surface.friction:g}{slides}{priority}{own}"
+    if surface.condim > 3:
+        slides = f"_condim_{surface.condim}"
+    lengths = {"spin": surface.torsional, "rolling": surface.rolling}
+    turning = "".join(f"_{name}_{value:g}" for name, value in lengths.items() if value)
+    return f"friction_{surface.friction:g}{slides}{turning}{priority}{own}"
 
 
 def shape_of(m: MjcfModel, geom: int, notes: Notes) -> ShapeData | None:
@@ -179,17 +210,13 @@ def is_flat(m: MjcfModel, geom: int, shape: ShapeData, notes: Notes) -> bool:
     return True
 
 
-def _set_material(m: MjcfModel, link: LinkData, geoms: list[int], notes: Notes) -> None:
+def _set_material(m: MjcfModel, link: LinkData, geoms: list[int]) -> None:
     """Give a link the material of its geoms. Shapes keep materials that differ."""
     link.material = material_name(max(surface_of(m, geom) for geom in geoms))
     link.collisions = [
         replace(shape, material=None) if shape.material == link.material else shape
         for shape in link.collisions
     ]
-    for geom in geoms:
-        if m.geom_condim[geom] > 3:
-            why = "contacts do not resist spin or rolling"
-            notes.add("geom condim 4, 6", why, m.names["geom"][geom])
 
 
 def _keep_apart(

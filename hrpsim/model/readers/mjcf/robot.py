@@ -26,7 +26,7 @@ _NOT_DRAWN = {"nskin": "skin", "nlight": "light", "ntex": "texture"}
 _NOT_READ = {"nnumeric": "custom numeric", "ntext": "custom text", "ntuple": "custom tuple"}
 _COUNTED = {
     "nflex": ("flex", "soft bodies are not simulated"),
-    "npair": ("contact pair", "contacts are rigid, and do not resist spin or rolling"),
+    "npair": ("contact pair", "contacts are rigid"),
     "nplugin": ("plugin", "not run"),
     "ncam": ("camera", "not simulated"),
     **{size: (what, "not drawn") for size, what in _NOT_DRAWN.items()},
