@@ -69,7 +69,8 @@ def write_ends(
         momentum: derivatives of the momentum of floating trees by the parameters (p, nv), without
             constraint forces. The values are in the columns of the bases' linear velocities.
         ends_out: derivatives with respect to position and velocity at the start, and with respect
-            to parameters (2 nv, 2 nv + p), written.
+            to parameters (2 nv + r, 2 nv + p), written. The last r rows belong to outputs. Those
+            rows are given by the position in mid-step, the velocity and parameters.
     """
     forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
     for k in range(nv):
@@ -347,7 +348,7 @@ def _columns_to_public(
     """Convert the columns of a free base from the layout of the kernels to the public layout."""
     k, nv, v, R = forest.bodies[i].v_index, w.velocity.shape[0], start.velocity, w.turns
     _write_rotation(start.q, forest.bodies[i].q_index, R)
-    for row_number in range(2 * nv):
+    for row_number in range(ends_out.shape[0]):
         row = ends_out[row_number]
         for r in range(3):
             y, z = (r + 1) % 3, (r + 2) % 3

@@ -76,15 +76,7 @@ def inertia_changes(
     still[:] = 0.0
     update_poses(forest, w.q, kinematics)
     for j in range(shares.shape[0]):
-        for i in range(forest.bodies.shape[0]):
-            here, share, out = s.forest.bodies[i], shares[j, i], forest.bodies[i]
-            out.mass = share * here.mass
-            for r in range(3):
-                for k in range(3):
-                    out.inertia[r, k] = share * here.inertia[r, k]
-            for r in range(6):
-                articulated[i].external[r] = 0.0
-        place_inertias(forest, kinematics, articulated)
+        change_inertias(s, w, shares[j])
         update_velocities(forest, w.smooth_velocity, kinematics)
         newton_euler(forest, kinematics, acceleration, gravity, articulated, forces_out[j, MOTION])
         update_velocities(forest, still, kinematics)
@@ -98,6 +90,27 @@ def inertia_changes(
                 apply_inertia(articulated[i].inertia, v, momentum)
                 energies_out[j, r] += dot_spatial(momentum, v)
         _write_momenta(s, w, forces_out[j, MOMENTUM])
+
+
+@inner_kernel
+def change_inertias(s: Scene, w: DerivativeArrays, shares: Vector) -> None:
+    """Place the derivatives of all inertias with respect to one parameter, without forces.
+
+    Args:
+        s: scene after the step.
+        w: Room. `changed`, and the records of bodies in `space` are written.
+        shares: derivative of each body's mass and inertia, relative to its mass and inertia (n,).
+    """
+    forest, articulated = w.changed, w.space.articulated
+    for i in range(forest.bodies.shape[0]):
+        here, out = s.forest.bodies[i], forest.bodies[i]
+        out.mass = shares[i] * here.mass
+        for r in range(3):
+            for k in range(3):
+                out.inertia[r, k] = shares[i] * here.inertia[r, k]
+        for r in range(6):
+            articulated[i].external[r] = 0.0
+    place_inertias(forest, w.space.kinematics, articulated)
 
 
 @inner_kernel
@@ -122,6 +135,8 @@ class GivenImpulses(NamedTuple):
     motion: np.ndarray  # (p, nv) to the velocity
     correction: np.ndarray  # (p, nv) to the rate of the position correction
     momentum: np.ndarray  # (p, nv) on floating trees without constraints, at the bases' linear rows
+    pushes: np.ndarray  # (p, k) the part of `motion` that the active rows exert
+    sliding: np.ndarray  # (p, m) the part that sliding contacts exert, on coordinates
 
 
 @kernel
@@ -166,19 +181,6 @@ _inertia_changes = prepared(inertia_changes)
 _write_command_rates = prepared(write_command_rates)
 
 
-def of_efforts(impulses: np.ndarray) -> GivenImpulses:
-    """Return the `GivenImpulses` of impulses along joints (p, nv)."""
-    none = np.zeros_like(impulses)
-    return GivenImpulses(impulses, none, none)
-
-
-def joined(given: list[GivenImpulses], nv: int) -> GivenImpulses:
-    """Concatenate several `GivenImpulses`. nv is used if the list is empty."""
-    if len(given) < 2:
-        return given[0] if given else of_efforts(np.zeros((0, nv)))
-    return GivenImpulses(*(np.concatenate(parts) for parts in zip(*given)))
-
-
 def of_parameters(
     step: TakenStep, held: np.ndarray, acceleration: np.ndarray, changes: Changes
 ) -> GivenImpulses:
@@ -196,22 +198,67 @@ def of_parameters(
     rows, responses = held[soft], w.responses[soft]
     forces, energies = np.zeros((p, 3, nv)), np.zeros((p, len(soft)))
     if len(at := np.flatnonzero(changes.bodies.any(axis=1))):
-        of_bodies, of_rows, given = forces[at], energies[at], changes.bodies[at]
+        of_bodies, by_rows, given = forces[at], energies[at], changes.bodies[at]
         _inertia_changes(
-            step.reference, step.room, given, acceleration, responses, of_bodies, of_rows
+            step.reference, step.room, given, acceleration, responses, of_bodies, by_rows
         )
-        forces[at], energies[at] = of_bodies, of_rows
+        forces[at], energies[at] = of_bodies, by_rows
     motion = -h * (forces[:, MOTION] + inertia * acceleration - force)
     correction = -forces[:, CORRECTION] - inertia * w.correction
+    of_rows, sliding = np.zeros((p, len(held))), np.zeros((p, step.coordinates))
     if len(soft):
         # With S dl = b - J dv, a row of another target or compliance pushes by b / S more.
         mass = -(energies + inertia @ (responses**2).T) / rows["compliance"]
-        motion += mass * rows["slope"] @ step.jacobians(rows, "F")
+        of_rows[:, soft] = mass * rows["slope"]
+        motion += of_rows[:, soft] @ step.jacobians(rows, "F")
         pushes = w.impulses[rows["number"]] * rows["softening"]  # impulses are of the correction
         correction -= mass * pushes @ step.jacobians(rows)
-    if changes.friction.any() or changes.joints[:, FRICTION].any():
-        motion += _friction_changes(step, changes)
-    return GivenImpulses(motion, correction, h * forces[:, MOTION] + forces[:, MOMENTUM])
+    if changes.joints[:, FRICTION].any():
+        motion += _joint_friction_changes(step, changes)
+    if changes.friction.any():
+        sliding = _contact_friction_changes(step, changes)
+        motion += sliding @ w.Z[: step.coordinates]
+    momentum = h * forces[:, MOTION] + forces[:, MOMENTUM]
+    return GivenImpulses(motion, correction, momentum, of_rows, sliding)
+
+
+class EffectiveCommands(NamedTuple):
+    """What the actuators of a step follow, by degree of freedom (nv,)."""
+
+    target: np.ndarray  # position [rad or m]
+    target_velocity: np.ndarray  # [rad/s or m/s]
+    kp: np.ndarray  # 0 at a limit of effort
+    kd: np.ndarray
+    damping: np.ndarray  # of the joint, and viscous friction of the actuator
+    by_delay: np.ndarray  # derivative of the effort with respect to the delay [Nm/s or N/s]
+    follows: np.ndarray  # 0 at a limit of effort, else 1
+
+
+def effective_commands(step: TakenStep) -> EffectiveCommands:
+    """Return the commands of a step after their delays."""
+    scene, control = step.scene, step.scene.control
+    follows = (control["saturated"] == 0).astype(float)
+    position, by_delay = control["target_position"] - control["ahead"], np.zeros(len(control))
+    kp, kd, damping = (x.copy() for x in (control["kp"], control["kd"], scene.forest.dofs["damping"]))
+    if len(units := scene.actuators.units):
+        at, now = units["dof"], scene.actuators.steps["command"]
+        position[at], kp[at], kd[at] = now["target"], now["kp"], now["kd"]
+        damping[at] += units["viscous"]
+        if scene.actuators.commands.size:
+            rates = np.empty(len(units))
+            _write_command_rates(step.reference, rates)
+            by_delay[at] = rates
+    speed = control["target_velocity"]
+    return EffectiveCommands(position, speed, follows * kp, follows * kd, damping, by_delay, follows)
+
+
+def own_inertia_changes(step: TakenStep, changes: Changes) -> np.ndarray:
+    """Return the derivatives (p, nv) of the smallest inertia that each joint moves."""
+    rotors = changes.joints[:, ROTOR_INERTIA]
+    if not (changes.bodies.any() or rotors.any()):
+        return np.zeros_like(rotors)
+    given = own_inertia(step.scene.forest.bodies, step.scene.forest.dofs)
+    return changes.bodies @ given.by_body.T + rotors @ given.by_rotor.T
 
 
 def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
@@ -220,38 +267,23 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
     Springs and dampers add to the inertia of a joint (hrpsim.engine.dynamics.joint_forces).
     """
     scene, w, h = step.scene, step.room.whole, step.time_step
-    dofs, control, dry = scene.forest.dofs, scene.control, scene.work.friction
-    follows = (control["saturated"] == 0).astype(float)
-    position, rate, present = control["target_position"] - control["ahead"], 0.0, control["kd"]
-    if len(units := scene.actuators.units):
-        at, now = units["dof"], scene.actuators.steps["command"]
-        position, present, rate = position.copy(), present.copy(), np.zeros(len(dofs))
-        position[at], present[at] = now["target"], now["kd"] + units["viscous"]
-        if scene.actuators.commands.size:
-            rates = np.empty(len(units))
-            _write_command_rates(step.reference, rates)
-            rate[at] = rates
-    damping, own = dofs["damping"] + follows * present, dofs["own_inertia"]
-    by_damping, by_own = damping_slopes(damping, own, h)
+    dofs, dry, given = scene.forest.dofs, scene.work.friction, effective_commands(step)
+    by_damping, by_own = damping_slopes(given.damping + given.kd, dofs["own_inertia"], h)
     q = w.q[np.maximum(dofs["q_index"], 0)]
     slides = np.where(dry["mark"] == STICKS, 0, dry["mark"]) * (dry["bound"] == dofs["friction"])
     inertia, force = by = np.zeros((2, *changes.joints.shape[1:]))
-    inertia[KP], force[KP] = 0.25 * h * h * follows, (position - q) * follows
-    inertia[KD] = by_damping * follows
-    force[KD] = (control["target_velocity"] - w.velocity) * follows
+    inertia[KP], force[KP] = 0.25 * h * h * given.follows, (given.target - q) * given.follows
+    inertia[KD] = by_damping * given.follows
+    force[KD] = (given.target_velocity - w.velocity) * given.follows
     inertia[STIFFNESS], force[STIFFNESS] = 0.25 * h * h, dofs["rest"] - q
     inertia[DAMPING], force[DAMPING] = by_damping, -w.velocity
-    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0, -slides, rate
+    inertia[ROTOR_INERTIA], force[FRICTION], force[DELAY] = 1.0, -slides, given.by_delay
     of_inertia, of_force = np.einsum("pfv,kfv->kpv", changes.joints, by)
-    rotors = changes.joints[:, ROTOR_INERTIA]
-    if changes.bodies.any() or rotors.any():
-        given = own_inertia(scene.forest.bodies, dofs)
-        of_inertia += by_own * (changes.bodies @ given.by_body.T + rotors @ given.by_rotor.T)
-    return of_inertia, of_force
+    return of_inertia + by_own * own_inertia_changes(step, changes), of_force
 
 
-def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
-    """Return the impulses (p, nv) by coefficients of friction, of slipping contacts and joints."""
+def _joint_friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
+    """Return the impulses (p, nv) by the dry friction of slipping joints."""
     scene, w, rows = step.scene, step.room.whole, step.rows
     out = np.zeros_like(changes.joints[:, 0])
     dofs, limit = scene.forest.dofs, scene.joint_parameters["force_limit"][:, FRICTION_PARAMETERS]
@@ -260,10 +292,17 @@ def _friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
     for row in rows[dry]:
         k = row["source"]
         out[:, k] += np.sign(row["impulse"]) * step.time_step * changes.joints[:, FRICTION, k]
-    shapes = scene.collision.shapes
-    for c, contact in enumerate(step.contacts if changes.friction.any() else ()):
-        J = step.jacobians(w.local[3 * c + 1 : 3 * c + 3])
-        slip, bound = J @ w.end_velocity, rows["friction"][3 * c] * rows["impulse"][3 * c]
+    return out
+
+
+def _contact_friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
+    """Return the impulses on coordinates (p, m) by the friction of slipping contacts."""
+    w, rows, shapes = step.room.whole, step.rows, step.scene.collision.shapes
+    out = np.zeros((len(changes.friction), step.coordinates))
+    speeds = w.Z[: step.coordinates] @ w.end_velocity
+    for c, contact in enumerate(step.contacts):
+        J = step.coefficients(w.local[3 * c + 1 : 3 * c + 3])
+        slip, bound = J @ speeds, rows["friction"][3 * c] * rows["impulse"][3 * c]
         impulse = rows["impulse"][3 * c + 1 : 3 * c + 3]
         speed, spare = np.linalg.norm(slip), bound - np.linalg.norm(impulse)
         if w.sides[c, FORCE] and speed > spare * rows["inverse_mass"][3 * c + 1 : 3 * c + 3].max():

@@ -123,14 +123,14 @@ def forward_derivatives(
 def _differentiate(w: Workspace, gravity: Vec3, columns_out: Matrix) -> None:
     newton_euler(w.forest, w.kinematics, w.acceleration, gravity, w.articulated, w.effort)
     _write_motions(w.forest, w.kinematics, w.articulated, gravity, w.motions)
-    _sum_subtrees(w.forest, w.kinematics, w.articulated, w.subtrees)
+    sum_subtrees(w.forest, w.kinematics, w.articulated, w.subtrees)
     columns_out[:, :] = 0.0
     nv = w.above.shape[0]
     for k in range(nv):
         i = w.forest.dofs[k].body
-        _write_forces(w.subtrees[i], w.motions[k], w.forces)
+        write_forces(w.subtrees[i], w.motions[k], w.forces)
         if w.forest.bodies[i].joint_type != FREE:  # whose columns meet their own rows only
-            _add_cross_force(w.motions[k, :, MOTION], w.articulated[i].p_A, w.forces[:, 4])
+            add_cross_force(w.motions[k, :, MOTION], w.articulated[i].p_A, w.forces[:, 4])
         _multiply(k, w.forces, w.motions, w.above, columns_out)
         columns_out[k, 2 * nv + k] += w.rotor_inertia[k]
 
@@ -161,22 +161,22 @@ def _write_motions(
             for r in range(3):
                 S[(3 if axis < 3 else 0) + r] = moving.R[r, axis % 3]
         if body.parent >= 0:
-            _add_cross(kinematics[body.parent].v, S, v_q)
-            _add_cross(articulated[body.parent].a, S, a_q)
-            _add_cross(kinematics[body.parent].v, v_q, a_q)
+            add_cross(kinematics[body.parent].v, S, v_q)
+            add_cross(articulated[body.parent].a, S, a_q)
+            add_cross(kinematics[body.parent].v, v_q, a_q)
         else:
             a_q[3] = gravity[2] * S[1] - gravity[1] * S[2]
             a_q[4] = gravity[0] * S[2] - gravity[2] * S[0]
             a_q[5] = gravity[1] * S[0] - gravity[0] * S[1]
-        _add_cross(moving.v, S, a_v)
+        add_cross(moving.v, S, a_v)
         for r in range(6):
             a_v[r] += v_q[r]
             here[r, 4] = here[r, 5] = here[r, 6] = S[r]
 
 
 @inlined_kernel
-def _add_cross(v: Vec6, m: Vector, out: Vector) -> None:
-    """Add v x m of spatial motions (RBDA eq. 2.31)."""
+def add_cross(v: Vec6, m: Vector, out: Vector) -> None:
+    """Add v x m of spatial motions (6,), angular part first (RBDA eq. 2.31)."""
     out[0] += v[1] * m[2] - v[2] * m[1]
     out[1] += v[2] * m[0] - v[0] * m[2]
     out[2] += v[0] * m[1] - v[1] * m[0]
@@ -186,8 +186,8 @@ def _add_cross(v: Vec6, m: Vector, out: Vector) -> None:
 
 
 @inlined_kernel
-def _add_cross_force(m: Vector, f: Vec6, out: Vector) -> None:
-    """Add m x* f of a motion and a force (RBDA eq. 2.32)."""
+def add_cross_force(m: Vector, f: Vec6, out: Vector) -> None:
+    """Add m x* f of a motion and a force (6,), angular part first (RBDA eq. 2.32)."""
     out[0] += m[1] * f[2] - m[2] * f[1] + m[4] * f[5] - m[5] * f[4]
     out[1] += m[2] * f[0] - m[0] * f[2] + m[5] * f[3] - m[3] * f[5]
     out[2] += m[0] * f[1] - m[1] * f[0] + m[3] * f[4] - m[4] * f[3]
@@ -197,7 +197,7 @@ def _add_cross_force(m: Vector, f: Vec6, out: Vector) -> None:
 
 
 @inner_kernel
-def _sum_subtrees(
+def sum_subtrees(
     forest: Forest,
     kinematics: Records[Kinematics],
     articulated: Records[Articulated],
@@ -236,7 +236,7 @@ def _sum_subtrees(
 
 
 @inner_kernel
-def _write_forces(carried: Vector, motions: Matrix, forces_out: Matrix) -> None:
+def write_forces(carried: Vector, motions: Matrix, forces_out: Matrix) -> None:
     """Write I S, C^T S, and the forces of the subtree by A_Q, A_V, V_Q that `motions` needs."""
     S, p, K = motions[:, MOTION], carried[10:13], carried[13:22]
     by_S, moment = forces_out[:, 0], forces_out[:, 2]

@@ -37,6 +37,11 @@ def no_changes(scene: Scene, count: int) -> Changes:
     )
 
 
+def joined_changes(parts: Sequence[Changes], scene: Scene) -> Changes:
+    """Concatenate the derivatives by several groups of parameters."""
+    return Changes(*(np.concatenate(own) for own in zip(no_changes(scene, 0), *parts)))
+
+
 def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
     """Return the derivatives with respect to one joint constant, one parameter for each joint.
 

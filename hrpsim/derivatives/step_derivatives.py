@@ -22,8 +22,15 @@ from hrpsim.derivatives.corrections import Corrections
 from hrpsim.derivatives.differentiate import differentiate, differentiate_correction
 from hrpsim.derivatives.finish import write_ends
 from hrpsim.derivatives.motion_derivatives import PANEL
-from hrpsim.derivatives.parameters import Changes, changes_by_joints
+from hrpsim.derivatives.outputs import StepSensors, effort_rows
+from hrpsim.derivatives.parameters import (
+    Changes,
+    changes_by_joints,
+    joined_changes,
+    no_changes,
+)
 from hrpsim.derivatives.room import BY_Q, MASS, TakenStep, new_room
+from hrpsim.derivatives.sensor_slopes import SensorPaths, sensor_paths
 from hrpsim.derivatives.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
 from hrpsim.derivatives.solve import solve
 from hrpsim.engine.collision.records import CONTACT
@@ -64,6 +71,23 @@ class ConstraintEdge(NamedTuple):
     distance: float
 
 
+class OutputDerivatives(NamedTuple):
+    """The derivatives of outputs y of one step: y = A x + B u + C p for small changes.
+
+    x, u and p are as in `Linearization`. An effort has one row. A sensor has six rows, as its
+    reading has: force and torque, or angular velocity and specific force.
+    """
+
+    names: tuple[tuple[str, str, str], ...]  # of the rows: "efforts" or "sensors", robot, name
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+
+    def rows(self, kind: str, robot: str, name: str) -> np.ndarray:
+        """Return the numbers of the rows of a joint's effort, or of a sensor."""
+        return np.flatnonzero([own == (kind, robot, name) for own in self.names])
+
+
 @dataclass(frozen=True)
 class Linearization:
     """The derivatives of one step: x' = A x + B u + C p for small changes.
@@ -82,6 +106,7 @@ class Linearization:
     C: np.ndarray
     parameters: tuple[str, ...]  # columns of C, by their paths
     on_edge: tuple[ConstraintEdge, ...]
+    outputs: OutputDerivatives
 
 
 class Differentiator:
@@ -96,6 +121,7 @@ class Differentiator:
                 contacts=np.zeros(capacity, dtype=CONTACT),
             )
         )
+        self.sensor_paths = sensor_paths(scene)
         self._make_room(0, 0, 0, 0)
 
     def read(self, margin: float, given: int) -> TakenStep:
@@ -161,37 +187,71 @@ class StepDerivatives:
             self.count += self.connections.add_to(w.held[rest], w.target[rest], w.responses[rest])
             self._corrects = self._corrects or self.connections.corrects_errors
         self.held, self.released = w.held[: self.count], _NO_NUMBERS
+        self.exchanging = _NO_NUMBERS  # sensors whose readings redundant rows leave undetermined
 
     def matrices(
-        self, inputs: tuple[str, ...], joints: np.ndarray, parameters: Changes | None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the matrices of a `Linearization`.
+        self,
+        inputs: tuple[str, ...],
+        joints: np.ndarray,
+        parameters: Changes | None,
+        outputs: tuple[str, ...],
+        paths: SensorPaths,
+    ) -> np.ndarray:
+        """Return derivatives of the state after the step, then of outputs (2 nv + r, 2 nv + k + p).
+
+        Columns are derivatives by the state, by k inputs, and by p parameters.
 
         Args:
             inputs: kinds of inputs, of INPUTS.
             joints: degrees of freedom that have these inputs.
             parameters: derivatives of the world's constants with respect to p parameters. None: p =
                 0.
-
-        Returns:
-            (A (2 nv, 2 nv), B (2 nv, k), C (2 nv, p)).
+            outputs: kinds of outputs, of OUTPUTS. Efforts are those of `joints`.
+            paths: of the scene's sensors.
         """
         step, nv = self.step, len(self.mass)
+        changes = [self._changes_of(kind, joints) for kind in inputs]
+        every = joined_changes([*changes, *([] if parameters is None else [parameters])], step.scene)
+        sensors = None
+        if "sensors" in outputs:
+            sensors = StepSensors(step, paths, self.held, self._acceleration, every.bodies)
         corrected = self._corrected_rows() if self._corrects else None
-        given = [self._of_input(kind, joints) for kind in inputs]
-        if parameters is not None:
-            given.append(
-                given_impulses.of_parameters(step, self.held, self._acceleration, parameters)
-            )
-        motion, correction, momentum = given_impulses.joined(given, nv)
-        rates = None if corrected is None else self._correction(corrected, correction)
-        columns = self._solved(self.count, step.room.whole.balance, motion)
-        width = 2 * nv + len(motion)
-        ends = np.empty((2 * nv, width))
+        given = given_impulses.of_parameters(step, self.held, self._acceleration, every)
+        commands = self._commands(inputs, joints, len(given.motion))
+        given.motion[:] += commands
+        rates = None if corrected is None else self._correction(corrected, given.correction)
+        columns = self._solved(self.count, step.room.whole.balance, given.motion)
+        width = 2 * nv + len(given.motion)
+        rows = [np.empty((2 * nv, width))]
+        for kind in outputs:
+            if kind == "efforts":
+                own = columns[:, :width], commands, every
+                rows.append(effort_rows(step, joints, self._acceleration, *own))
+            elif sensors is not None:
+                rows.append(sensors.rows(columns[:, :width], given))
+                self.exchanging = sensors.exchanging
+        ends = np.concatenate(rows)
         corrects, rates = rates is not None, columns if rates is None else rates
-        _write_ends(step.reference, step.room, columns, corrects, rates, momentum, ends)
-        inputs_end = 2 * nv + len(inputs) * len(joints)
-        return ends[:, : 2 * nv], ends[:, 2 * nv : inputs_end], ends[:, inputs_end:]
+        _write_ends(step.reference, step.room, columns, corrects, rates, given.momentum, ends)
+        return ends
+
+    def _changes_of(self, kind: str, joints: np.ndarray) -> Changes:
+        """Return the changes of constants by one kind of input of joints, zero for a command."""
+        scene = self.step.scene
+        if kind in PARAMETERS:
+            return changes_by_joints(scene, kind, joints)
+        return no_changes(scene, len(joints))
+
+    def _commands(self, inputs: tuple[str, ...], joints: np.ndarray, count: int) -> np.ndarray:
+        """Return the impulses (count, nv) of unit commands among `count` inputs and parameters."""
+        impulses, k = np.zeros((count, len(self.mass))), len(joints)
+        for number, kind in enumerate(inputs):
+            if kind not in PARAMETERS:
+                own = impulses[number * k : (number + 1) * k]
+                _write_commands(
+                    self.step.reference, given_impulses.COMMANDS.index(kind), joints, own
+                )
+        return impulses
 
     def _solved(self, count: int, balance: np.ndarray, given: np.ndarray) -> np.ndarray:
         """Solve for the derivatives of v' (nv, 2 nv + p or more) with the first `count` rows."""
@@ -276,18 +336,6 @@ class StepDerivatives:
         free = mixed[left <= _SINGULAR * left.max(initial=0.0)].T / size[kept, None]
         shares = np.abs(loads[kept].T @ free).max(axis=1, initial=0.0)
         return numbers[~soft][shares > _SHARE * shares.max(initial=0.0)]
-
-    def _of_input(self, kind: str, joints: np.ndarray) -> given_impulses.GivenImpulses:
-        """Return the impulses of unit changes of one kind of input.
-
-        joints: degrees of freedom that have the input.
-        """
-        if kind in PARAMETERS:
-            changes = changes_by_joints(self.step.scene, kind, joints)
-            return given_impulses.of_parameters(self.step, self.held, self._acceleration, changes)
-        impulses = np.zeros((len(joints), len(self.mass)))
-        _write_commands(self.step.reference, given_impulses.COMMANDS.index(kind), joints, impulses)
-        return given_impulses.of_efforts(impulses)
 
     def near_sides(self) -> list[tuple[int, int, int, int, int, float]]:
         """Return the constraints that are about to switch, as tuples of the fields of NEAR."""

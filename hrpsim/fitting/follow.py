@@ -113,24 +113,19 @@ class _Followed:
 
     def compare(self, window: Window) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Simulate a window from the present states, and yield times and differences by output."""
-        one, numbers, time_step = self._one, self._trials.numbers, self._time_step
-        begin_time, fitted = one.time[window.start], self._starts_are_fitted
-        chosen = [signal_samples(one, own, window, fitted) for own in one.signals]
-        at, *ats = (
-            _steps(one, window, time_step),
-            *_steps_of_signals(one.signals, chosen, self._settings, begin_time),
-        )
-        wanted = [_wanted(own) for own in (at, *ats)]
-        last = max(int(own[-1]) for own in wanted if len(own))
+        one, numbers, fitted = self._one, self._trials.numbers, self._starts_are_fitted
+        plan = plan_of(one, window, self._settings, self._time_step, fitted)
         recordings = [own.recording for own in self.ones]
-        commands = commands_of(recordings, begin_time, last, time_step, self._delays)
-        states, *raws = _run(self._batch, self.things, wanted, commands, self._reads)
-        samples = slice(window.first, window.last + 1)
-        yield one.time[samples], self._of_states(samples, _between(states, wanted[0], at))[numbers]
-        parts = zip(one.signals, chosen, self._settings, raws, wanted[1:], ats)
-        for own, samples, setting, raw, known, steps in parts:
+        begin_time = one.time[window.start]
+        commands = commands_of(recordings, begin_time, plan.last, self._time_step, self._delays)
+        states, *raws = run(self._batch, self.things, plan.wanted, commands, self._reads)
+        samples, known = slice(window.first, window.last + 1), plan.wanted
+        whole = between(states, known[0], plan.states)
+        yield one.time[samples], self._of_states(samples, whole)[numbers]
+        parts = zip(one.signals, plan.chosen, self._settings, raws, known[1:], plan.signals)
+        for own, samples, setting, raw, known_steps, steps in parts:
             values = [raw[:, k] for k in numbers]
-            rows = _of_signal(own, samples, setting, known, values, steps)
+            rows = _of_signal(own, samples, setting, known_steps, values, steps)
             yield own.signal.time[samples], rows
 
     def _of_states(self, samples: slice, states: np.ndarray) -> np.ndarray:
@@ -182,7 +177,7 @@ def _of_signal(
     """
     if samples.start == samples.stop:
         return np.zeros((len(settings), 0, signal.signal.values.shape[1]))
-    raws = [_between(own, known, at) for own, at in zip(values, steps)]
+    raws = [between(own, known, at) for own, at in zip(values, steps)]
     return np.array([signal.differences(r, samples, each) for r, each in zip(raws, settings)])
 
 
@@ -243,24 +238,31 @@ def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.nda
     return moved
 
 
-def simulate(
-    batch, one: BoundRecording, window: Window, delay: float, read: Callable[[], Any]
-) -> np.ndarray:
-    """Simulate a window, and return the results of `read` at each sample (samples, ...).
+class Plan(NamedTuple):
+    """The times at which a window needs its states and each of its signals."""
 
-    Values between steps are interpolated.
-    """
-    things = [world.entities[one.entity] for world in batch.worlds]
-    time_step = batch.worlds[0].time_step
-    at = _steps(one, window, time_step)
-    wanted, first = _wanted(at), one.time[window.start]
-    commands = commands_of([one.recording], first, int(wanted[-1]), time_step, [delay])
-    return _between(_run(batch, things, [wanted], commands, [read])[0], wanted, at)
+    states: np.ndarray  # (samples,) [steps]
+    chosen: list[slice]  # samples of each signal
+    signals: list[np.ndarray]  # (trials, samples) of each signal [steps]
+    wanted: list[np.ndarray]  # numbers of steps, of states and of each signal
+    last: int  # number of the last step
 
 
-def _steps(one: BoundRecording, window: Window, time_step: float) -> np.ndarray:
-    """Return the times of a window's samples in steps from the window's start."""
-    return (one.time[window.first : window.last + 1] - one.time[window.start]) / time_step
+def plan_of(
+    one: BoundRecording,
+    window: Window,
+    settings: Sequence[Sequence[Any]],
+    time_step: float,
+    starts_are_fitted: bool,
+) -> Plan:
+    """Return the plan of a window. settings: of each signal, for each trial."""
+    begin_time = one.time[window.start]
+    states = (one.time[window.first : window.last + 1] - begin_time) / time_step
+    chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]
+    signals = _steps_of_signals(one.signals, chosen, settings, begin_time)
+    wanted = [_wanted(own) for own in (states, *signals)]
+    last = max(int(own[-1]) for own in wanted if len(own))
+    return Plan(states, chosen, signals, wanted, last)
 
 
 def _lower(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -280,7 +282,7 @@ def _wanted(at: np.ndarray) -> np.ndarray:
     return np.unique(np.concatenate([low, low[share > 0.0] + 1]))
 
 
-def _between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarray:
+def between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarray:
     """Interpolate values linearly between steps.
 
     Args:
@@ -295,7 +297,7 @@ def _between(values: np.ndarray, wanted: np.ndarray, at: np.ndarray) -> np.ndarr
     return values[first] + share * (values[after] - values[first])
 
 
-def _run(
+def run(
     batch,
     things: Sequence[Any],
     wanted: Sequence[np.ndarray],

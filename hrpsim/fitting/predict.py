@@ -194,6 +194,11 @@ class Predictor:
         """Whether signals of sensors are compared."""
         return any(recording.signals for recording in self.recordings)
 
+    def not_differentiated(self) -> str:
+        """Return a kind of signal that has no derivatives, or ""."""
+        signals = [own.signal for recording in self.recordings for own in recording.signals]
+        return next((one.kind for one in signals if one.rules.outputs is None), "")
+
     def rows(self) -> ResidualRows:
         """Return kind, window and signal of each entry of `differences`."""
         return ResidualRows(*map(self._ordered, zip(*self._blocks())))

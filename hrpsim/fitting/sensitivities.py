@@ -16,11 +16,28 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import WorldError
-from hrpsim.fitting.follow import Window, begin, command_delay, simulate, state_of, turned
+from hrpsim.derivatives.outputs import OUTPUTS
+from hrpsim.derivatives.step_derivatives import OutputDerivatives
+from hrpsim.fitting.follow import (
+    Window,
+    begin,
+    between,
+    command_delay,
+    plan_of,
+    run,
+    state_of,
+    turned,
+)
 from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.recordings.measured_motion import POSITIONS, BoundRecording
+from hrpsim.fitting.signals.bound_signal import BoundSignal
+from hrpsim.fitting.signals.signal_kind import Tangent
+from hrpsim.fitting.window_commands import commands_of
 
 _TOGETHER = 10  # number of windows in one world, if the windows are independent
+# Velocity in the middle of a step less that at the start, from those at the last four starts, as a
+# step extrapolates smooth accelerations (hrpsim.engine.step.motion.midpoint.predict_velocity).
+_AHEAD = (1.5, -3.0, 2.0, -0.5)
 
 
 class Sensitivities(NamedTuple):
@@ -76,13 +93,14 @@ def _of_part(
     width = (
         max(2 * recording.v.shape[1] for recording in predictor.recordings) if with_starts else 0
     )
-    parts, known, tangent = [], [], _Tangent(world, shares, width)
+    parts, known = [], []
+    tangent = _Tangent(world, values, shares, width, predictor.starts_are_fitted)
     for k, (one, windows) in enumerate(zip(predictor.recordings, predictor.windows)):
         world.restore(first)
         tangent.begin_recording()
         for number, window in enumerate(windows):
             offset = None if offsets is None else offsets[k][number]
-            slopes, sound = tangent.follow(one, window, command_delay(values, one), offset)
+            slopes, sound = tangent.follow(one.with_encoders(values), window, offset)
             parts.append(slopes)
             known.append(np.full(len(slopes), sound))
     by_parameters, by_starts = np.split(np.concatenate(parts), [tangent.count], axis=1)
@@ -92,35 +110,96 @@ def _of_part(
 class _Tangent:
     """One world that propagates the derivatives S of its state, with the `step` of a `Batch`."""
 
-    def __init__(self, world, shares: Mapping[str, np.ndarray], width: int) -> None:
-        self.worlds, self._paths = [world], list(shares)
+    def __init__(
+        self,
+        world,
+        values: Mapping[str, float],
+        shares: Mapping[str, np.ndarray],
+        width: int,
+        starts_are_fitted: bool,
+    ) -> None:
+        self.worlds, self._paths, self._values = [world], list(shares), values
         self._shares = np.array(list(shares.values())).reshape(len(shares), -1)
         self.count, self._width = self._shares.shape[1], width
         self._nv = sum(thing.nv for thing in world.entities.values())
-        self.refused, self._sound = "", True
+        self._fitted, self.refused, self._sound = starts_are_fitted, "", True
+        self._rows: dict[tuple, dict[tuple[str, str, str], slice]] = {}  # of outputs, by names
 
     def begin_recording(self) -> None:
         """Begin a recording. No entry of the state depends on the parameters."""
         self._S = np.zeros((2 * self._nv, self.count + self._width))
+        self._outputs: dict[tuple[str, str, str], np.ndarray] = {}
+        self._ahead: dict[tuple[str, str, str], np.ndarray] = {}
 
     def step(self, count: int) -> None:
         """Advance the world by `count` steps, and S until a step is not differentiable."""
         world, S = self.worlds[0], self._S
         for _ in range(count):
+            self._done += 1
             if self._sound:
+                wanted = tuple(kind for kind, steps in self._wanted.items() if self._done in steps)
                 try:
-                    found = world.linearize((), parameters=self._paths, margin=None)
+                    found = world.linearize(
+                        (), parameters=self._paths, outputs=wanted, margin=None
+                    )
+                    self._differentiate_outputs(found.outputs)
+                    self._past = [S[self._nv :].copy(), *self._past[:2]]
                     S[:] = found.A @ S
                     S[:, : self.count] += found.C @ self._shares
                 except WorldError as error:
                     self.refused, self._sound = str(error), False
             world.step()
 
+    def _differentiate_outputs(self, outputs: OutputDerivatives) -> None:
+        """Write the derivatives of a step's outputs by name. S belongs to the start of the step."""
+        if not outputs.names:
+            return
+        if outputs.names not in self._rows:
+            names = list(outputs.names)
+            self._rows[outputs.names] = {
+                name: slice(names.index(name), names.index(name) + names.count(name))
+                for name in dict.fromkeys(names)
+            }
+        found = outputs.A @ self._S
+        found[:, : self.count] += outputs.C @ self._shares
+        now, *past = self._S[self._nv :], *self._past
+        ahead = outputs.A[:, self._nv :] @ (_AHEAD[0] * now + sum(map(np.multiply, _AHEAD[1:], past)))
+        rows = self._rows[outputs.names].items()
+        self._outputs = {name: found[own] for name, own in rows}
+        self._ahead = {name: ahead[own] for name, own in rows}
+
     def follow(
-        self, one: BoundRecording, window: Window, delay: float, offset: np.ndarray | None
+        self, one: BoundRecording, window: Window, offset: np.ndarray | None
     ) -> tuple[np.ndarray, bool]:
         """Return the derivatives (rows, p + 2 nv) of differences, and whether all are known."""
-        thing, self._sound = self.worlds[0].entities[one.entity], True
+        world, self._sound, self._done = self.worlds[0], True, 0
+        thing, begin_time = world.entities[one.entity], one.time[window.start]
+        at = self._begin(thing, one, window, offset)
+        settings = [[signal.settings(self._values)] for signal in one.signals]
+        plan = plan_of(one, window, settings, world.time_step, self._fitted)
+        self._wanted = {kind: set() for kind in OUTPUTS}
+        for signal, steps in zip(one.signals, plan.wanted[1:]):
+            for kind in signal.signal.rules.outputs or ():
+                self._wanted[kind].update(steps.tolist())
+        reads = [lambda: np.concatenate([state_of(thing), self._S[at].ravel()])]
+        reads += [partial(self._read, thing, signal, at) for signal in one.signals]
+        delay = command_delay(self._values, one)
+        commands = commands_of([one.recording], begin_time, plan.last, world.time_step, [delay])
+        states, *raws = run(self, [thing], plan.wanted, commands, reads)
+        whole = between(states, plan.wanted[0], plan.states)
+        q, _, S = np.split(whole, [one.q.shape[1], one.q.shape[1] + thing.nv], axis=1)
+        S = S.reshape(len(q), 2 * thing.nv, -1)
+        found = [_differentials(one, slice(window.first, window.last + 1), q, S)]
+        parts = zip(one.signals, settings, raws, plan.wanted[1:], plan.signals)
+        for signal, (setting,), raw, known, steps in parts:
+            if steps.size:
+                values = between(raw, known, steps[0])
+                found.append(signal.differentials(values[:, :, 0], values[:, :, 1:], setting))
+        width = self.count + self._width
+        return np.concatenate([own.reshape(-1, width) for own in found]), self._sound
+
+    def _begin(self, thing, one: BoundRecording, window: Window, offset) -> np.ndarray:
+        """Place a robot or body at the start of a window. Return its entries of the state."""
         nv = thing.nv
         at = thing.first_v + np.arange(nv)
         at = np.concatenate([at, self._nv + at])
@@ -132,15 +211,16 @@ class _Tangent:
             moves = np.ones(2 * nv)
             moves[6 * one.free : nv] = np.isin(np.arange(6 * one.free, nv), one.v_of_starts)
             self._S[at, self.count + np.arange(2 * nv)] = moves
+        self._past = 3 * [self._S[self._nv :].copy()]
+        return at
 
-        def read():
-            return np.concatenate([state_of(thing), self._S[at].ravel()])
-
-        states = simulate(self, one, window, delay, read)
-        q, _, S = np.split(states, [one.q.shape[1], one.q.shape[1] + nv], axis=1)
-        S = S.reshape(len(q), 2 * nv, -1)
-        found = _differentials(one, slice(window.first, window.last + 1), q, S)
-        return found.reshape(-1, found.shape[2]), self._sound
+    def _read(self, thing, signal: BoundSignal, at: np.ndarray) -> np.ndarray:
+        """Return the raw values of a signal, and their derivatives, side by side (width, 1 + p)."""
+        raw = signal.read(thing)
+        if not self._sound:
+            return np.hstack([raw[:, None], np.zeros((len(raw), self._S.shape[1]))])
+        slopes = signal.slopes(thing, Tangent(self._S[at], self._outputs, self._ahead))
+        return np.hstack([raw[:, None], slopes])
 
 
 def _differentials(one: BoundRecording, samples: slice, q: np.ndarray, S: np.ndarray) -> np.ndarray:

@@ -63,8 +63,9 @@ class Slopes:
         columns = self.exact.sum()
         if predictor.starts_are_fitted:
             columns += max(2 * recording.v.shape[1] for recording in predictor.recordings)
-        if predictor.has_signals:
-            self.reason = "signals of sensors are not differentiated by World.linearize"
+        lacking = predictor.not_differentiated()
+        if lacking:
+            self.reason = f"signals of kind {lacking} are not differentiated"
             self.exact[:] = False
         if how == DIFFERENCES or (how != EXACT and columns < _ENOUGH):
             self.exact[:] = False

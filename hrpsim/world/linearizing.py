@@ -13,6 +13,7 @@ import numpy as np
 from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import WorldError, require_names
 from hrpsim.common.values import several
+from hrpsim.derivatives.outputs import OUTPUTS, refused_sensor
 from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths
 from hrpsim.derivatives.room import TakenStep
 from hrpsim.derivatives.sides import (
@@ -33,6 +34,7 @@ from hrpsim.derivatives.step_derivatives import (
     ConstraintEdge,
     Differentiator,
     Linearization,
+    OutputDerivatives,
     StepDerivatives,
 )
 from hrpsim.engine.compile.compiled import prepared
@@ -79,6 +81,7 @@ class _Known(NamedTuple):
     dofs: np.ndarray  # their degrees of freedom
     entities: dict[str, slice]
     inputs: dict[tuple[str, ...], tuple[tuple[str, str, str], ...]]  # columns of B, by kinds
+    outputs: dict[str, tuple[tuple[str, str, str], ...]]  # rows, by kind
     sides: _Sides
 
 
@@ -105,18 +108,24 @@ class Linearizing(Part):
         return last[2]
 
     def linearize(
-        self, inputs: str | Iterable[str], parameters: str | Iterable[str], margin: float | None
+        self,
+        inputs: str | Iterable[str],
+        parameters: str | Iterable[str],
+        outputs: str | Iterable[str],
+        margin: float | None,
     ) -> Linearization:
         """Return the derivatives of the next step (see `World.linearize`)."""
-        kinds, paths = several(inputs), several(parameters)
+        kinds, paths, wanted = several(inputs), several(parameters), several(outputs)
         require_names("input", kinds, INPUTS)
+        require_names("output", wanted, OUTPUTS)
         scene, contents = self._scenes.scene, self._contents
         changes = None
         if paths:
             changes = changes_by_paths(scene, paths, self.parameters())
         if not len(scene.velocity):
-            nothing = np.zeros((0, 0))
-            return Linearization(nothing, nothing, {}, (), np.zeros((0, len(paths))), paths, ())
+            nothing, by_paths = np.zeros((0, 0)), np.zeros((0, len(paths)))
+            none = OutputDerivatives((), nothing, nothing, by_paths)
+            return Linearization(nothing, nothing, {}, (), by_paths, paths, (), none)
         self._refuse_world(kinds, changes)
         tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step
         with self._stepping.tried_step(tolerance) as scene:
@@ -124,14 +133,23 @@ class Linearizing(Part):
             given = len(kinds) * len(known.joints) + len(paths)
             step = known.differentiator.read(margin or 0.0, given)
             self._refuse_step(step)
+            self._refuse_outputs(step, wanted)
             found = StepDerivatives(step, known.differentiator.search)
-            A, B, C = found.matrices(kinds, known.dofs, changes)
+            every = found.matrices(
+                kinds, known.dofs, changes, wanted, known.differentiator.sensor_paths
+            )
             self._refuse_found(found)
             near = () if margin is None else found.near_sides()
             edges = tuple(ConstraintEdge(*known.sides[one[:5]], one[5]) for one in near)
         if kinds not in known.inputs:
             known.inputs[kinds] = tuple((kind, *joint) for kind in kinds for joint in known.joints)
-        return Linearization(A, B, known.entities.copy(), known.inputs[kinds], C, paths, edges)
+        size, own = 2 * len(scene.velocity), known.inputs[kinds]
+        A, B, C = np.split(every, [size, size + len(own)], axis=1)
+        names = tuple(name for kind in wanted for name in known.outputs[kind])
+        of = OutputDerivatives(names, A[size:], B[size:], C[size:])
+        return Linearization(
+            A[:size], B[:size], known.entities.copy(), own, C[:size], paths, edges, of
+        )
 
     def _refuse_world(self, kinds: tuple[str, ...], changes: Changes | None) -> None:
         """Raise WorldError if the world contains something that cannot be differentiated."""
@@ -164,11 +182,29 @@ class Linearizing(Part):
             name = self._scenes.naming().name(*step.constraint_of(3 * number))
             raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")
 
+    def _sensors(self) -> list[tuple[str, str]]:
+        """Return robot and name of each sensor of the scene."""
+        robots = self._contents.robots.values()
+        return [(robot.name, sensor.name) for robot in robots for sensor in robot.model.sensors]
+
+    def _refuse_outputs(self, step: TakenStep, wanted: tuple[str, ...]) -> None:
+        """Raise WorldError for an output that is not differentiated."""
+        if "efforts" in wanted and step.scene.control["limiting"].any():
+            raise WorldError("linearize: efforts at a velocity limit are not differentiated")
+        for sensor, (robot, name) in zip(step.scene.sensors, self._sensors()):
+            reason = refused_sensor(step, sensor) if "sensors" in wanted else ""
+            if reason:
+                raise WorldError(f"linearize: sensor {name!r} of {robot!r} {reason}")
+
     def _refuse_found(self, found: StepDerivatives) -> None:
         """Raise WorldError, with the name, for a constraint or body without derivatives."""
         for reason, number in found.refused:
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")
+        for number in found.exchanging:
+            robot, name = self._sensors()[number]
+            reason = "carries a load that redundant contacts share, which is not differentiated"
+            raise WorldError(f"linearize: sensor {name!r} of {robot!r} {reason}")
         for body in _stiffened_bodies(found.step.scene):
             name = [entity.name for entity in self._contents.entities if entity.first_body <= body][
                 -1
@@ -182,15 +218,22 @@ class Linearizing(Part):
             entities = self._contents.entities
             robots = self._contents.robots.values()
             dofs = [robot.first_v + robot.joint_index.v for robot in robots]
+            joints = tuple((robot.name, joint) for robot in robots for joint in robot.joint_names)
             self._known = _Known(
                 Differentiator(scene, self._stepping.reference(), joined_system(entities)),
-                tuple((robot.name, joint) for robot in robots for joint in robot.joint_names),
+                joints,
                 np.concatenate([np.zeros(0, dtype=np.int64), *dofs]),
                 {
                     entity.name: slice(entity.first_v, entity.first_v + entity.nv)
                     for entity in entities
                 },
                 {},
+                {
+                    "efforts": tuple(("efforts", *joint) for joint in joints),
+                    "sensors": tuple(
+                        ("sensors", *sensor) for sensor in self._sensors() for _ in range(6)
+                    ),
+                },
                 _Sides(self._scenes.naming),
             )
         return self._known

@@ -168,6 +168,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         inputs: str | Sequence[str] = "efforts",
         *,
         parameters: str | Sequence[str] = (),
+        outputs: str | Sequence[str] = (),
         margin: NotNegative | None = 1e-6,
     ) -> Linearization:
         """Return the derivatives of the next step, contacts included. The world does not change.
@@ -186,12 +187,15 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
                 spring_factor), "friction.MATERIAL-MATERIAL.coefficient" (static, kinetic),
                 "bodies.BODY.mass" with its inertia in proportion. Factors multiply present values,
                 so the present value of a factor is 1.
+            outputs: "efforts" of all joints [Nm or N], and "sensors": readings of all force sensors
+                and IMUs of robots.
             margin: constraints that are closer than this to another state are `on_edge` [m/s or
                 rad/s]. None marks no constraint.
 
         Returns:
             Matrices A (2 nv, 2 nv) for the state, B (2 nv, k) for the inputs and C (2 nv, p) for
-            the parameters, with the names of their rows and columns, and the constraints on edge.
+            the parameters, with the names of their rows and columns, the constraints on edge, and
+            the same matrices for the `outputs`.
 
         Raises:
             WorldError: the step cannot be done, or contains something that is not differentiated.
@@ -200,7 +204,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
                 integrator other than "semi_implicit".
         """
         check_arguments(World.linearize, locals(), WorldError)
-        return self._linearizing.linearize(inputs, parameters, margin)
+        return self._linearizing.linearize(inputs, parameters, outputs, margin)
 
     @property
     def differentiable_parameters(self) -> tuple[str, ...]:

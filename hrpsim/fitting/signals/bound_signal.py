@@ -12,10 +12,11 @@ import numpy as np
 
 from hrpsim.common.errors import FitError
 from hrpsim.fitting.signals.signal import Signal
-from hrpsim.fitting.signals.signal_kind import DELAY, Setting
+from hrpsim.fitting.signals.signal_kind import DELAY, Setting, Tangent
 from hrpsim.world.world import World
 
 _ROUNDING = 1e-9  # [s]
+_TINY = 1e-30  # of the complex step
 
 
 class BoundSignal:
@@ -87,6 +88,26 @@ class BoundSignal:
         """Return predicted minus measured (m, columns), from raw values (m, width)."""
         predicted = self.signal.rules.predict(raw, settings, self.signal.columns)
         return predicted - self.signal.values[samples]
+
+    def slopes(self, thing: Any, tangent: Tangent) -> np.ndarray:
+        """Return the derivatives (width, p) of the raw values of the last step."""
+        return self.signal.rules.slopes(thing, self.signal.of, self.signal.columns, tangent)
+
+    def differentials(
+        self, raw: np.ndarray, slopes: np.ndarray, settings: Mapping[str, float]
+    ) -> np.ndarray:
+        """Return derivatives of predictions (m, columns, p), by the complex step.
+
+        Args:
+            raw: raw values (m, width).
+            slopes: derivatives of the raw values (m, width, p).
+            settings: values of all unknowns by name.
+        """
+        m, width, p = slopes.shape
+        moved = raw[:, None, :] + 1j * _TINY * slopes.transpose(0, 2, 1)
+        rules, columns = self.signal.rules, self.signal.columns
+        found = rules.predict(moved.reshape(m * p, width), settings, columns)
+        return found.imag.reshape(m, p, -1).transpose(0, 2, 1) / _TINY
 
     def still(self, samples: slice) -> np.ndarray:
         """Return the differences (m, columns) of a prediction that is the mean of the signal."""

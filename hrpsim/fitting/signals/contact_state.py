@@ -23,7 +23,7 @@ class ContactState(SignalKind):
     can be differentiated.
     """
 
-    name, quantities, columns = "contact", {"": ""}, ("state",)
+    name, quantities, columns, outputs = "contact", {"": ""}, ("state",), None
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
         """Return the unknown `threshold`: the force at which the prediction is one half."""

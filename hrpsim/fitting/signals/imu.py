@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.fitting.signals.signal_kind import MIDDLE, Setting, SignalKind, check_sensor
+from hrpsim.fitting.signals.signal_kind import (
+    MIDDLE,
+    Setting,
+    SignalKind,
+    Tangent,
+    check_sensor,
+)
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
@@ -19,7 +25,7 @@ class ImuSignal(SignalKind):
     """Angular velocity and specific force of an IMU with unknown biases and orientation."""
 
     name, quantities = "imu", {"gyro": "rad/s", "accelerometer": "m/s^2"}
-    columns = ("wx", "wy", "wz", "ax", "ay", "az")
+    columns, outputs = ("wx", "wy", "wz", "ax", "ay", "az"), ("sensors",)
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
         """Return the unknowns: biases, and the rotation vector from nominal to true frame."""
@@ -41,6 +47,15 @@ class ImuSignal(SignalKind):
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return angular velocity [rad/s] and specific force [m/s^2] in the nominal frame (6,)."""
         return thing.sensors[of].reading
+
+    def slopes(
+        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
+    ) -> np.ndarray:
+        """Return the derivatives (6, p) of the reading. The gyro reads the middle of a step."""
+        name = "sensors", thing.name, of
+        found = tangent.outputs[name].copy()
+        found[:3] += tangent.ahead[name][:3]
+        return found
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]

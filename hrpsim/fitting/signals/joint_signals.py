@@ -12,7 +12,7 @@ import numpy as np
 
 from hrpsim.common.errors import FitError, require_names
 from hrpsim.common.values import POSITIVE
-from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, robot_only
+from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, Tangent, robot_only
 from hrpsim.world.objects.robot import Robot
 
 
@@ -32,6 +32,12 @@ class JointSignal(SignalKind):
     """A signal with one column for each joint."""
 
     gain = "gain"  # name of the factor's unknown
+
+    def slopes(
+        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
+    ) -> np.ndarray:
+        """Return the derivatives (joints, p) of the efforts. Motors with a rigid gear have them."""
+        return np.vstack([tangent.outputs["efforts", thing.name, joint] for joint in columns])
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
         """Return the unknowns: a factor and an offset for each joint."""
@@ -62,7 +68,7 @@ class JointSignal(SignalKind):
 class Torque(JointSignal):
     """Torques on the joints, behind the gears, as in `joint_states`."""
 
-    name, quantities = "torque", {"": "Nm or N"}
+    name, quantities, outputs = "torque", {"": "Nm or N"}, ("efforts",)
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return the efforts [Nm or N] of the last step."""
@@ -75,7 +81,7 @@ class Current(JointSignal):
     The torque constant is reflected to the joint: the constant of the motor times the gear ratio.
     """
 
-    name, quantities, gain = "current", {"": "A"}, "constant"
+    name, quantities, gain, outputs = "current", {"": "A"}, "constant", ("efforts",)
 
     def _factor(self) -> Setting:
         return Setting(None, POSITIVE, "Nm/A")
@@ -111,6 +117,12 @@ class MotorPosition(JointSignal):
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return the positions [rad or m] at the end of the last step."""
         return _at_actuators(thing, columns, "motor_position", thing.joint_positions)
+
+    def slopes(
+        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
+    ) -> np.ndarray:
+        """Return the derivatives (joints, p) of the positions, as behind a rigid gear."""
+        return tangent.state[thing.joint_index.v[thing.joint_index.indices(columns)]]
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]

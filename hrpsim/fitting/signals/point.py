@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, check_link
+from hrpsim.dynamics import link_jacobian
+from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, Tangent, check_link
 from hrpsim.world.objects.robot import Robot
 
 
@@ -35,9 +36,25 @@ class Point(SignalKind):
         """Return position and rotation matrix, row by row, of the link (12,)."""
         from scipy.spatial.transform import Rotation
 
-        is_robot = isinstance(thing, Robot)
-        position, quaternion = thing.link_pose(of) if is_robot else (thing.q[:3], thing.q[3:7])
+        position, quaternion = self._pose(thing, of)
         return np.concatenate([position, Rotation.from_quat(quaternion).as_matrix().ravel()])
+
+    def _pose(self, thing: Any, of: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return position and quaternion of a link, or of a body."""
+        return thing.link_pose(of) if isinstance(thing, Robot) else (thing.q[:3], thing.q[3:7])
+
+    def slopes(self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
+        """Return the derivatives (12, p) of position and rotation matrix."""
+        from scipy.spatial.transform import Rotation
+
+        turns = Rotation.from_quat(self._pose(thing, of)[1]).as_matrix()
+        if isinstance(thing, Robot):
+            J = link_jacobian(thing.model, thing.q, of)
+        else:
+            J = np.kron(np.eye(2), turns)
+        moves = J @ tangent.state[: thing.nv]
+        turned = np.cross(moves[3:].T[:, None, :], turns.T)  # of the columns of the matrix
+        return np.vstack([moves[:3], turned.transpose(2, 1, 0).reshape(9, -1)])
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]

@@ -21,6 +21,15 @@ DELAY = "delay"
 MOST_DELAY = 0.1  # [s]
 
 
+class Tangent(NamedTuple):
+    """The derivatives of one step of a world with respect to p unknowns."""
+
+    state: np.ndarray  # (2 nv, p) of the robot or body at the end of the step
+    outputs: Mapping[tuple[str, str, str], np.ndarray]  # (r, p), of `World.linearize`, by name
+    # changes of the same by the difference of the velocities in the middle and at the start
+    ahead: Mapping[tuple[str, str, str], np.ndarray]
+
+
 class Setting(NamedTuple):
     """The declaration of an unknown of a signal."""
 
@@ -39,9 +48,12 @@ class SignalKind(ABC):
     quantities: units by name of the quantity. Each quantity has a noise of its
         own. A kind with one quantity calls the quantity "".
     columns: labels of the columns. Empty: joints, which a recording names.
+    outputs: the outputs of `World.linearize` that `slopes` needs, () for none. None: the kind is
+        not differentiated.
     """
 
     name: ClassVar[str]
+    outputs: ClassVar[tuple[str, ...] | None] = ()
     quantities: ClassVar[Mapping[str, str]]
     columns: ClassVar[tuple[str, ...]] = ()
 
@@ -68,6 +80,12 @@ class SignalKind(ABC):
     @abstractmethod
     def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return raw values (width,) of the last step of a robot or body."""
+
+    def slopes(
+        self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent
+    ) -> np.ndarray:
+        """Return the derivatives (width, p) of the values of `read`."""
+        raise NotImplementedError
 
     @abstractmethod
     def predict(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from hrpsim.common.values import POSITIVE
-from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, check_sensor
+from hrpsim.fitting.signals.signal_kind import Setting, SignalKind, Tangent, check_sensor
 from hrpsim.world.objects.robot import Robot
 
 
@@ -19,7 +19,7 @@ class Wrench(SignalKind):
     """The wrench of a force sensor, in and about the sensor's frame, with an unknown tare."""
 
     name, quantities = "wrench", {"force": "N", "torque": "Nm"}
-    columns = ("fx", "fy", "fz", "tx", "ty", "tz")
+    columns, outputs = ("fx", "fy", "fz", "tx", "ty", "tz"), ("sensors",)
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
         """Return the unknowns: a gain, and the tare of each column."""
@@ -34,6 +34,12 @@ class Wrench(SignalKind):
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return the wrench (6,) [N, Nm]."""
         return thing.sensors[of].reading
+
+    def slopes(
+        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
+    ) -> np.ndarray:
+        """Return the derivatives (6, p) of the wrench."""
+        return tangent.outputs["sensors", thing.name, of]
 
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]

@@ -1,0 +1,181 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Derivatives of the outputs of a step: efforts of actuators, and readings of sensors.
+
+Columns are derivatives by the position in mid-step, the velocity at the start, and p inputs and
+parameters, in the kernels' layout. docs/explanation/linearization_solution.md, "Outputs", has the
+equations.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hrpsim.derivatives.given_impulses import (
+    GivenImpulses,
+    effective_commands,
+    own_inertia_changes,
+)
+from hrpsim.derivatives.parameters import DAMPING, DELAY, KD, KP, Changes
+from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, TakenStep
+from hrpsim.derivatives.sensor_slopes import SensorPaths, sensor_slopes
+from hrpsim.model.sensors.quantities import WRENCH
+from hrpsim.model.system import FREE
+
+OUTPUTS = ("efforts", "sensors")
+"""What a step may be differentiated for, besides the state: efforts of joints, all sensors."""
+
+_RIGID = 1e-7  # share of its own inverse mass up to which the compliance of a row is none
+_SINGULAR = 1e-8  # share of the largest response that is rounding of zero
+_SHARED = 1e-6  # largest share of a load that redundant rows exchange and a sensor notices
+
+
+def refused_sensor(step: TakenStep, sensor: np.ndarray) -> str:
+    """Return why a sensor is not differentiated in a step, or ""."""
+    forest = step.scene.forest
+    body = forest.bodies[sensor["body"]]
+    if sensor["body"] < 0:
+        return ""
+    if sensor["slots"] > 0:
+        return "has a latency, which is not differentiated"
+    if body["joint_type"] == FREE and forest.dofs["turns_freely"][body["v_index"]]:
+        return "is on a single free body, which is not differentiated"
+    if step.connection_rows and sensor["quantity"] == WRENCH:
+        return "measures forces between connected bodies, which are not differentiated"
+    return ""
+
+
+class ForcesOnBodies(NamedTuple):
+    """Derivatives of the contact forces of a step, on bodies that have coordinates."""
+
+    changes: np.ndarray  # (6 b, 2 nv + p) [Nm, N] about the origins of trees
+    exchanged: np.ndarray  # (6 b, e) forces that rows exchange without a motion
+
+
+class StepSensors:
+    """The derivatives of the sensors of a step, read before the position correction."""
+
+    def __init__(
+        self,
+        step: TakenStep,
+        paths: SensorPaths,
+        held: np.ndarray,
+        acceleration: np.ndarray,
+        shares: np.ndarray,
+    ) -> None:
+        w, m = step.room.whole, step.coordinates
+        self._step, self._held = step, held.copy()
+        self._target = w.target[: len(held)].copy()
+        self._count = 6 * int((w.body_at[:-1] >= 0).sum())
+        self._turning = w.turning[0, : self._count, :m] @ w.Z[:m]
+        self._carried = paths.bodies[:, w.bodies[: self._count // 6]]  # (k, b)
+        self._slopes = sensor_slopes(step, paths, acceleration, shares)
+
+    def rows(self, columns: np.ndarray, given: GivenImpulses) -> np.ndarray:
+        """Return the derivatives of all readings (6 k, 2 nv + p), and write `exchanging`.
+
+        Args:
+            columns: derivatives of the velocity v' (nv, 2 nv + p).
+            given: impulses of the p inputs and parameters.
+        """
+        nv, (k, b) = len(columns), self._carried.shape
+        result = _by_motion(self._slopes.by_motion, columns, self._step.time_step)
+        result[:, :, 2 * nv :] += self._slopes.by_shares
+        forces = self._forces(columns, given)
+        carried = self._carried @ forces.changes.reshape(b, 6 * columns.shape[1])
+        result += self._slopes.placements @ carried.reshape(k, 6, -1)
+        shared = self._carried @ forces.exchanged.reshape(b, 6 * forces.exchanged.shape[1])
+        self.exchanging = np.flatnonzero(np.abs(shared).max(axis=1, initial=0.0) > _SHARED)
+        return result.reshape(6 * k, columns.shape[1])
+
+    def _forces(self, columns: np.ndarray, given: GivenImpulses) -> ForcesOnBodies:
+        """Return the derivatives of the contact forces."""
+        step, held, w = self._step, self._held, self._step.room.whole
+        nv, h, own = len(columns), step.time_step, slice(self._count)
+        changes = np.zeros((self._count, columns.shape[1]))
+        changes[:, :nv] = self._turning
+        changes[:, 2 * nv :] = given.sliding[:, own].T
+        if not len(held):
+            return ForcesOnBodies(changes / h, np.zeros((self._count, 0)))
+        F, J = step.coefficients(held, "F"), step.coefficients(held)
+        Z, compliance = w.Z[: step.coordinates], held["compliance"]
+        soft = compliance > _RIGID * held["inverse_mass"]
+        pushed = np.zeros((len(held), columns.shape[1]))
+        pushed[soft, : 2 * nv] = self._target[soft]
+        pushed[soft] -= J[soft] @ (Z @ columns)
+        pushed[soft] /= compliance[soft, None]
+        pushed[:, 2 * nv :] += given.pushes.T
+        free = np.isfinite(step.scene.work.joint_inertia)
+        left = w.balance[MASS][free] @ columns
+        left[:, :nv] -= w.balance[BY_Q][free]
+        left[:, nv : 2 * nv] -= w.balance[BY_VELOCITY][free]
+        left[:, 2 * nv :] -= given.motion.T[free]
+        left -= (F[soft] @ Z[:, free]).T @ pushed[soft]
+        left[:, 2 * nv :] += (F[soft] @ Z[:, free]).T @ given.pushes.T[soft]
+        U, size, V = np.linalg.svd((F[~soft] @ Z[:, free]).T)
+        rank = int((size > _SINGULAR * size.max(initial=0.0)).sum())
+        pushed[~soft] += V[:rank].T @ ((U[:, :rank].T @ left) / size[:rank, None])
+        changes += F[:, own].T @ pushed
+        return ForcesOnBodies(changes / h, F[~soft][:, own].T @ V[rank:].T)
+
+
+def _by_motion(by_motion: np.ndarray, columns: np.ndarray, time_step: float) -> np.ndarray:
+    """Return derivatives (..., 2 nv + p) from those by position, velocity and acceleration.
+
+    Args:
+        by_motion: derivatives (..., 3, nv).
+        columns: derivatives of the velocity after the step (nv, 2 nv + p).
+        time_step: [s].
+    """
+    nv, by_end = len(columns), by_motion[..., 2, :] / time_step
+    result = by_end @ columns
+    result[..., :nv] += by_motion[..., 0, :]
+    result[..., nv : 2 * nv] += by_motion[..., 1, :] - by_end
+    return result
+
+
+def effort_rows(
+    step: TakenStep,
+    joints: np.ndarray,
+    acceleration: np.ndarray,
+    columns: np.ndarray,
+    commands: np.ndarray,
+    changes: Changes,
+) -> np.ndarray:
+    """Return the derivatives of the efforts of actuators (k, 2 nv + p).
+
+    Args:
+        step: step after `differentiate`.
+        joints: degrees of freedom of the actuators (k,).
+        acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
+        columns: derivatives of the velocity after the step (nv, 2 nv + p).
+        commands: impulses of commands among the p inputs and parameters (p, nv).
+        changes: derivatives of the world's constants by the p inputs and parameters.
+    """
+    h, nv, w, given = step.time_step, len(columns), step.room.whole, effective_commands(step)
+    dofs = step.scene.forest.dofs
+    least = np.where(dofs["own_inertia"] > 0.0, dofs["own_inertia"], 1.0)
+    z = h * (given.damping + given.kd)
+    share, by_z = (least + z) / (2.0 * least + z), least / (2.0 * least + z) ** 2
+    share = np.where(z > 0.0, share, 0.5)
+    by_motion = np.zeros((nv, 3, nv))
+    each = np.arange(nv)
+    by_motion[each, 0, each] = -given.kp
+    by_motion[each, 1, each] = -given.kd
+    by_motion[each, 2, each] = -(0.25 * h * h * given.kp + h * share * given.kd)
+    result = _by_motion(by_motion[joints], columns, h)
+    q = w.q[np.maximum(dofs["q_index"], 0)]
+    by_damping = -(h * h) * given.kd * by_z * acceleration
+    by = np.zeros(changes.joints.shape[1:])
+    by[KP] = given.follows * (given.target - q - 0.25 * h * h * acceleration)
+    by[KD] = given.follows * (given.target_velocity - w.velocity - h * share * acceleration)
+    by[KD] += given.follows * by_damping
+    by[DAMPING], by[DELAY] = by_damping, given.by_delay
+    found = np.einsum("pfv,fv->pv", changes.joints, by)
+    by_own = h * given.kd * z / (2.0 * least + z) ** 2 * acceleration
+    found += own_inertia_changes(step, changes) * by_own
+    result[:, 2 * nv :] += (found + commands / h)[:, joints].T
+    return result
