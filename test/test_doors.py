@@ -204,6 +204,13 @@ def test_equal_objects_are_refused_or_named(model):
         Batch.of([world, world])
     with pytest.warns(ModelWarning, match="'b' starts at the place of 'a'"):
         world.check_placed()
+    post = '<collision><geometry><box size="1 1 1"/></geometry></collision>'
+    arm = load_model(f'<robot name="arm"><link name="base">{post}</link></robot>', base="fixed")
+    for k in range(2):  # equal robots side by side
+        world.add_robot(arm, name=f"arm{k}", position=[0, 9 + 3 * k, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.check_placed()
 
 
 @pytest.mark.parametrize("period", [0, 0.0, -1.0, float("inf")])

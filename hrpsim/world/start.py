@@ -66,7 +66,7 @@ def warn_of_start(
         stacklevel: stack level of the warning.
     """
     planes, apart = _planes(world)
-    first, owners = len(world.fixed_shapes), _owners_of_places(world)
+    first, owners = len(world.fixed_shapes), _owners_of_places(world, placed)
     for name, entity in world.entities.items():
         if entity in placed:
             rules = {
@@ -89,13 +89,25 @@ def warn_of_start(
 
 def _place_of(entity: Entity) -> tuple:
     """Return what two equal robots or bodies at one place have in common."""
-    shapes = ((shape.geometry.kind, shape.geometry.size) for shape in entity.shapes)
-    return entity.q.tobytes(), *shapes
+    roots = entity.system.parent < 0
+    base = entity.system.placement_p[roots].tobytes(), entity.system.placement_R[roots].tobytes()
+    shapes = (
+        (shape.geometry.kind, shape.geometry.size, shape.p.tobytes(), shape.R.tobytes())
+        for shape in entity.shapes
+    )
+    return entity.q.tobytes(), base, *shapes
 
 
-def _owners_of_places(world: Started) -> dict[tuple, str]:
-    """Return the name of the first robot or body at each place."""
-    return {_place_of(one): name for name, one in reversed(world.entities.items()) if one.shapes}
+def _owners_of_places(world: Started, placed: Collection[Entity]) -> dict[tuple, str]:
+    """Return the name of the first robot or body at the place of each placed entity."""
+    q = world.scene.q
+    near = {q[one.first_q] if one.nq else None for one in placed}  # equal at equal places
+    found = [
+        one
+        for one in world.entities.values()
+        if (q[one.first_q] if one.nq else None) in near and one.shapes
+    ]
+    return {_place_of(one): one.name for one in reversed(found)}
 
 
 def _occupied(entity: Entity, owners: Mapping[tuple, str]) -> str:

@@ -3,13 +3,15 @@
 
 """Taking robots and bodies out of a world: the rest goes on as if nothing had happened."""
 
+import warnings
+
 import numpy as np
 import pytest
 from world.joined import TREE
 from world.scenes import GRAVITY, INTEGRATORS, one_joint
 from world.scripted import bits, everything, script
 
-from hrpsim import Box, Sphere, World, WorldError, load_model
+from hrpsim import Box, ModelWarning, Sphere, World, WorldError, load_model
 
 integrators = pytest.mark.parametrize("integrator", INTEGRATORS)
 
@@ -209,3 +211,34 @@ def test_a_reset_after_a_removal_joins_the_bodies_that_are_left():
     assert (world.connection_records[sides] == joined).all()
     world.step(10)
     np.testing.assert_allclose(b.position - a.position, (0.2, 0.0, 0.0), atol=1e-9)
+
+
+def test_what_lay_on_a_fixed_shape_falls_and_the_rest_stays():
+    """Shapes of one name leave together. A free name can be given again, without a warning."""
+    world = World()
+    world.add_ground()
+    for k, name in enumerate(("slab", "bench", "slab")):
+        world.add_static(Box((1.0, 1.0, 0.2)), (2.0 * k, 0.0, 0.9), name=name)
+    boxes = [world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (2.0 * k, 0.0, 1.1)) for k in range(3)]
+    world.step(800)
+    assert len(world.asleep) == 3
+    still = boxes[1].q
+    world.remove_static("slab")
+    assert [shape.name for shape in world.fixed_shapes] == ["ground", "bench"]
+    assert world.stats.contact_count == 4
+    world.step(100)
+    np.testing.assert_allclose(boxes[1].q, still, atol=1e-9)
+    fall = GRAVITY * 0.1**2 / 2
+    assert [1.1 - boxes[k].position[2] for k in (0, 2)] == pytest.approx([fall, fall], rel=1e-3)
+    with pytest.raises(WorldError, match=r"'slab' does not exist. Available: ground, bench"):
+        world.remove_static("slab")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world.add_static(Box((1.0, 1.0, 0.2)), (0.0, 0.0, 0.3), name="slab")
+        world.step(200)
+    assert boxes[0].position[2] == pytest.approx(0.5, abs=1e-3)
+    with pytest.warns(ModelWarning, match="as 'bench'"):
+        world.add_static(Box((1.0, 1.0, 0.2)), (2.0, 0.0, 0.9), name="twice")
+    world.remove_static("bench")
+    with pytest.warns(ModelWarning, match="as 'twice'"):
+        world.add_static(Box((1.0, 1.0, 0.2)), (2.0, 0.0, 0.9))

@@ -10,7 +10,7 @@ from world.scenes import one_joint
 from world.scripted import SHAPES, bits, everything
 from world.sensing_robot import free_box
 
-from hrpsim import Box, Cylinder, Mesh, Sphere, World, load_model
+from hrpsim import Box, Cylinder, Mesh, Sphere, World, WorldError, load_model
 
 _IMU = '<sensor name="imu" type="imu" latency="0.004"/>'
 
@@ -56,7 +56,10 @@ def _come_and_go(world: World, anew: bool):
             world.connect(a, b, "distance", name=f"rod{turn}")
         elif kind == 4:
             for k in range(2):
-                world.add_static(SHAPES[(turn + k) % 4], (0.1 * turn, k, 0.2), material=f"m{turn}")
+                place = 0.1 * turn, k, 0.2
+                world.add_static(SHAPES[(turn + k) % 4], place, material=f"m{turn}", name=f"s{turn}")
+            if turn >= 18:
+                world.remove_static(f"s{turn - 7}")
         else:
             count = int(random.integers(len(guests)))
             world.remove(guests.pop(count))
@@ -92,13 +95,15 @@ def test_solids_come_and_go():
             size = 0.1 + 0.02 * k
             world.add_body(_octahedron(size), 1.0, (0.3 * k, 0.0, size), name=f"solid{k}")
             world.add_body(Cylinder(0.05, size), 1.0, (0.3 * k, 0.4, size), name=f"can{k}")
-            world.add_static(_octahedron(2.0 * size), (0.3 * k, 0.4, -size))
+            place = 0.3 * k, 0.4, -size
+            world.add_static(_octahedron(2.0 * size), place, name=f"slab{k}")
             if anew:
                 world.rebuild_scene()
             world.step(20)
         states = [bits(world)]
         for k in (2, 0, 4, 1, 3):
             world.remove(f"solid{k}")
+            world.remove_static(f"slab{k}")
             if anew:
                 world.rebuild_scene()
             world.step(5)
@@ -174,3 +179,28 @@ def test_snapshots_and_copies_of_a_world_that_grew():
     world.restore(again)
     world.step(10)
     assert bits(world) == expected
+
+
+@pytest.mark.parametrize("steps", [50, 700])
+def test_a_fixed_shape_added_after_a_snapshot_stays_when_the_snapshot_returns(steps):
+    """Law: the world continues as a copy made then, to which the shape was added. All wake."""
+    world = World()
+    world.add_ground()
+    world.add_static(Box((1.0, 1.0, 0.1)), (3.0, 0.0, 0.05), name="tile")
+    world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (0.0, 0.0, 0.1))
+    world.add_body(Sphere(0.1), 1.0, (1.0, 0.0, 0.3))
+    world.add_body(Box((0.2, 0.2, 0.2)), 1.0, (3.0, 0.0, 0.2), name="on tile")
+    world.step(steps)
+    assert ("on tile" in world.asleep) == (steps == 700)
+    saved, copy = world.snapshot(), world.copy()
+    world.step(5)
+    for one in (world, copy):
+        one.add_static(Box((0.2, 0.2, 0.2)), (5.0, 0.0, 0.0))
+    world.restore(saved)
+    for n in (1, 100):
+        world.step(n)
+        copy.step(n)
+        assert bits(world) == bits(copy)
+    world.remove_static("tile")
+    with pytest.raises(WorldError, match="fixed shape that was removed"):
+        world.restore(saved)

@@ -163,6 +163,12 @@ def indices_without(entity: Entity, first_shape: int, first_sensor: int, scene: 
     }
 
 
+def indices_without_fixed(scene: Scene, first: int, count: int) -> Indices:
+    """Return the new indices of a scene's entries after fixed shapes are removed."""
+    shapes = _without(len(scene.collision.shapes), first, count)
+    return {**indices_with_more(scene, 0, 0), Axis.SHAPE: shapes}
+
+
 def _without(size: int, first: int, count: int) -> np.ndarray:
     """Return the new indices (size,) after `count` entries from `first` on are removed."""
     indices = np.arange(size)

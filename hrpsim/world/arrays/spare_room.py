@@ -126,7 +126,7 @@ class SpareRoom:
             rows[present[field.axis] : sizes[field.axis]] = 255 if field.fill == -1 else 0
         scene = self._front(scene, sizes)
         _describe(scene, added, present)
-        _forget(scene)
+        forget_last_step(scene)
         return scene
 
     def with_fixed(self, scene: Scene, shapes: Shapes, first: int) -> Scene:
@@ -138,7 +138,7 @@ class SpareRoom:
         order = scene.collision.order.copy()
         for (_, field), rows in zip(_FIELDS, self._bytes, strict=True):
             if field.axis is Axis.SHAPE and field.life in _KEPT:
-                rows[first + count : end + count] = rows[first:end].copy()
+                _move(rows, first, end, first + count)
         scene = self._front(scene, sizes)
         _renumber(scene, {Axis.SHAPE: (first, -count)})
         collision, added = scene.collision, slice(first, first + count)
@@ -146,7 +146,23 @@ class SpareRoom:
         collision.moving[:] += count  # fixed shapes come first
         collision.order[:end] = order + count * (order >= first)
         collision.order[end:] = np.arange(first, first + count)
-        _forget(scene)
+        forget_last_step(scene)
+        return scene
+
+    def without_fixed(self, scene: Scene, first: int, count: int) -> Scene:
+        """Return the scene without `count` fixed shapes from the number `first` on."""
+        present = _sizes(scene)
+        end = present[Axis.SHAPE]
+        scene = self._hold(scene, present)
+        order = _closed(scene.collision.order, first, count)
+        for (_, field), rows in zip(_FIELDS, self._bytes, strict=True):
+            if field.axis is Axis.SHAPE and field.life in _KEPT:
+                _move(rows, first + count, end, first)
+        scene = self._front(scene, present | {Axis.SHAPE: end - count})
+        _renumber(scene, {Axis.SHAPE: (first, count)})
+        scene.collision.moving[:] -= count  # fixed shapes come first
+        scene.collision.order[:] = order
+        forget_last_step(scene)
         return scene
 
     def without(self, scene: Scene, entity: Entity, indices: Indices) -> Scene:
@@ -165,23 +181,23 @@ class SpareRoom:
         for (_, field), rows in zip(_FIELDS, self._bytes, strict=True):
             if field.axis in gone and field.life in _KEPT:
                 (first, count), end = gone[field.axis], present[field.axis]
-                rows[first : end - count] = rows[first + count : end].copy()
+                _move(rows, first + count, end, first)
         sizes = {axis: size - gone.get(axis, (0, 0))[1] for axis, size in present.items()}
         sizes[Axis.CONSTRAINT_BODY] -= bodies + dofs
         sizes[Axis.COLUMN] -= velocity_entries(bodies, dofs)
         sizes[Axis.ISLAND] -= bodies
         sizes[Axis.BODY_BOUNDS] = len(carrying)
+        sizes[Axis.MOVING] -= sum(shape.body >= 0 for shape in entity.shapes)
         scene = self._front(scene, sizes)
         _renumber(scene, gone)
         collision = scene.collision
         collision.group[collision.group >= entity.first_body + bodies] -= bodies
-        moving = np.flatnonzero(collision.shapes["body"] >= 0)
-        scene = self._front(scene, sizes | {Axis.MOVING: len(moving)})
-        scene.collision.moving[:], scene.collision.body_bounds[:] = moving, carrying
+        collision.moving[:] = np.flatnonzero(collision.shapes["body"] >= 0)
+        collision.body_bounds[:] = carrying
         for path, order in orders.items():
             at(scene, path)[:] = order
         scene.forest.joints[:] = joints_first(scene.forest.dofs["q_index"])
-        _forget(scene)
+        forget_last_step(scene)
         return scene
 
     def _hold(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
@@ -278,7 +294,7 @@ _FOREST = {
 }
 
 
-def _forget(scene: Scene) -> None:
+def forget_last_step(scene: Scene) -> None:
     """Clear the data that a new scene does not take over: marks of the last step, caches, lists."""
     for path, names in _OF_LAST_STEP.items():
         records = at(scene, path)
@@ -316,21 +332,41 @@ def _gone(scene: Scene, indices: Indices) -> dict[Axis, tuple[int, int]]:
 
 def _renumber(scene: Scene, gone: Mapping[Axis, tuple[int, int]]) -> None:
     """Renumber references to entries. Drop contacts and pushes of removed entries."""
-    for path, field in _LIVE:
-        records = at(scene, path)[: int(scene.counts[field.live][0])]
-        stays = np.ones(len(records), dtype=bool)
-        for name, axis in field.refers.items():
-            first, count = gone.get(axis, (0, 0))
-            stays &= (records[name] < first) | (records[name] >= first + count)
-        if not stays.all():
-            scene.counts[field.live] = kept = np.count_nonzero(stays)
-            records[:kept] = records[stays]
     for path, field in _LIVE + _REFERRING:
         records = at(scene, path)
-        for name, axis in field.refers.items():
-            first, count = gone.get(axis, (0, 0))
-            if count and (behind := records[name] >= first).any():
-                records[name] -= count * behind
+        axes = {name: axis for name, axis in field.refers.items() if axis in gone}
+        if field.live:
+            records = records[: int(scene.counts[field.live][0])]
+        numbers = {name: records[name].copy() for name in axes}
+        if field.live:
+            stays = np.ones(len(records), dtype=bool)
+            for name, axis in axes.items():
+                first, count = gone[axis]
+                stays &= (numbers[name] < first) | (numbers[name] >= first + count)
+            scene.counts[field.live] = kept = _move_to_front(records, stays)
+            records = records[:kept]
+            numbers = {name: values[stays] for name, values in numbers.items()}
+        for name, axis in axes.items():
+            first, count = gone[axis]
+            if (behind := numbers[name] >= first).any():
+                records[name] = numbers[name] - count * behind
+
+
+def _move_to_front(records: np.ndarray, stays: np.ndarray) -> int:
+    """Move the records that stay to the front. Return how many stay."""
+    edges = np.flatnonzero(np.diff(stays, prepend=False, append=False))
+    kept = 0
+    for first, end in edges.reshape(-1, 2).tolist():
+        _move(records.view(np.uint8).reshape(len(records), -1), first, end, kept)
+        kept += end - first
+    return kept
+
+
+def _move(rows: np.ndarray, first: int, end: int, to: int) -> None:
+    """Move the rows from `first` to `end`, all bytes, to `to`. The two places may overlap."""
+    width, flat = rows.shape[1], rows.reshape(-1)  # numpy copies overlapping rows twice
+    if to != first:
+        flat[to * width : (to + end - first) * width] = flat[first * width : end * width]
 
 
 def _closed(order: np.ndarray, first: int, count: int) -> np.ndarray:

@@ -182,11 +182,12 @@ class Entity(Closed):
 
         If `last` is None, the entity is the first.
         """
-        self.first_body = self.first_q = self.first_v = 0
+        place = vars(self)  # without checks of names, since worlds have many entities
+        place["first_body"] = place["first_q"] = place["first_v"] = 0
         if last is not None:
-            self.first_body = last.first_body + len(last.system.parent)
-            self.first_q = last.first_q + last.nq
-            self.first_v = last.first_v + last.nv
+            place["first_body"] = last.first_body + len(last.system.parent)
+            place["first_q"] = last.first_q + len(last.initial_q)
+            place["first_v"] = last.first_v + len(last.initial_v)
 
     @property
     def nq(self) -> int:

@@ -26,8 +26,14 @@ from hrpsim.world.arrays.assemble import (
     joined_shapes,
     joined_tendons,
 )
-from hrpsim.world.arrays.change import Indices, carry, indices_with_more, with_room
-from hrpsim.world.arrays.spare_room import Added, SpareRoom
+from hrpsim.world.arrays.change import (
+    Indices,
+    carry,
+    indices_with_more,
+    indices_without_fixed,
+    with_room,
+)
+from hrpsim.world.arrays.spare_room import Added, SpareRoom, forget_last_step
 from hrpsim.world.objects.entity import Entity
 from hrpsim.world.parts.results import Naming
 from hrpsim.world.parts.world_contents import Contents
@@ -158,13 +164,28 @@ class Scenes:
             indices: result of `indices_without`.
             first_shape: number of the entity's first shape.
         """
-        scene, numbers = self.scene, range(first_shape, first_shape + len(entity.shapes))
+        numbers = range(first_shape, first_shape + len(entity.shapes))
+        self._leave(numbers, indices, lambda scene: self._room.without(scene, entity, indices))
+
+    def take_out_fixed(self, first: int, count: int) -> None:
+        """Remove fixed shapes from the scene, after their removal from the contents."""
+        self._leave(
+            range(first, first + count),
+            indices_without_fixed(self.scene, first, count),
+            lambda scene: self._room.without_fixed(scene, first, count),
+        )
+
+    def _leave(
+        self, numbers: range, indices: Indices, reduced: Callable[[Scene], Scene]
+    ) -> None:
+        """Remove the shapes with some numbers, together with what `reduced` removes."""
+        scene = self.scene
         is_mesh = scene.collision.shapes["kind"] == MESH
         if is_mesh[numbers.start : numbers.stop].sum() == is_mesh.sum() > 0:
             self.assemble(scene, indices)  # a world without meshes needs no solids
             return
         with uninterrupted():
-            scene = self._room.without(scene, entity, indices)
+            scene = reduced(scene)
             self.present = scene._replace(connections=self._contents.connection_records)
             self.owners = self.owners[: numbers.start] + self.owners[numbers.stop :]
             self._built = len(self._contents.entities), len(self._contents.fixed)
@@ -263,6 +284,20 @@ class Scenes:
         for saved, (array, *_) in zip(arrays, self.raw_lasting(), strict=True):
             array[: len(saved)] = saved
         use_features(self.scene)  # depends on present constants, which a snapshot does not contain
+
+    def renumber_shapes(self, numbers: np.ndarray) -> None:
+        """Renumber the shapes of contacts that come from an earlier scene.
+
+        numbers: present number of each shape of the earlier scene (s,).
+        """
+        collision, counts = self.scene.collision, self.scene.counts[0]
+        for contacts, count in (
+            (collision.contacts, counts["contact_count"]),
+            (collision.previous, counts["previous_count"]),
+        ):
+            for side in ("shape_a", "shape_b"):
+                contacts[side][:count] = numbers[contacts[side][:count]]
+        forget_last_step(self.scene)
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
         """Return all arrays on which the next step depends, records as bytes.

@@ -302,6 +302,16 @@ class Sleep:
         scene.search["candidate_count"] = scene.step_stats["worst_row"] = -1
         scene.step_stats["asleep"] = 0
 
+    def renumber_shapes(self, numbers: np.ndarray) -> None:
+        """Renumber the shapes of all contacts, which come from an earlier scene.
+
+        numbers: present number of each shape of the earlier scene (s,).
+        """
+        self._scenes.renumber_shapes(numbers)
+        self.kept_contacts = self.kept_contacts.copy()  # belongs to a snapshot
+        for side in ("shape_a", "shape_b"):
+            self.kept_contacts[side] = numbers[self.kept_contacts[side]]
+
 
 def _by_pair(records: np.ndarray) -> np.ndarray:
     """Return contacts sorted by pair of shapes, in unchanged order within a pair."""

@@ -161,6 +161,7 @@ class Snapshots(Exclusions):
                 "parts": self._parts(),
                 "convergence": self._convergence.copy(),
                 "sleep": self._sleep.state(),
+                "fixed": tuple(self._contents.fixed_numbers),
                 "inertias": tuple(entity._inertias for entity in self._contents.entities),
                 "samples": tuple(sampler.state() for sampler in self._contents.samplers),
                 "frames": tuple(frame.placement for frame in self._contents.frames.values()),
@@ -185,20 +186,27 @@ class Snapshots(Exclusions):
             raise WorldError(
                 "the snapshot was taken with other robots, bodies or connections in the world"
             )
+        if not set(snapshot["fixed"]) <= set(self._contents.fixed_numbers):
+            raise WorldError("the snapshot was taken with a fixed shape that was removed since")
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of this world, or of the world from which this world was copied.
 
-        Properties that are not part of the state do not change: gains, inertias, friction. Raises
-        WorldError if the snapshot belongs to another world or another version of hrpsim, if
-        anything was added or removed since, or if the snapshot was changed.
+        Properties that are not part of the state do not change: gains, inertias, friction. Fixed
+        shapes that were added since stay, and wake all bodies. Raises WorldError if the snapshot
+        belongs to another world or another version of hrpsim, if robots, bodies or connections
+        were added or removed since, if a fixed shape was removed, or if the snapshot was changed.
         """
         self._contents.refuse_while_stepping()
         self._refuse_other(snapshot)
+        self._scenes.scene  # noqa: B018  builds the arrays with all fixed shapes
         self._sleep.prepare(snapshot["sleep"])
         self._scenes.restore(snapshot["arrays"])
         self._convergence.restore(snapshot["convergence"])
         self._sleep.resume()
+        if len(snapshot["fixed"]) < len(self._contents.fixed):
+            self._sleep.renumber_shapes(self._present_numbers(snapshot["fixed"]))
+            self._sleep.wake()
         for entity, inertias in zip(self._contents.entities, snapshot["inertias"], strict=True):
             entity.forget_momentum_of(inertias)
         for robot in self._contents.robots.values():
@@ -210,6 +218,15 @@ class Snapshots(Exclusions):
         ):
             frame.put(placement)
         self.refresh_exclusions()
+
+    def _present_numbers(self, fixed: tuple[int, ...]) -> np.ndarray:
+        """Return the present numbers of the shapes that an earlier scene had, fixed shapes first.
+
+        fixed: `fixed_numbers` of the earlier contents.
+        """
+        now = self._contents.fixed_numbers
+        moving = np.arange(len(now), len(self._scenes.owners))
+        return np.concatenate([np.searchsorted(now, fixed), moving]).astype(np.int64)
 
     def _parts(self) -> tuple:
         contents = self._contents

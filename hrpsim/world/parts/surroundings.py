@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelWarning, StateError, WorldError, suggestion, unknown_name
+from hrpsim.common.errors import ModelWarning, StateError, WorldError, require_name, suggestion, unknown_name
 from hrpsim.common.values import finite_vector, not_negative, setting
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.model import CollisionShape
@@ -91,7 +91,7 @@ class Surroundings(Part):
             finite_vector("position", position, 3),
             rotation_matrix(orientation / length),
             material,
-            f"static{len(self._contents.fixed)}" if name is None else name,
+            f"static{self._contents.fixed_ever}" if name is None else name,
         )
 
     def _add_fixed(self, geometry, position, R, material, name) -> None:
@@ -108,6 +108,25 @@ class Surroundings(Part):
         warning = self._contents.add_fixed(found)
         if warning:
             warnings.warn(warning, ModelWarning, stacklevel=3)
+
+    def remove_static(self, name: str) -> None:
+        """Remove the ground or static shape with a name, and all others with the name.
+
+        Everything else keeps its state and the forces of its last step, bit for bit. Bodies that
+        lay on the shape fall. Afterwards, `restore` refuses earlier snapshots.
+
+        Raises:
+            WorldError: no fixed shape has this name. The error lists the existing names.
+        """
+        contents = self._contents
+        require_name("fixed shape", name, {shape.name: shape for shape in contents.fixed})
+        self._sleep.wake()
+        self._scenes.scene  # noqa: B018  builds the arrays with the shape
+        numbers = np.flatnonzero([shape.name == name for shape in contents.fixed])
+        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
+        for run in reversed(runs):
+            contents.drop_fixed(int(run[0]), len(run))
+            self._scenes.take_out_fixed(int(run[0]), len(run))
 
     def set_friction(
         self,
@@ -221,10 +240,13 @@ class Surroundings(Part):
         shapes may be added later.
         """
         self._contents.materials.named = set()
+        names = set(names)
+        if not names:
+            return {}
         shapes = [*self.fixed_shapes, *(s for e in self._contents.entities for s in e.shapes)]
         known = list(dict.fromkeys(["default", *(shape.material for shape in shapes)]))
         return {
             name: f"{unknown_name('material', name, known)}; no shape has it"
-            for name in sorted(set(names).difference(known))
+            for name in sorted(names.difference(known))
             if self._contents.entities or suggestion(name, known)
         }

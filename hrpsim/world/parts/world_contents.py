@@ -142,7 +142,9 @@ class Contents:
         self.samplers: tuple[SampledView, ...] = ()  # samplers of all robots
         self.watchers: tuple[Watcher, ...] = ()  # not in copies
         self.fixed: list[CollisionShape] = []
-        self._fixed_places: dict[tuple, str] = {}
+        self.fixed_numbers: list[int] = []  # number of each among all that the world has had
+        self.fixed_ever = 0
+        self._fixed_places: dict[tuple, list[str]] = {}  # names of the shapes at each place
         self.materials = MaterialTable(impact_law=impact_law)
         self.connections: dict[str, Connection] = NamedParts("connection", {})
         self.connections_ever = 0
@@ -166,17 +168,29 @@ class Contents:
         """Add fixed shapes. Return a warning if an equal shape has the same pose, or ""."""
         warning = ""
         for shape in shapes:
-            place = _place_of(shape)
-            other = self._fixed_places.get(place)
-            self._fixed_places.setdefault(place, shape.name)
-            if other is not None and not warning:
+            others = self._fixed_places.setdefault(_place_of(shape), [])
+            if others and not warning:
                 kind = type(shape.geometry).__name__
                 warning = (
-                    f"{shape.name!r}: an equal {kind} is at the same place, as {other!r}. "
+                    f"{shape.name!r}: an equal {kind} is at the same place, as {others[0]!r}. "
                     "Two equal shapes double each contact. Add one of them"
                 )
+            others.append(shape.name)
         self.fixed += shapes
+        end = self.fixed_ever + len(shapes)
+        self.fixed_numbers += range(self.fixed_ever, end)
+        self.fixed_ever = end
         return warning
+
+    def drop_fixed(self, first: int, count: int) -> None:
+        """Remove fixed shapes. The shapes after them move forward."""
+        gone = slice(first, first + count)
+        for shape in self.fixed[gone]:
+            place = _place_of(shape)
+            self._fixed_places[place].remove(shape.name)
+            if not self._fixed_places[place]:
+                del self._fixed_places[place]
+        del self.fixed[gone], self.fixed_numbers[gone]
 
     def add(self, entity: Entity) -> None:
         """Add an entity after all others."""
