@@ -122,6 +122,8 @@ CONTACT = np.dtype(
         ("missed", "f8", (3,)),  # what the rates of the last step left out of `bend` [m/s]
         ("added", "f8", (3,)),  # the part of `bend` for this [m/s]
         ("push", "f8", (3,)),  # force on a in an rk4 step [N]
+        ("curve_a", "f8", (3,)),  # change of `moved_a` since the last step of rk4 [m]
+        ("curve_b", "f8", (3,)),
         ("rise", "f8", (3,)),  # change of `push` since the last step [N]
         ("closes", "i8"),  # whether its row closes the rest of a gap
         ("turning", "f8", (3,)),  # on a, against spin and rolling: written if any pair has them [Nms]

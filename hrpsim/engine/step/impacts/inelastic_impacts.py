@@ -6,7 +6,8 @@
 If the impulse of an impact acted as a force over the whole step, half of the approach would become
 penetration. Therefore the velocities change first, under the same constraints. The forces of the
 step are then computed for the motion after the change. Springs, including those of compliant
-contacts and limits, give no impulse in zero time.
+contacts and limits, give no impulse in zero time. In zero time bodies do not turn either, so that
+the rows leave out how the contact's velocity changes over the step (contact_bending).
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -23,6 +24,8 @@ from hrpsim.engine.compile.kernel_types import (
     Work,
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
+from hrpsim.engine.constraints.contact_bending import bend_along, unbent_target
+from hrpsim.engine.constraints.contact_history import ALL
 from hrpsim.engine.constraints.contact_rows import friction_impulses
 from hrpsim.engine.constraints.joint_rows import LIMIT_PARAMETERS
 from hrpsim.engine.constraints.rows import VELOCITY_LIMIT
@@ -106,6 +109,10 @@ def jump(s: Scene) -> int:
     """Solve the rows for the impulses of the impacts. The forces of the step are left out."""
     counts = s.counts[0]
     rows = s.rows.rows
+    for c in range(counts.contact_count):
+        unbend(
+            s.settings[0], s.collision.contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2]
+        )
     for number in range(counts.row_count):
         row = rows[number]
         row.impulse = 0.0
@@ -126,6 +133,15 @@ def jump(s: Scene) -> int:
         count_impulse(s.collision.contacts[c], rows[3 * c], rows[3 * c + 1], rows[3 * c + 2])
     change_velocity(s.forest, s.velocity, s.kinematics, s.articulated, s.impacts, s.work)
     return DONE
+
+
+@inlined_kernel
+def unbend(settings: Settings, contact: Contact, normal: Row, x: Row, y: Row) -> None:
+    """Restore the targets that a contact's rows have for the velocity at the start of the step."""
+    normal.target = unbent_target(contact, normal, settings.time_step)
+    if contact.bends == ALL:
+        x.target += bend_along(contact, x)
+        y.target += bend_along(contact, y)
 
 
 @inner_kernel

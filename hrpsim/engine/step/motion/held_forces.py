@@ -6,19 +6,21 @@
 The force F of a contact is computed once, as the mean over the step. The force and the arm r of the
 contact point are assumed to change as in the last steps. At the fraction t of the step
 
-    F(t) = F + (t - 1/2) dF,   r(t) = r + t dr + t (1 + t) / 2 ddr,
+    F(t) = F + (t - 1/2) dF,
+    r(t) = r + t dr + t (1 + t) / 2 ddr + t (1 + t) (2 + t) / 6 dddr,
 
-with the changes dF of the force and dr of the arm in the last step, and the second difference ddr
-of the arm. A constant force at a point on a straight path does work on the body, although the
-velocity at the contact is zero at both ends of the step. Between the ends, the velocity is a
-parabola. This work is an error of second order in the time step, and has the same sign as long as
-the body rolls.
+with the changes dF of the force and dr of the arm in the last step, and the second and third
+differences ddr and dddr of the arm. A constant force at a point on a straight path does work on the
+body, although the velocity at the contact is zero at both ends of the step. Between the ends, the
+velocity is a parabola. This work is an error of second order in the time step, and has the same
+sign as long as the body rolls.
 
-Both changes are used only if the contact's rows include the change of its velocity
+The changes are used only if the contact's rows include the change of its velocity
 (hrpsim.engine.constraints.contact_bending). The forces on a body that does not rotate, such as a
 box that slides over a seam, are constant. If two bodies with friction touch at several points, only
 dr is used (hrpsim.engine.constraints.contact_history). dF also needs two successive changes of the
-force that are alike, and ddr two such changes of the arm. After impacts neither is used.
+force that are alike, ddr two such changes of the arm, and dddr two such second differences. After
+impacts none is used.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel
@@ -54,8 +56,12 @@ def change_held_forces(s: Scene) -> int:
         bends = goes_on(s, c)
         rises = _find_rise(s, contact, before) and bends
         a, b = contact.body_a, contact.body_b
-        _add(s, a, contact.point_a, contact.moved_a, before.moved_a, contact, 1.0, rises, bends)
-        _add(s, b, contact.point_b, contact.moved_b, before.moved_b, contact, -1.0, rises, bends)
+        _find_curve(contact.moved_a, before.moved_a, bends, contact.curve_a)
+        _find_curve(contact.moved_b, before.moved_b, bends, contact.curve_b)
+        moves_a = contact.moved_a, contact.curve_a, before.curve_a
+        moves_b = contact.moved_b, contact.curve_b, before.curve_b
+        _add(s, a, contact.point_a, moves_a, contact, 1.0, rises)
+        _add(s, b, contact.point_b, moves_b, contact, -1.0, rises)
     for i in range(s.forest.bodies.shape[0]):
         if turns_freely(s.forest, i):
             _change_start(s, i)
@@ -91,6 +97,14 @@ def _find_rise(s: Scene, contact: Contact, before: Contact) -> bool:
 
 
 @inlined_kernel
+def _find_curve(moved: Vec3, before: Vec3, bends: bool, curve_out: Vec3) -> None:
+    """Write the second difference of an arm (3,) [m], or zero if the last two changes differ."""
+    alike = bends and _are_alike(moved, before)
+    for r in range(3):
+        curve_out[r] = moved[r] - before[r] if alike else 0.0
+
+
+@inlined_kernel
 def _are_alike(moved: Vec3, before: Vec3) -> bool:
     """Return whether two successive changes of an arm (3,) are alike."""
     difference = size = 0.0
@@ -105,12 +119,10 @@ def _add(  # many parameters: one side of a contact
     s: Scene,
     body: int,
     arm: Vec3,
-    moved: Vec3,
-    moved_before: Vec3,
+    moves: tuple[Vec3, Vec3, Vec3],
     contact: Contact,
     sign: float,
     rises: bool,
-    bends: bool,
 ) -> None:
     """Add the changes of a contact's force and of its moment on one body.
 
@@ -118,24 +130,25 @@ def _add(  # many parameters: one side of a contact
         s: the scene.
         body: index of the body. -1 is the world.
         arm: of the contact point, from the origin of the body's tree (3,) [m].
-        moved: change of the arm in the last step (3,) [m].
-        moved_before: change of the arm in the step before (3,) [m].
+        moves: change of the arm in the last step, second difference of the arm, and the second
+            difference in the step before, each (3,) [m].
         contact: CONTACT record. `push` and `rise` are known.
         sign: 1 for the contact's body a, -1 for b.
         rises: whether the force changes over the step.
-        bends: whether the contact takes the change of its velocity into account.
     """
     if body < 0 or not turns_freely(s.forest, body):
         return
-    curves = bends and _are_alike(moved, moved_before)
+    moved, curve, curve_before = moves
+    twists = _are_alike(curve, curve_before)
     push, rise = contact.push, contact.rise
     for part in range(3):
         t = 0.5 * part
-        curved = 0.5 * t * (1.0 + t) if curves else 0.0
+        curved = 0.5 * t * (1.0 + t)
+        twisted = curved * (2.0 + t) / 3.0 if twists else 0.0
         share = sign * (t - 0.5) if rises else 0.0
-        x = t * moved[0] + curved * (moved[0] - moved_before[0])
-        y = t * moved[1] + curved * (moved[1] - moved_before[1])
-        z = t * moved[2] + curved * (moved[2] - moved_before[2])
+        x = t * moved[0] + curved * curve[0] + twisted * (curve[0] - curve_before[0])
+        y = t * moved[1] + curved * curve[1] + twisted * (curve[1] - curve_before[1])
+        z = t * moved[2] + curved * curve[2] + twisted * (curve[2] - curve_before[2])
         dx, dy, dz = share * rise[0], share * rise[1], share * rise[2]
         fx, fy, fz = sign * push[0] + dx, sign * push[1] + dy, sign * push[2] + dz
         change = s.rk4.held[body].change[part]
