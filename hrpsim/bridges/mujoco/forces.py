@@ -87,8 +87,13 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
 
 
 def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
-    """Return whether a state has contacts, dry friction, equalities or joints at limits."""
-    if contacts or m.dof_frictionloss.any() or data.eq_active.any():
+    """Return whether a state has contacts, dry friction, equalities, or limits that act."""
+    rough = m.dof_frictionloss.any() or m.tendon_frictionloss.any()
+    if contacts or rough or data.eq_active.any():
+        return True
+    limited = m.tendon_limited.astype(bool)
+    length, (shortest, longest) = data.ten_length[limited], m.tendon_range[limited].T
+    if ((length < shortest + _NEAR) | (length > longest - _NEAR)).any():
         return True
     at = m.jnt_qposadr[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)]
     low, high = m.jnt_range[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)].T

@@ -65,8 +65,10 @@ class SmoothSteps:
         self._model = copy.copy(m)
         self._model.opt.disableflags |= package().mjtDisableBit.mjDSBL_CONSTRAINT
         self._data = package().MjData(self._model)
+        self._gravity = m.opt.gravity  # which a script may change without a new world
 
     def _begin(self, data: Any) -> None:
+        self._model.opt.gravity[:] = self._gravity
         for name in _STATE:
             getattr(self._data, name)[:] = getattr(data, name)
         self._data.time = data.time
