@@ -32,7 +32,8 @@ _FOLLOWED = {
     "geom_": "pos quat size contype conaffinity condim friction priority fluid",
     "site_": "pos quat",
     "eq_": "data",
-    "tendon_": "stiffness stiffnesspoly damping dampingpoly lengthspring range limited frictionloss",
+    "tendon_": "stiffness stiffnesspoly damping dampingpoly lengthspring range limited"
+    " frictionloss",
     "actuator_": "gear gainprm biasprm dynprm ctrlrange ctrllimited forcerange forcelimited"
     " actrange actlimited actearly armature damping dampingpoly cranklength lengthrange",
 }

@@ -48,22 +48,18 @@ def find_actuator_forces(m: Any, data: Any) -> None:
     mujoco.mj_fwdActuation(m, data)
 
 
-def late_inertia(m: Any, gain_inertia: np.ndarray, dampers: np.ndarray) -> np.ndarray:
-    """Return the inertia that dampers and gains add in a step (nv,) [kg m^2 or kg].
+def late_time(m: Any) -> float:
+    """Return the time over which dampers of a mujoco.MjModel act in a step [s].
 
-    MuJoCo computes accelerations from the forces at the start of the step. Dampers act at the end
-    of the step, unless the integrator is RK4 or a flag disables this.
-
-    Args:
-        m: a mujoco.MjModel.
-        gain_inertia: inertia of the gains (nv,).
-        dampers: damping of the world's joints (nv,).
+    Times damping, the result is the inertia that the dampers add. MuJoCo computes accelerations
+    from the forces at the start of the step. Dampers act at the end of the step, unless the
+    integrator is RK4 or a flag disables this.
     """
     bits, sorts = package().mjtDisableBit, package().mjtIntegrator
     off = bits.mjDSBL_DAMPER | (m.opt.integrator == sorts.mjINT_EULER) * bits.mjDSBL_EULERDAMP
     if m.opt.integrator == sorts.mjINT_RK4 or m.opt.disableflags & off:
-        return gain_inertia
-    return gain_inertia + m.opt.timestep * dampers
+        return 0.0
+    return float(m.opt.timestep)
 
 
 def constraint_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) -> np.ndarray:

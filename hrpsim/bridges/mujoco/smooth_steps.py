@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges.mujoco.forces import find_actuator_forces, late_inertia
+from hrpsim.bridges.mujoco.forces import find_actuator_forces, late_time
 from hrpsim.bridges.mujoco.native import package
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
@@ -105,7 +105,7 @@ class LateForces(SmoothSteps):
         if m.opt.integrator != mujoco.mjtIntegrator.mjINT_EULER:
             within = np.abs(d.qfrc_actuator - others) < (1.0 - _ROUNDING) * self._servos.limits
             gains = m.opt.timestep * np.where(within, self._servos.gains, 0.0)
-        added = late_inertia(m, gains, self._servos.dampers)
+        added = gains + late_time(m) * self._servos.dampers
         mujoco.mj_mulM(m, d, self.force, acceleration)
         self.force += added * acceleration - d.qfrc_smooth
 

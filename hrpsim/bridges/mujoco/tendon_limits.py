@@ -88,9 +88,7 @@ def tendon_jacobian(m: Any, d: Any) -> np.ndarray:
     return result
 
 
-def _impulses(
-    A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray
-) -> np.ndarray:
+def _impulses(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     """Return impulses x within bounds with A x >= b at the lower bounds, and A x = b inside (n,).
 
     Args:
