@@ -344,19 +344,6 @@ def test_values_that_are_no_physics_are_named_until_they_are_taken_back(name, va
     assert data.time == pytest.approx(0.002) and np.isfinite(data.qpos).all()
 
 
-def test_resistance_to_spin_is_refused_when_a_script_sets_it(whole):
-    model = ours.MjModel(copy.copy(whole[0]))
-    data = ours.MjData(model)
-    model.geom("g").condim = 6
-    for _ in range(2):  # until it is taken back
-        with pytest.raises(HrpsimError, match=r"geom_condim, 4 or 6, cannot be written to"):
-            ours.mj_step(model, data)
-    model.geom("g").condim = 3
-    model.geom_friction[0] = [0.4, 0.2, 0.1]  # without effect in MuJoCo too
-    ours.mj_step(model, data)
-    assert data.time == pytest.approx(0.002)
-
-
 def test_constraints_of_a_state_are_listed_when_they_are_asked_for():
     """Law: efc_pos and efc_J of a weld are MuJoCo's, as long as the state is the same."""
     text = NO_STATES.replace("</mujoco>", '<equality><weld body1="low"/></equality></mujoco>')

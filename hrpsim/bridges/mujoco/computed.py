@@ -21,6 +21,7 @@ from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.sensing import (
     acceleration_sensors,
     forward,
+    levels_of,
     sense_accelerations,
     sensing,
 )
@@ -44,7 +45,7 @@ class ComputedFields:
         self._now = vars(self)  # for writing without __setattr__
         m = self.model.native
         self._native = native
-        self._sensing, self._touch = sensing(m), touch_sensors(m)
+        self._sensing, self._levels, self._touch = sensing(m), levels_of(m), touch_sensors(m)
         self._acceleration_sensors = acceleration_sensors(m)
         self._is_felt = bool(self._touch) or self._acceleration_sensors.size > 0
         self._lent: list[tuple[int, np.ndarray]] = []  # fields read by the script, and their needs
@@ -73,7 +74,7 @@ class ComputedFields:
             return
         self._now["_is_mean"] = False
         m, native = self.model.native, self._native
-        late = self._mapping.late_forces(m, native.qacc)
+        late = self._mapping.late_forces(native.qacc)
         if late.any():
             self._compute(fields.DYNAMICS)
             change = np.zeros((1, m.nv))
@@ -166,10 +167,10 @@ class ComputedFields:
             self._sense()
         elif self._is_sensed_before:
             kept = native.sensordata.copy()
-            forward(model, native, self._current, need)
+            forward(model, native, self._levels, self._current, need)
             native.sensordata[:] = kept
         else:
-            forward(model, native, self._current, need)
+            forward(model, native, self._levels, self._current, need)
         self._now["_current"] = need
 
     def _feel(self) -> None:

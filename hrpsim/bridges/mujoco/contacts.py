@@ -81,9 +81,12 @@ class ContactGeoms:
         self._pair_friction = m.pair_friction
 
     def contacts(self, world: World) -> Contacts:
-        """Return the contacts of the last step."""
+        """Return the contacts of the last step: points that touch or press, as in MuJoCo."""
         found = world.contact_arrays()
-        records = world.reader.contacts.whole.contacts[: len(found)]
+        is_closed = (found.gaps <= 0.0) | found.forces.any(axis=1)
+        for name in ("points", "normals", "forces", "gaps"):
+            setattr(found, name, getattr(found, name)[is_closed])
+        records = world.reader.contacts.whole.contacts[: len(is_closed)][is_closed]
         on, by = self._geoms[records["shape_a"]], self._geoms[records["shape_b"]]
         sign = np.where(on < by, -1.0, 1.0)[:, None]  # forces and normals: on the second
         resists = bool(world.scene.settings["turning_friction"][0])

@@ -309,6 +309,8 @@ class MjData(TrialSteps, metaclass=NamesOf):
         self._follow_changes()
         now["_current"], now["_is_behind"], now["_is_sensed_before"] = fields.STATE, False, None
         need = fields.STATE if self._after else self._need()
+        if self._acceleration_sensors.size:  # which need velocities of this state after the step
+            need = max(need, fields.VELOCITIES)
         if need:
             self._forward(need)
         native = self._native

@@ -32,7 +32,8 @@ _FOLLOWED = {
     "geom_": "pos quat size contype conaffinity condim friction priority fluid",
     "site_": "pos quat",
     "eq_": "data",
-    "tendon_": "stiffness stiffnesspoly damping dampingpoly lengthspring",
+    "tendon_": "stiffness stiffnesspoly damping dampingpoly lengthspring range limited"
+    " frictionloss",
     "actuator_": "gear gainprm biasprm dynprm ctrlrange ctrllimited forcerange forcelimited"
     " actrange actlimited actearly armature damping dampingpoly cranklength lengthrange",
 }
@@ -63,7 +64,7 @@ _SHOWN = (
 _REFUSED = (
     *(".*_sol(ref|imp|mix).*", ".*_margin", ".*_gap", ".*_adhesion", ".*_surfacevel"),
     *(".*_springyield", "jnt_actgravcomp", "flex.*", "plugin.*", ".*_plugin"),
-    *("tendon_(range|limited|frictionloss|armature|actfrclimited|actfrcrange)", ".*_delay"),
+    *("tendon_(armature|actfrclimited|actfrcrange)", ".*_delay"),
     *("sensor_(noise|cutoff|interval)", ".*_history", "tree_sleep_policy"),
 )
 # Sizes, addresses, numbers of other elements, kinds, and values that MuJoCo derives from the rest.

@@ -48,22 +48,18 @@ def find_actuator_forces(m: Any, data: Any) -> None:
     mujoco.mj_fwdActuation(m, data)
 
 
-def late_inertia(m: Any, gain_inertia: np.ndarray, dampers: np.ndarray) -> np.ndarray:
-    """Return the inertia that dampers and gains add in a step (nv,) [kg m^2 or kg].
+def late_time(m: Any) -> float:
+    """Return the time over which dampers of a mujoco.MjModel act in a step [s].
 
-    MuJoCo computes accelerations from the forces at the start of the step. Dampers act at the end
-    of the step, unless the integrator is RK4 or a flag disables this.
-
-    Args:
-        m: a mujoco.MjModel.
-        gain_inertia: inertia of the gains (nv,).
-        dampers: damping of the world's joints (nv,).
+    Times damping, the result is the inertia that the dampers add. MuJoCo computes accelerations
+    from the forces at the start of the step. Dampers act at the end of the step, unless the
+    integrator is RK4 or a flag disables this.
     """
     bits, sorts = package().mjtDisableBit, package().mjtIntegrator
     off = bits.mjDSBL_DAMPER | (m.opt.integrator == sorts.mjINT_EULER) * bits.mjDSBL_EULERDAMP
     if m.opt.integrator == sorts.mjINT_RK4 or m.opt.disableflags & off:
-        return gain_inertia
-    return gain_inertia + m.opt.timestep * dampers
+        return 0.0
+    return float(m.opt.timestep)
 
 
 def constraint_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
@@ -87,8 +83,13 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
 
 
 def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
-    """Return whether a state has contacts, dry friction, equalities or joints at limits."""
-    if contacts or m.dof_frictionloss.any() or data.eq_active.any():
+    """Return whether a state has contacts, dry friction, equalities, or limits that act."""
+    rough = m.dof_frictionloss.any() or m.tendon_frictionloss.any()
+    if contacts or rough or data.eq_active.any():
+        return True
+    limited = m.tendon_limited.astype(bool)
+    length, (shortest, longest) = data.ten_length[limited], m.tendon_range[limited].T
+    if ((length < shortest + _NEAR) | (length > longest - _NEAR)).any():
         return True
     at = m.jnt_qposadr[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)]
     low, high = m.jnt_range[m.jnt_limited.astype(bool) & (m.jnt_type >= _SLIDE)].T

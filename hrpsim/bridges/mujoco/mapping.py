@@ -17,7 +17,7 @@ import numpy as np
 
 import hrpsim.bridges.mujoco.exchange as exchange
 from hrpsim.bridges.mujoco.actuators import joint_actuators
-from hrpsim.bridges.mujoco.forces import late_inertia
+from hrpsim.bridges.mujoco.forces import late_time
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
 from hrpsim.bridges.mujoco.sensing import (
@@ -90,6 +90,8 @@ class RobotMapping:
         self.sensors_read = [one[0] for one in (*readings, *force_sensors)]  # indices in sensordata
         actuators = joint_actuators(m, tree, robot, taken)
         self._served = sorted({number for _, number, field, *_ in actuators if field < 2})
+        has_dof = joint_qvel >= 0
+        self._damped = joint_qvel[has_dof], np.asarray(robot.joint_index.v)[has_dof]  # both in v
         self._limits = robot.system.effort_limit[[by_name[name].v_index for name in names]]
         self._maps = {
             "joint_qvel": joint_qvel,
@@ -136,11 +138,12 @@ class RobotMapping:
 
     def write_servos(self, servos: Servos) -> None:
         """Write dampers of joints, and gains and effort limits of joints with servos."""
-        at, robot = self._maps["joint_qvel"], self.robot
-        servos.dampers[at[at >= 0]] = robot.system.damping[robot.joint_index.v][at >= 0]
-        at, gains = self._maps["joint_qvel"][self._served], self.robot.access.actuators.whole.kd
-        servos.gains[at] = gains[self._served]
-        servos.limits[at] = self._limits[self._served]
+        dofs, joint_v = self._damped
+        servos.dampers[dofs] = self.robot.system.damping[joint_v]
+        if self._served:
+            at, gains = self._maps["joint_qvel"][self._served], self.robot.access.actuators.whole.kd
+            servos.gains[at] = gains[self._served]
+            servos.limits[at] = self._limits[self._served]
 
     def put_state(self, qpos: np.ndarray, qvel: np.ndarray) -> None:
         """Set the robot to MuJoCo's qpos (nq,) and qvel (nv,)."""
@@ -219,6 +222,7 @@ class Mapping:
         self._laws = Laws(m) if readings.hidden or (staged and readings.measured) else None
         has_starts = staged and acceleration_sensors(m).size > 0
         self._starts = Starts(m) if has_starts else None
+        self._late_time = late_time(m)
         self.start_change = np.zeros(m.nv)  # of the acceleration, see Starts
         self.unread = [  # sensors of which hrpsim has no reading
             m.sensor(k).name or f"sensor {k}"
@@ -226,7 +230,7 @@ class Mapping:
             if int(m.sensor_adr[k]) in readings.unread
         ]
 
-    def late_forces(self, m, acceleration: np.ndarray) -> np.ndarray:
+    def late_forces(self, acceleration: np.ndarray) -> np.ndarray:
         """Return the late forces of the last step with this mean acceleration (nv,) [N or Nm].
 
         MuJoCo's qacc is the acceleration without late forces.
@@ -234,7 +238,7 @@ class Mapping:
         servos, late = self._others.servos, self._others.late
         for robot in self._robots:
             robot.write_servos(servos)
-        added = late_inertia(m, self.gain_inertia, servos.dampers)
+        added = self.gain_inertia + self._late_time * servos.dampers
         return added * acceleration - (late.force if late else 0.0)
 
     def needs_copy(self, m) -> bool:

@@ -6,7 +6,8 @@
 A second MuJoCo model has only these forces:
 
 - fluids
-- springs and dampers of tendons and of free bodies, and polynomial springs and dampers
+- springs, dampers, limits and dry friction of tendons
+- springs and dampers of free bodies, and polynomial springs and dampers
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
 hrpsim applies these forces as generalised forces, constant over each step. With the integrator RK4
@@ -32,6 +33,7 @@ from hrpsim.bridges.mujoco.smooth_steps import (
     has_late_forces,
     is_staged,
 )
+from hrpsim.bridges.mujoco.tendon_limits import TendonLimits, limits_tendons
 
 _PASSIVE = ("tendon_stiffness", "tendon_damping", "dof_dampingpoly", "jnt_stiffnesspoly")
 _PASSIVE += ("tendon_stiffnesspoly", "tendon_dampingpoly")
@@ -57,7 +59,8 @@ class OtherForces:
         own += tuple(getattr(m, name, 0.0) for name in _PASSIVE)
         self.act = bool(self.numbers) or any(map(np.any, own))
         is_late = has_late_forces(m, alone, self.act)
-        self.act |= is_late
+        self.limits = TendonLimits(m) if limits_tendons(m) else None
+        self.act |= is_late or self.limits is not None
         self.servos = Servos(np.zeros(m.nv), np.zeros(m.nv), np.full(m.nv, np.inf))
         self.late = LateForces(m, self.servos) if is_late else None
         self.total = np.zeros(m.nv)
@@ -95,11 +98,15 @@ class OtherForces:
         if self.late:
             self.late.compute(data, d.qfrc_actuator)
             self.total += self.late.force
+        if self.limits:
+            self.limits.compute(data)
+            self.total += self.limits.force
 
     def end(self, data: Any) -> tuple[np.ndarray, np.ndarray] | None:
         """Return qpos and qvel after an RK4 step of MuJoCo, or None if a constraint may act."""
-        free = self._model.dof_frictionloss.any() or data.eq_active.any()
-        return self._stages.end if self._stages and not free else None
+        may_act = self._model.dof_frictionloss.any() or data.eq_active.any()
+        may_act |= self.limits is not None and self.limits.force.any()
+        return self._stages.end if self._stages and not may_act else None
 
     def _evaluate(self, data: Any) -> None:
         """Compute the forces at the state and the inputs of a mujoco.MjData."""

@@ -25,7 +25,7 @@ _HAD = (
     *("free joint damping", "free joint stiffness", "option flag clampctrl"),
     *("option flag actuation", "option flag energy"),
 )
-_OF_TENDONS = ("limited", "frictionloss", "armature", "actfrclimited")
+_OF_TENDONS = ("armature", "actfrclimited")
 
 
 def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int], tuple[str, ...]]:

@@ -24,6 +24,7 @@ _POSES = ("mj_kinematics", "mj_comPos")
 _OF_ENERGY = ("mj_makeM", "mj_energyPos", "mj_energyVel")
 _ALL = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission", *_OF_ENERGY, "mj_sensorPos")
 _ALL += ("mj_comVel", "mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
+Levels = list[tuple[int, tuple[Callable[[Any, Any], None], ...]]]
 _OF_ACCELERATIONS = ("ACCELEROMETER", "FRAMELINACC", "FRAMEANGACC")
 
 
@@ -196,22 +197,23 @@ def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:
     data.sensordata[:] = kept
 
 
-def forward(model: Any, data: Any, current: int, need: int) -> None:
-    """Compute the missing fields by MuJoCo, up to the level needed, without contacts or forces."""
-    mujoco = package()
-    if current < POSES <= need:
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_camlight(model, data)
-        mujoco.mj_tendon(model, data)
-        mujoco.mj_transmission(model, data)
-    if current < VELOCITIES <= need:
-        for name in _OF_ENERGY if reads_energy(model) else ():
-            _function(name)(model, data)
-        mujoco.mj_sensorPos(model, data)
-        mujoco.mj_fwdVelocity(model, data)  # also computes passive forces and qfrc_bias
-        mujoco.mj_subtreeVel(model, data)
-        mujoco.mj_sensorVel(model, data)
-    if current < DYNAMICS <= need:
-        _function("mj_makeM")(model, data)
-        mujoco.mj_factorM(model, data)
+def levels_of(m: Any) -> Levels:
+    """Return the functions that compute fields of a mujoco.MjModel, without contacts or forces.
+
+    Each level, from POSES to DYNAMICS, has functions of model and data.
+    """
+    poses = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission")
+    # mj_fwdVelocity also computes passive forces and qfrc_bias
+    velocities = ("mj_sensorPos", "mj_fwdVelocity", "mj_subtreeVel", "mj_sensorVel")
+    if reads_energy(m):
+        velocities = (*_OF_ENERGY, *velocities)
+    levels = {POSES: poses, VELOCITIES: velocities, DYNAMICS: ("mj_makeM", "mj_factorM")}
+    return [(level, tuple(map(_function, names))) for level, names in levels.items()]
+
+
+def forward(model: Any, data: Any, levels: Levels, current: int, need: int) -> None:
+    """Compute the missing fields by MuJoCo, from above level `current` up to the level `need`."""
+    for level, functions in levels:
+        if current < level <= need:
+            for function in functions:
+                function(model, data)

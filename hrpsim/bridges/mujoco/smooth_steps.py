@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hrpsim.bridges.mujoco.forces import find_actuator_forces, late_inertia
+from hrpsim.bridges.mujoco.forces import find_actuator_forces, late_time
 from hrpsim.bridges.mujoco.native import package
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
@@ -65,8 +65,10 @@ class SmoothSteps:
         self._model = copy.copy(m)
         self._model.opt.disableflags |= package().mjtDisableBit.mjDSBL_CONSTRAINT
         self._data = package().MjData(self._model)
+        self._gravity = m.opt.gravity  # which a script may change without a new world
 
     def _begin(self, data: Any) -> None:
+        self._model.opt.gravity[:] = self._gravity
         for name in _STATE:
             getattr(self._data, name)[:] = getattr(data, name)
         self._data.time = data.time
@@ -103,7 +105,7 @@ class LateForces(SmoothSteps):
         if m.opt.integrator != mujoco.mjtIntegrator.mjINT_EULER:
             within = np.abs(d.qfrc_actuator - others) < (1.0 - _ROUNDING) * self._servos.limits
             gains = m.opt.timestep * np.where(within, self._servos.gains, 0.0)
-        added = late_inertia(m, gains, self._servos.dampers)
+        added = gains + late_time(m) * self._servos.dampers
         mujoco.mj_mulM(m, d, self.force, acceleration)
         self.force += added * acceleration - d.qfrc_smooth
 

@@ -126,7 +126,7 @@ CONTACT = np.dtype(
         ("curve_b", "f8", (3,)),
         ("rise", "f8", (3,)),  # change of `push` since the last step [N]
         ("closes", "i8"),  # whether its row closes the rest of a gap
-        ("turning", "f8", (3,)),  # on a, against spin and rolling: written if any pair has them [Nms]
+        ("turning", "f8", (3,)),  # on a, against spin and rolling, if any pair has that [Nms]
     ]
 )
 

@@ -21,7 +21,6 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
-_SLIDING = 3  # condim of contacts with sliding friction only
 _SOFT = 0.2  # relative difference of equal compliances
 
 
@@ -32,6 +31,12 @@ def _pairs(subject: Subject, feet: Sequence[str]) -> tuple[tuple[str, str], ...]
 
 def _static(world: World, robot: Robot, feet: Sequence[str]) -> list[float]:
     return [float(one.properties["static"]) for one in surfaces(world, robot, feet)]
+
+
+def _lengths(world: World, robot: Robot, feet: Sequence[str]) -> np.ndarray:
+    """Return the coefficients of friction of feet against spin and rolling (n, 2) [m]."""
+    found = [one.properties for one in surfaces(world, robot, feet)]
+    return np.array([[one["torsional"], one["rolling"]] for one in found])
 
 
 class Friction(Difference):
@@ -147,19 +152,24 @@ class Rigidity(Difference):
 
 
 class RollingFriction(Difference):
-    """Friction of the reference's contacts against rolling and spinning, which hrpsim lacks."""
+    """Coefficients of friction against spin and rolling [m]."""
 
     name = "rolling and spinning friction"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return a change that removes other friction than sliding friction, if there is any."""
-        if not feet or (there.mujoco.geom_condim <= _SLIDING).all():
+        """Return the change to the least coefficients of the reference's feet."""
+        old = _lengths(here.world, here.robot, feet)
+        other = _lengths(there.world, there.robot_like(here.robot), feet)
+        if not (len(old) and len(other)) or are_alike(old, other.min(axis=0)):
             return []
-        return [Change(self.name, "none in the reference", of_reference=True)]
+        torsional, rolling = map(float, other.min(axis=0))
+        text = f"-> spin {torsional:.3g} m, rolling {rolling:.3g} m"
+        values = {"torsional": torsional, "rolling": rolling}
+        return [self.change(text, pairs=_pairs(here, feet), lengths=values)]
 
-    def apply_to_reference(self, model: Any) -> None:
-        """Remove rolling and spinning friction, and keep sliding friction."""
-        model.geom_condim[:] = np.minimum(model.geom_condim, _SLIDING)
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Set the friction of feet and floor against spin and rolling."""
+        change_surfaces(subject.world, values["pairs"], values["lengths"])
 
 
 class Cone(Difference):

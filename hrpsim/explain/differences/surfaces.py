@@ -50,7 +50,7 @@ def change_surfaces(
     Args:
         world: the world to change.
         pairs: names of two materials each.
-        friction: `static`, `kinetic` or `restitution`, by name.
+        friction: `static`, `kinetic`, `restitution`, `torsional` or `rolling`, by name.
     """
     links = {shape.link for robot in world.robots.values() for shape in robot.shapes}
     present = {

@@ -134,6 +134,7 @@ class StepStats:
     since_reset: Convergence
     energy: EnergyBalance | None = None
 
+
 _OF_CONTACTS = {CONTACT_ROW: "contact", SPIN: "spin", ROLLING: "rolling", AT_REST: "rolling"}
 
 

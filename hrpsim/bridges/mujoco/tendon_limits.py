@@ -1,0 +1,108 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""Limits and dry friction of tendons, as generalised forces that are constant over a step.
+
+The forces give the motion without contacts and limits of joints the velocities that the tendons
+permit at the end of the step. Contacts then act in hrpsim's world. The following steps correct what
+contacts change of a tendon's length.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.smooth_steps import SmoothSteps
+
+_CORRECTED = 0.2  # fraction of a length beyond its limit that a step corrects
+_SWEEPS = 200
+_CHANGE = 1e-12  # of a velocity that ends the sweeps, as a fraction of the largest
+
+
+def limits_tendons(m: Any) -> bool:
+    """Return whether a tendon of a mujoco.MjModel has limits or dry friction."""
+    bits = package().mjtDisableBit
+    off = m.opt.disableflags
+    if off & bits.mjDSBL_CONSTRAINT or not m.ntendon:
+        return False
+    limited = m.tendon_limited.any() and not off & bits.mjDSBL_LIMIT
+    return bool(limited or (m.tendon_frictionloss.any() and not off & bits.mjDSBL_FRICTIONLOSS))
+
+
+class TendonLimits(SmoothSteps):
+    """Computes the forces of tendons of a mujoco.MjModel with limits or dry friction.
+
+    `force` (nv,) [N or Nm] belongs to the last computed step.
+    """
+
+    def __init__(self, m: Any) -> None:
+        super().__init__(m)
+        bits, off = package().mjtDisableBit, m.opt.disableflags
+        is_limited = m.tendon_limited.astype(bool) & (not off & bits.mjDSBL_LIMIT)
+        self._limited = np.flatnonzero(is_limited)
+        self._rough = np.flatnonzero(
+            m.tendon_frictionloss * (not off & bits.mjDSBL_FRICTIONLOSS) > 0.0
+        )
+        self.force = np.zeros(m.nv)
+
+    def compute(self, data: Any) -> None:
+        """Compute `force` for the step from a mujoco.MjData."""
+        mujoco, m, d, dt = package(), self._model, self._data, self._model.opt.timestep
+        self._begin(data)
+        mujoco.mj_forward(m, d)
+        jacobian, lengths = tendon_jacobian(m, d), d.ten_length[self._limited]
+        low, high = m.tendon_range[self._limited].T
+        gaps = np.concatenate([lengths - low, high - lengths])
+        J = np.concatenate(
+            [jacobian[self._limited], -jacobian[self._limited], jacobian[self._rough]]
+        )
+        response = np.zeros_like(J)
+        mujoco.mj_solveM(m, d, response, J)
+        mujoco.mj_step(m, d)
+        bounds = dt * m.tendon_frictionloss[self._rough]
+        targets = np.where(gaps > 0.0, -gaps, -_CORRECTED * gaps) / dt
+        lacking = np.concatenate([targets, np.zeros(len(bounds))]) - J @ d.qvel
+        lower = np.concatenate([np.zeros(len(gaps)), -bounds])
+        upper = np.concatenate([np.full(len(gaps), np.inf), bounds])
+        self.force[:] = 0.0
+        if len(bounds) or (lacking > 0.0).any():
+            self.force[:] = _impulses(J @ response.T, lacking, lower, upper) @ J / dt
+
+
+def tendon_jacobian(m: Any, d: Any) -> np.ndarray:
+    """Return the derivatives of the tendons' lengths (ntendon, nv) of a mujoco.MjData.
+
+    Newer versions of MuJoCo store only the entries that may differ from 0.
+    """
+    if d.ten_J.ndim == 2:
+        return np.array(d.ten_J)
+    holder = m if hasattr(m, "ten_J_rownnz") else d
+    result = np.zeros((m.ntendon, m.nv))
+    for k in range(m.ntendon):
+        first, count = int(holder.ten_J_rowadr[k]), int(holder.ten_J_rownnz[k])
+        columns = holder.ten_J_colind[first : first + count]
+        result[k, columns] = d.ten_J[first : first + count]
+    return result
+
+
+def _impulses(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Return impulses x within bounds with A x >= b at the lower bounds, and A x = b inside (n,).
+
+    Args:
+        A: velocities of the rows for unit impulses (n, n).
+        b: lacking velocities (n,).
+        lower: lower bounds of the impulses (n,).
+        upper: upper bounds (n,).
+    """
+    x, masses = np.zeros(len(b)), np.maximum(A.diagonal(), np.finfo(float).tiny)
+    for _ in range(_SWEEPS):
+        change = 0.0
+        for k in range(len(b)):
+            new = min(max(x[k] + (b[k] - A[k] @ x) / masses[k], lower[k]), upper[k])
+            change, x[k] = max(change, abs(new - x[k]) * masses[k]), new
+        if change <= _CHANGE * np.abs(b).max():
+            break
+    return x
