@@ -98,9 +98,15 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(scope="session")
 def _derivatives_of_steps():
     """The kernels of the derivatives of a step, interpreted, by the modules that call them."""
-    from hrpsim.derivatives import connection_sides, corrections, given_impulses, step_derivatives
+    from hrpsim.derivatives import (
+        connection_sides,
+        corrections,
+        given_impulses,
+        sensor_slopes,
+        step_derivatives,
+    )
 
-    callers = connection_sides, corrections, given_impulses, step_derivatives
+    callers = connection_sides, corrections, given_impulses, sensor_slopes, step_derivatives
     return {module: prepared_kernels(module) for module in callers}
 
 

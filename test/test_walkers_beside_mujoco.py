@@ -82,6 +82,16 @@ def test_at_rest_its_foot_sensors_carry_the_weight_and_the_imu_shows_gravity(rob
     assert robot.q()[7:] == pytest.approx(robot.prepared.start[7:], abs=0.01)
 
 
+def test_targets_of_a_step_are_those_at_its_beginning(robot):
+    """Law: MuJoCo finds forces at the beginning of a step, so targets of the end come next."""
+    begin = robot._target.copy()
+    end = begin + 1e-3
+    robot.follow(end, None, 10)
+    assert robot.data.ctrl == pytest.approx(begin + 0.9e-3, abs=1e-12)
+    robot.follow(end, None, 1)
+    assert robot.data.ctrl == pytest.approx(end, abs=1e-12)
+
+
 @pytest.mark.parametrize("amplitude", [0.0, 0.015], ids=["stands", "sways"])
 def test_closed_loops_move_alike_in_both_engines(tmp_path, amplitude):
     """The bar turns by the servo's target; the loop keeps base and foot parallel."""

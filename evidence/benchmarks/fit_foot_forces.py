@@ -32,7 +32,6 @@ from hrpsim.fitting import FitResult, Recording, Signal
 from hrpsim.fitting.intervals import of_coloured_noise
 from hrpsim.fitting.predict import Predictor, scenario_of, unknowns_of
 from hrpsim.fitting.recordings.measured_motion import BoundRecording
-from hrpsim.fitting.slopes import EXACT, Slopes
 from hrpsim.fitting.starts import Starts
 
 WORLD = """world: {time_step: %s}
@@ -336,28 +335,26 @@ class Linear:
         self.u = self.unknowns.to_u(np.array([truth.get(n, 0.0) for n in self.unknowns.names]))
         self._world = self.scenario.world_of({}, seed=0)[0]
         predictor = self._predictor(one)
-        base = self._differences(predictor)
+        base, *moved = self._differences(predictor, [0.0 * self.u, *CHANGE * np.eye(len(self.u))])
         self._rows, kinds = predictor.rows(), list(predictor.kinds)
         self._weights = 1.0 / np.array([_deviation(kind) for kind in kinds])[self._rows.kind]
-        slopes = Slopes(predictor, self.unknowns, CHANGE, EXACT)
-        found = slopes.at(self.u, np.ones(len(self.u), dtype=bool), None, base, True)
         self._starts = Starts(predictor)
-        self._starts.weigh(found.by_starts, self._weights)
-        self._J = self._starts.without(found.by_parameters * self._weights[:, None])
+        values = self.unknowns.by_path(self.u)
+        self._starts.weigh(self._starts.differentiate(values), self._weights)
+        self._J = self._starts.without((np.array(moved) - base).T / CHANGE * self._weights[:, None])
 
     def _predictor(self, one: Recording) -> Predictor:
         bound = BoundRecording(one, self._world, "hrp2")
         bound.bind_signals(self._world, self.unknowns.signal_delays())
         return Predictor(self.scenario, [bound], LONGEST, True)
 
-    def _differences(self, predictor: Predictor) -> np.ndarray:
-        """Return predicted minus measured (rows,) at the truth."""
-        return predictor.differences([self.unknowns.by_path(self.u)])[0]
+    def _differences(self, predictor: Predictor, moves: list[np.ndarray]) -> np.ndarray:
+        return predictor.differences([self.unknowns.by_path(self.u + move) for move in moves])
 
     def fitted(self, seed: int | None, colour: float) -> tuple[np.ndarray, np.ndarray]:
         """Return errors of the unknowns and half widths (p,). Logarithms are relative errors."""
         predictor = self._predictor(measured(self.motion, seed, colour))
-        found = self._differences(predictor) * self._weights
+        found = self._differences(predictor, [0.0 * self.u])[0] * self._weights
         found, J = self._starts.without(found[:, None])[:, 0], self._J
         error = -np.linalg.lstsq(J, found, rcond=None)[0]
         rest = found + J @ error

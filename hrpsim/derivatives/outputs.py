@@ -81,15 +81,15 @@ class StepSensors:
             columns: derivatives of the velocity v' (nv, 2 nv + p).
             given: impulses of the p inputs and parameters.
         """
-        nv, (k, b) = len(columns), self._carried.shape
+        (nv, width), (k, b) = columns.shape, self._carried.shape
         result = _by_motion(self._slopes.by_motion, columns, self._step.time_step)
         result[:, :, 2 * nv :] += self._slopes.by_shares
         forces = self._forces(columns, given)
-        carried = self._carried @ forces.changes.reshape(b, 6 * columns.shape[1])
-        result += self._slopes.placements @ carried.reshape(k, 6, -1)
+        carried = self._carried @ forces.changes.reshape(b, 6 * width)
+        result += self._slopes.placements @ carried.reshape(k, 6, width)
         shared = self._carried @ forces.exchanged.reshape(b, 6 * forces.exchanged.shape[1])
         self.exchanging = np.flatnonzero(np.abs(shared).max(axis=1, initial=0.0) > _SHARED)
-        return result.reshape(6 * k, columns.shape[1])
+        return result.reshape(6 * k, width)
 
     def _forces(self, columns: np.ndarray, given: GivenImpulses) -> ForcesOnBodies:
         """Return the derivatives of the contact forces."""

@@ -281,15 +281,22 @@ class _Problem:
         if self._starts is not None:
             self._starts.weigh(self._by_starts, self._weights)
 
-    def fit_starts(self, starts: Starts, x: np.ndarray) -> None:
-        """Move the start states of all windows to reduce the differences from the measurements."""
+    def fit_starts(self, starts: Starts, x: np.ndarray) -> bool:
+        """Move the start states of all windows to reduce the differences from the measurements.
+
+        Returns:
+            Whether the sum of squares decreased so much that derivatives may have changed.
+        """
 
         def squares() -> np.ndarray:
             self._last = b"", np.zeros(0)
             own = self._differences_at(x) * self._weights
             return np.bincount(self._rows.window, own**2)
 
-        starts.move(self._differences_at(x) * self._weights, squares)
+        given = self._differences_at(x) * self._weights
+        starts.move(given, squares)
+        left = self._differences_at(x) * self._weights
+        return bool(given @ given - left @ left > _SQUARES * (left @ left))
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
         """Return an x close to the least squares. Many windows are thinned out to save time."""
@@ -374,22 +381,25 @@ class _Problem:
     def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
         """Return the least squares by parameters and by starts, in turn until neither changes."""
         starts = self._starts = Starts(self._predictor)
-        slopes_of, squares = np.full(len(x), np.inf), np.inf
+        slopes_of, squares, stale = np.full(len(x), np.inf), np.inf, False
         for _ in range(_MOST_ROUNDS):
             if np.abs(x - slopes_of).max() > _SAME_SLOPES:
                 self._differentiate(x, True)
-                slopes_of = x
+                slopes_of, stale = x, False
                 starts.weigh(self._by_starts, self._weights)
-            self.fit_starts(starts, x)
+            stale = self.fit_starts(starts, x) or stale
             self.weigh(x, noise)
             before, found = (x, squares), self.solve(x, say, most=_IN_A_ROUND)
             x, squares = found.x, 2.0 * found.cost
             inverse = np.linalg.pinv(found.jac.T @ found.jac)
             deviation = np.sqrt(np.diag(inverse) * self._variance(found))
             same = np.abs(x - before[0]) <= _SAME * deviation
-            found.status = int(same.all() and before[1] - squares < _SQUARES * squares)
+            settled = bool(same.all() and before[1] - squares < _SQUARES * squares)
+            found.status = int(settled and not stale)
             if found.status:
                 break
+            if settled:  # by derivatives of other starts
+                slopes_of = np.full(len(x), np.inf)
         self.fit_starts(starts, x)
         return found
 

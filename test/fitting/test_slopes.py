@@ -4,6 +4,7 @@
 """Sensitivities are the derivatives that differences give, and are used where they are sound."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from grouped import one_compiles
 from scipy.spatial.transform import Rotation
 
 import hrpsim
-from hrpsim.fitting import FitError, Recording
+from evidence.benchmarks import fit_signals
+from hrpsim.fitting import FitError, Recording, Signal
 from hrpsim.fitting.predict import Predictor
 from hrpsim.fitting.recordings.measured_motion import BoundRecording
 from hrpsim.fitting.sensitivities import sensitivities
@@ -21,6 +23,7 @@ from hrpsim.sweeps.worlds.world_scenario import WorldScenario
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
 
+ARM_ROTOR = "robots.arm.joints.shoulder.rotor_inertia"
 BOX_MASS = {"bodies.box.mass": 1.0}
 TIME = np.arange(0.0, 1.2, 0.03)
 COMMAND_TIME, COMMANDS = commanded(1.2, 0.09)
@@ -75,6 +78,44 @@ def test_sensitivities_of_an_arm_are_its_differences(tmp_path, arm):
     whole = np.hstack([found.by_parameters, found.by_starts])
     assert np.abs(whole - right).max(axis=0) == pytest.approx(0.0, abs=2e-3 * np.abs(right).max())
     assert (np.abs(whole - right).max(axis=0) < 2e-3 * np.abs(right).max(axis=0)).all()
+
+
+def test_sensitivities_of_signals_are_their_differences(tmp_path):
+    """Law: torque, current, wrench, IMU, marker and motor, with gains, turns and delays.
+
+    A step reads the gyro in its middle, for which the velocity is extrapolated.
+    """
+    (tmp_path / "arm.urdf").write_text(fit_signals.URDF)
+    (tmp_path / "arm.yaml").write_text(fit_signals.WORLD)
+    whole = fit_signals.recording(fit_signals.Arm(), 0, 0.0)
+    early = whole.time < 0.09
+    motor = Signal("motor_position", "motor", whole.time[1:], whole.positions[1:], whole.joints)
+    signals = [
+        replace(one, time=one.time[:4], values=one.values[:4]) for one in (*whole.signals, motor)
+    ]
+    one = replace(
+        whole, time=whole.time[early], positions=whole.positions[early], signals=tuple(signals)
+    )
+    scenario = WorldScenario(tmp_path / "arm.yaml", duration=1.0)
+    world = scenario.world_of({}, 0)[0]
+    bound = BoundRecording(one, world, "arm")
+    bound.bind_signals(world, {path: (0.0, 0.01) for path in fit_signals.TRUTH if "delay" in path})
+    predictor = Predictor(scenario, [bound], 1.0, True)
+    values = fit_signals.TRUTH | {ARM_ROTOR: 0.01}
+    paths = [*list(values)[:2], ARM_ROTOR]
+    offsets = [np.zeros((1, 2))]
+    shares = {path: np.eye(3)[k] for k, path in enumerate(paths)}
+    found = sensitivities(predictor, values, shares, offsets, True)
+    moves = [({path: STEP}, np.zeros(2)) for path in paths]
+    right = by_differences(
+        predictor, values, offsets, moves + [({}, STEP * row) for row in np.eye(2)]
+    )
+    whole, kinds = np.hstack([found.by_parameters, found.by_starts]), predictor.rows().kind
+    assert found.known.all() and len(set(kinds)) == 9
+    for kind in set(kinds):
+        own = kinds == kind
+        sizes = np.abs(right[own]).max(axis=0)
+        assert (np.abs(whole[own] - right[own]).max(axis=0) < 2e-3 * sizes + 1e-9).all(), kind
 
 
 def recorded_box(tmp_path):

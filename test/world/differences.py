@@ -48,10 +48,25 @@ def tangent(forest, q, velocity, q_from, velocity_from):
     return out
 
 
-def differences(world, step, columns=None):
+def outputs(world):
+    """Return efforts and readings of all robots, in the order of `World.linearize`."""
+    robots = world.robots.values()
+    efforts = [robot.joint_efforts for robot in robots]
+    return np.concatenate(
+        [np.zeros(0), *efforts, *(sensor.reading for robot in robots for sensor in robot.sensors.values())]
+    )
+
+
+def nothing(world):
+    """Return no output."""
+    return np.zeros(0)
+
+
+def differences(world, step, columns=None, read=nothing):
     """Return A (2 nv, columns) by central differences of `World.step`; the world does not change.
 
-    `step` (2 nv,) are their sizes. Everything else that a step remembers stays as it is.
+    `step` (2 nv,) are their sizes. Everything else that a step remembers stays as it is. The
+    derivatives of what `read`(world) returns follow (2 nv + r, columns).
     """
     start = world.snapshot()
     scene = world.scene
@@ -60,7 +75,7 @@ def differences(world, step, columns=None):
     world.step()
     end = scene.q.copy(), scene.velocity.copy()
     world.restore(start)
-    found = np.empty((2 * len(velocity), len(columns)))
+    found = np.empty((2 * len(velocity) + len(read(world)), len(columns)))
     for c, k in enumerate(columns):
         ends = []
         for sign in (1.0, -1.0):
@@ -69,7 +84,8 @@ def differences(world, step, columns=None):
             scene.q[:], scene.velocity[:] = moved(forest, q, velocity, change)
             scene.momentum.trees["is_known"] = 0
             world.step()
-            ends.append(tangent(forest, scene.q, scene.velocity, *end))
+            change = tangent(forest, scene.q, scene.velocity, *end)
+            ends.append(np.concatenate([change, read(world)]))
             world.restore(start)
         found[:, c] = (ends[0] - ends[1]) / (2.0 * step[k])
     return found
@@ -81,14 +97,17 @@ def error(found, expected):
     return float(np.max(np.abs(found - expected) / np.maximum(rows, 1.0)))
 
 
-def input_differences(world, field, joints, step):
-    """Return B (2 nv, joints) by central differences, for a field of actuators or of joints."""
+def input_differences(world, field, joints, step, read=nothing):
+    """Return B (2 nv, joints) by central differences, for a field of actuators or of joints.
+
+    The derivatives of what `read`(world) returns follow (2 nv + r, joints).
+    """
     start, scene = world.snapshot(), world.scene
     records = scene.control if field in scene.control.dtype.names else scene.forest.dofs
     world.step()
     end = scene.q.copy(), scene.velocity.copy()
     world.restore(start)
-    found = np.empty((2 * len(scene.velocity), len(joints)))
+    found = np.empty((2 * len(scene.velocity) + len(read(world)), len(joints)))
     for column, k in enumerate(joints):
         ends = []
         for sign in (1.0, -1.0):
@@ -96,7 +115,8 @@ def input_differences(world, field, joints, step):
             records[field][k] += sign * step
             world.step()
             records[field][k] = before
-            ends.append(tangent(scene.forest, scene.q, scene.velocity, *end))
+            change = tangent(scene.forest, scene.q, scene.velocity, *end)
+            ends.append(np.concatenate([change, read(world)]))
             world.restore(start)
         found[:, column] = (ends[0] - ends[1]) / (2.0 * step)
     return found

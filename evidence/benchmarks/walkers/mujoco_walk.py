@@ -213,9 +213,12 @@ class MujocoRobot:
         return ImuReading(turned, imu.R.T @ omega, imu.R.T @ force)
 
     def follow(self, positions, velocities, steps: int) -> None:
-        """Do `steps` steps. The targets move evenly to `positions`, as in hrpsim."""
+        """Do `steps` steps. The targets move evenly to `positions`, as in hrpsim.
+
+        MuJoCo finds forces at the beginning of a step, from the targets of this time.
+        """
         begin, lead = self._target, self._lead * (0.0 if velocities is None else velocities)
-        for k in range(1, steps + 1):
+        for k in range(steps):
             self.data.ctrl[:] = begin + k / steps * (positions - begin) + lead
             self.mujoco.mj_step(self.mj, self.data)
         self._target = positions
