@@ -1,16 +1,20 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot learns to follow commanded velocities, by PPO of rsl_rl, from its maker's file.
+"""A robot learns to follow commanded velocities, from its maker's file.
 
-Needs `pip install rsl-rl-lib onnx 'hrpsim[onnx]'`. The descriptions of the Go2 and the G1 are in
-https://github.com/unitreerobotics/unitree_ros, robots/go2_description and robots/g1_description.
+The Go2 learns by PPO of rsl_rl, and the G1 by imitation.
+
+Needs `pip install rsl-rl-lib onnx 'hrpsim[onnx]'`. The description of the Go2 is in
+https://github.com/unitreerobotics/unitree_ros, robots/go2_description. The G1 imitates a policy of
+its maker: https://github.com/unitreerobotics/unitree_rl_gym has the policy and the description.
 
     python examples/learning/track_velocity.py go2_description/urdf/go2_description.urdf
-    python examples/learning/track_velocity.py g1_description/g1_23dof_rev_1_0.urdf --robot g1
+    python examples/learning/track_velocity.py resources/robots/g1_description/g1_12dof.urdf \
+        --robot g1 --teacher deploy/pre_train/g1/motion.pt --worlds 128
 
-The folder of the results gets the curve (curve.csv), the network (policy.onnx) and its description
-(policy.yaml) for the controller `hrpsim.bridges:OnnxPolicy`.
+The folder of the results gets the network (policy.onnx), its description (policy.yaml) for the
+controller `hrpsim.bridges:OnnxPolicy`, and the curve of PPO (curve.csv).
 """
 
 from __future__ import annotations
@@ -23,10 +27,8 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.learning import (
-    JointPositionActionCfg,
     ObservationGroupCfg,
     ObservationTermCfg,
-    RewardTermCfg,
     RobotCfg,
     Task,
     TaskBatch,
@@ -64,68 +66,31 @@ def go2_task(description: str) -> Task:
 
 
 def g1_task(description: str) -> Task:
-    """Return the task of the G1: its legs act, and its other joints hold their posture.
+    """Return the task of the G1 with 12 joints, to imitate its maker's policy.
 
-    Posture, gains and rewards are those of unitree_rl_lab. The policy observes a clock.
+    Posture, gains, clock and the scales of the group "teacher" are those of unitree_rl_gym.
     """
-    legs, arms = ".*_(hip|knee|ankle)_?.*joint", ".*_(shoulder|elbow|wrist)_.*"
     g1 = RobotCfg(
         description=description,
         position=(0.0, 0.0, 0.8),
         on_floor=True,
         meshes="none",
-        joint_pos={
-            ".*_hip_pitch_joint": -0.1,
-            ".*_knee_joint": 0.3,
-            ".*_ankle_pitch_joint": -0.2,
-            ".*_shoulder_pitch_joint": 0.3,
-            "left_shoulder_roll_joint": 0.25,
-            "right_shoulder_roll_joint": -0.25,
-            ".*_elbow_joint": 0.97,
-        },
-        stiffness={".*_hip_.*": 100.0, ".*_knee_.*": 150.0, ".*_ankle_.*": 40.0, "waist_.*": 200.0}
-        | {arms: 40.0},
-        damping={".*_hip_.*": 2.0, ".*_knee_.*": 4.0, ".*_ankle_.*": 2.0, "waist_.*": 5.0}
-        | {arms: 1.0},
+        joint_pos={".*_hip_pitch_joint": -0.1, ".*_knee_joint": 0.3, ".*_ankle_pitch_joint": -0.2},
+        stiffness={".*_hip_.*": 100.0, ".*_knee_.*": 150.0, ".*_ankle_.*": 40.0},
+        damping={".*_hip_.*": 2.0, ".*_knee_.*": 4.0, ".*_ankle_.*": 2.0},
         armature=0.01,
     )
-    feet = {"link_names": ".*_ankle_roll_link"}
-    ranges = VelocityRanges((0.3, 0.7), (-0.1, 0.1), (-0.3, 0.3))
-    task = velocity_task(g1, feet=feet["link_names"], ranges=ranges, name="g1")
-    gait = {"period": 0.8, "offset": (0.0, 0.5), "threshold": 0.55, **feet, **COMMAND}
-    clearance = {"target_height": 0.1, "std": 0.05, "tanh_mult": 2.0, **feet}
-    chosen = {"joint_names": legs}
-    rewards = {
-        "track_lin_vel_xy": RewardTermCfg(
-            "track_lin_vel_xy_yaw_frame_exp", 1.0, {"std": 0.3, **COMMAND}
-        ),
-        "track_ang_vel_z": RewardTermCfg("track_ang_vel_z_exp", 0.5, {"std": 0.5, **COMMAND}),
-        "alive": RewardTermCfg("is_alive", 0.15),
-        "lin_vel_z": RewardTermCfg("lin_vel_z_l2", -2.0),
-        "ang_vel_xy": RewardTermCfg("ang_vel_xy_l2", -0.05),
-        "flat": RewardTermCfg("flat_orientation_l2", -5.0),
-        "height": RewardTermCfg("base_height_l2", -10.0, {"target_height": 0.78}),
-        "joint_vel": RewardTermCfg("joint_vel_l2", -1.0e-3, chosen),
-        "joint_acc": RewardTermCfg("joint_acc_l2", -2.5e-7, chosen),
-        "action_rate": RewardTermCfg("action_rate_l2", -0.01),
-        "limits": RewardTermCfg("joint_pos_limits", -5.0, chosen),
-        "hips": RewardTermCfg("joint_deviation_l1", -0.5, {"joint_names": ".*_hip_(roll|yaw)_.*"}),
-        "gait": RewardTermCfg("feet_gait", 0.5, gait),
-        "slide": RewardTermCfg("feet_slide", -0.2, feet),
-        "clearance": RewardTermCfg("foot_clearance_reward", 0.5, clearance),
+    ranges = VelocityRanges((-0.3, 0.8), (-0.3, 0.3), (-0.5, 0.5))
+    task = velocity_task(g1, feet=".*_ankle_roll_link", ranges=ranges, name="g1")
+    clock = {"clock": ObservationTermCfg("gait_phase", {"period": 0.8})}
+    groups = {name: {**group.terms, **clock} for name, group in task.groups.items()}
+    factors = {"base_ang_vel": 0.25, "velocity_commands": (2.0, 2.0, 0.25)}
+    groups["teacher"] = {
+        name: replace(term, scale=factors.get(name, term.scale))
+        for name, term in groups["policy"].items()
     }
-    groups = {}
-    for name, group in task.groups.items():
-        terms = {
-            what: replace(term, params={**term.params, **chosen})
-            if what in ("joint_pos", "joint_vel")
-            else term
-            for what, term in group.terms.items()
-        }
-        terms["clock"] = ObservationTermCfg("gait_phase", {"period": gait["period"]})
-        groups[name] = ObservationGroupCfg(terms, group.enable_corruption)
-    action = {"joint_pos": JointPositionActionCfg(legs, scale=0.25)}
-    return _without_pushes(replace(task, observations=groups, actions=action, rewards=rewards))
+    exact = {name: ObservationGroupCfg(terms, False) for name, terms in groups.items()}
+    return _without_pushes(replace(task, observations=exact))
 
 
 def _without_pushes(task: Task) -> Task:
@@ -136,7 +101,6 @@ def _without_pushes(task: Task) -> Task:
 
 
 ROBOTS = {"go2": go2_task, "g1": g1_task}
-SPREADS = {"go2": 1.0, "g1": 0.6}  # of the first actions
 
 
 class Worlds:
@@ -163,6 +127,11 @@ class Worlds:
     def episode_length_buf(self, lengths) -> None:
         self.tasks.state.episode_length[:] = lengths.numpy()
 
+    def restart(self):
+        """Begin new episodes in all worlds, and return the observations."""
+        self.observed = self.tasks.reset()
+        return self.get_observations()
+
     def get_observations(self):
         """Return the present observations by group."""
         torch = self._torch
@@ -185,15 +154,15 @@ class Worlds:
         return self.get_observations(), reward, done, extras
 
 
-def settings(spread: float) -> dict:
-    """Return the settings of PPO. `spread` is the first standard deviation of actions."""
+def settings() -> dict:
+    """Return the settings of PPO."""
     network = {
         "class_name": "MLPModel",
         "hidden_dims": [128, 128],
         "activation": "elu",
         "obs_normalization": True,
     }
-    normal = {"class_name": "GaussianDistribution", "init_std": spread, "std_type": "scalar"}
+    normal = {"class_name": "GaussianDistribution", "init_std": 1.0, "std_type": "scalar"}
     return {
         "num_steps_per_env": STEPS,
         "save_interval": 10**9,
@@ -225,16 +194,22 @@ def evaluate(tasks: TaskBatch, act, seconds: float = 10.0) -> dict[str, float]:
     return {"velocity": linear, "turning": turning, "standing": float(stands.mean())}
 
 
-def train(task: Task, count: int, iterations: int, folder: Path):
-    """Train for some iterations of PPO. Write the curve, and return the runner."""
+def make_runner(task: Task, count: int):
+    """Return rsl_rl's runner of PPO for a task in `count` worlds."""
     import torch
     from rsl_rl.runners import OnPolicyRunner
 
     torch.manual_seed(1)
     torch.set_num_threads(1)
-    worlds = Worlds(TaskBatch(task, count, seed=1))
-    runner = OnPolicyRunner(worlds, settings(SPREADS[task.name]), log_dir=None)
+    runner = OnPolicyRunner(Worlds(TaskBatch(task, count, seed=1)), settings(), log_dir=None)
     runner.logger.log = lambda **found: None
+    return runner
+
+
+def train(runner, iterations: int, folder: Path) -> None:
+    """Train for some iterations of PPO, and write the curve."""
+    worlds = runner.env
+    task, count = worlds.tasks.task, worlds.num_envs
     weights = np.array([cfg.weight * task.step_dt for cfg in task.rewards.values()])
     begin = time.monotonic()
     with (folder / "curve.csv").open("w", encoding="utf-8") as curve:
@@ -249,7 +224,14 @@ def train(task: Task, count: int, iterations: int, folder: Path):
             print(",".join(f"{value:.5g}" for value in row), file=curve, flush=True)
             if done % 100 == 0 or done + 10 > iterations:
                 runner.save(str(folder / "last.pt"))
-    return runner
+
+
+def learn_from(runner, teacher: Path) -> None:
+    """Imitate a teacher, and print the progress."""
+    from imitate import imitate
+
+    for falls, error in imitate(runner.alg.actor, runner.env, teacher):
+        print(f"imitation: {falls} falls, error of actions {error:.3f}", flush=True)
 
 
 def main() -> None:
@@ -257,6 +239,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("description")
     parser.add_argument("--robot", choices=ROBOTS, default="go2")
+    parser.add_argument("--teacher", type=Path, help="policy to imitate (TorchScript)")
     parser.add_argument("--worlds", type=int, default=256)
     parser.add_argument("--iterations", type=int, default=350)
     parser.add_argument("--folder", type=Path, default=Path("track_velocity"))
@@ -267,7 +250,11 @@ def main() -> None:
 
     options.folder.mkdir(parents=True, exist_ok=True)
     task = ROBOTS[options.robot](options.description)
-    runner = train(task, options.worlds, options.iterations, options.folder)
+    runner = make_runner(task, options.worlds)
+    if options.teacher is None:
+        train(runner, options.iterations, options.folder)
+    else:
+        learn_from(runner, options.teacher)
     network_file = str(options.folder / "policy.onnx")
     runner.export_policy_to_onnx(str(options.folder), "policy.onnx")
     onnx.save_model(onnx.load(network_file), network_file)  # the weights in the same file

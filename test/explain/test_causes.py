@@ -74,11 +74,24 @@ def test_two_planted_differences_are_found_together(tmp_path):
     assert found.smallest.by_gap > 0.95
 
 
+IMU = '<gyro site="{0}"/><accelerometer site="{0}"/>'
+IN_A_FOOT = (
+    CRAWLER.replace('<freejoint name="base"/>', '<freejoint name="base"/><site name="trunk"/>')
+    .replace('<joint name="fl"', '<site name="foot"/><joint name="fl"')
+    .replace("<actuator>", f"<sensor>{IMU.format('trunk')}{IMU.format('foot')}</sensor><actuator>")
+)
+
+
 @pytest.mark.parametrize(
     ("text", "policy"),
-    [pytest.param(ARM, arm_policy, id="arm"), pytest.param(CRAWLER, crawler_policy, id="crawler")],
+    [
+        pytest.param(ARM, arm_policy, id="arm"),
+        pytest.param(CRAWLER, crawler_policy, id="crawler"),
+        pytest.param(IN_A_FOOT, crawler_policy, id="a second IMU, in a foot"),
+    ],
 )
 def test_a_pair_without_a_difference_is_alike(text, policy, tmp_path):
+    """Law: an IMU that the policy does not read makes no difference."""
     found = explained(tmp_path, policy(tmp_path), text, text)
     assert not found.differs
     assert found.ranked == ()

@@ -88,7 +88,7 @@ class MujocoReference(Reference):
         sorts.mj_forward(self._model, data)
         host = ControllerHost(OnnxPolicy(), self._robot.model, self._case.parameters())
         motors = _Motors(self._map.model, self._map.joints(host.joint_names), self._robot, host)
-        writer, view = TraceWriter(self._map.free), StateView(self._robot)
+        writer, view = TraceWriter(self._map.free), StateView(self._robot, policy.imu)
         forces = np.zeros(len(self._robot.model.frames))
         try:
             for tick in range(round(self._case.duration / policy.period) + 1):

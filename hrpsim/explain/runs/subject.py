@@ -111,7 +111,7 @@ class Subject:
     def _predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
         robot, ends = self.robot, []
         host = ControllerHost(self.controller(), robot.model, self.parameters, robot.name)
-        view = StateView(robot)
+        view = StateView(robot, self.policy.imu)
         try:
             steps = steps_in_period("the period", self.policy.period, self.world.time_step)
             self._place(trace.q[0], trace.v[0])
@@ -138,13 +138,19 @@ def _give(robot: Robot, command: Command, names: tuple[str, ...]) -> None:
 
 
 class StateView:
-    """Converts states of a trace to measurements for a controller of a robot."""
+    """Converts states of a trace to measurements for a policy on a robot.
 
-    def __init__(self, robot: Robot) -> None:
+    Args:
+        robot: the robot.
+        imu: name of the IMU that the policy reads. "" means the first IMU of the robot.
+    """
+
+    def __init__(self, robot: Robot, imu: str) -> None:
         self._robot, model = robot, robot.model
         self._at = robot.joint_index
         self._order = joint_order(robot)
-        self._imus = [sensor for sensor in model.sensors if sensor.kind == "imu"]
+        imus = [sensor for sensor in model.sensors if sensor.kind == "imu"]
+        self._imus = [sensor for sensor in imus if sensor.name == imu] or imus[:1]
         self._free = model.base == "free"
         for sensor in self._imus:
             if self._free and model.system.parent[sensor.body] >= 0:
