@@ -146,6 +146,20 @@ def test_the_simulator_sets_time_step_gravity_and_integration(load):
     assert load(item("s", "frame_rate: 500", "AISTSimulatorItem")).time_step == 0.002
 
 
+def test_the_time_bar_sets_the_time_step_that_the_simulator_leaves_out(load):
+    """Settings of windows and logs, and switches that are off, are not named as left out."""
+    bar = "toolbars: {TimeBar: {minTime: 0, frameRate: 200}}\n"
+    quiet = "recording: full, realtimeSync: true, timeLength: 9, 2Dmode: false, gravity: [0, 0, -1]"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world = load(item("s", quiet, "AISTSimulatorItem"), text=bar + PROJECT)
+    assert world.time_step == 0.005
+    with pytest.warns(ModelWarning, match="max_num_iterations of AISTSimulatorItem"):
+        named = "timeStep: 0.002, maxNumIterations: 50"
+        world = load(item("s", named, "AISTSimulatorItem"), text=bar + PROJECT)
+    assert world.time_step == 0.002
+
+
 def test_controllers_and_other_simulators_are_named(load):
     controller = "{class: SimpleControllerItem, name: c, data: {controller: WalkController}}"
     items = (
