@@ -161,17 +161,13 @@ def _time_step(path: Path, simulator: _Item | None, content: dict) -> float:
     for data in places:
         step = data.number("time_step", data.number("timestep", 0.0))
         rate = data.number("frame_rate", data.number("framerate", 0.0))
-        if step > 0.0 or rate > 0.0:
-            return step if step > 0.0 else 1.0 / rate
+        if step or rate:
+            return step or 1.0 / rate
     return _TIME_STEP
 
 
 def _new_world(
-    path: Path,
-    simulator: _Item | None,
-    time_step: float,
-    integrator: str | None,
-    notes: Notes,
+    path: Path, simulator: _Item | None, time_step: float, integrator: str | None, notes: Notes
 ) -> World:
     """Return an empty world with the settings of a simulator."""
     data = Values({}, lambda cause: None) if simulator is None else simulator.data  # type: ignore[arg-type,return-value]
