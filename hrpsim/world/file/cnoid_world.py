@@ -82,13 +82,14 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
     bodies, simulator, tables = _sorted(items, notes)
     table = CnoidMaterials()
     for name in tables:
-        table.read(_located(path, name), notes)
+        table.read(_located(path, name))
     if time_step is None:
         time_step = _time_step(path, simulator, content)
     world = _new_world(path, simulator, time_step, integrator, notes)
     materials: set[str] = set()
     for item in bodies:
         materials |= _add_body(world, path, item, notes)
+    table.note_unread(materials, notes)
     for a, b, law in table.pairs(materials):
         world.set_friction(a, b, law.static, law.kinetic, restitution=law.restitution)
     return finish(world, path, notes.lines(), stacklevel=4)
