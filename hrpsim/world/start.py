@@ -52,7 +52,7 @@ class Started(WorldState, Protocol):
 
 
 def warn_of_start(
-    world: Started, placed: Collection[Entity], reported: set[tuple[str, str]], stacklevel: int
+    world: Started, placed: Collection[Entity], reported: dict[str, set[str]], stacklevel: int
 ) -> None:
     """Warn of robots and bodies inside a plane, beyond limits, or in wrong units.
 
@@ -61,7 +61,7 @@ def warn_of_start(
     Args:
         world: world of the robots and bodies.
         placed: robots and bodies to check.
-        reported: name and kind of earlier warnings, which are not repeated, and of scales that
+        reported: kinds of earlier warnings by name, which are not repeated, and of scales that
             have been checked.
         stacklevel: stack level of the warning.
     """
@@ -77,11 +77,11 @@ def warn_of_start(
                 "scale": lambda one=entity: wrong_scale(one, not isinstance(one, Robot)),
             }
             for kind, rule in rules.items():
-                if (name, kind) in reported:
+                if kind in reported.setdefault(name, set()):
                     continue
                 text = rule()
                 if text or kind == "scale":  # placing does not change the scale
-                    reported.add((name, kind))
+                    reported[name].add(kind)
                 if text:
                     warnings.warn(f"{name!r} starts {text}", ModelWarning, stacklevel=stacklevel)
         first += len(entity.shapes)

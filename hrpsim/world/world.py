@@ -413,7 +413,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
             WorldError: the duration was not enough. Nothing changes then.
         """
         check_arguments(World.settle, locals(), WorldError)
-        warn_of_start(self, self.entities.values(), set(), stacklevel=3)
+        warn_of_start(self, self.entities.values(), {}, stacklevel=3)
         self._contents.placed = set()
         before = RestReport(self.entities)
         start, steps, sleeping = self.snapshot(), self._steps_done, self.sleeping

@@ -11,6 +11,8 @@ import pytest
 
 import hrpsim
 from hrpsim import ModelWarning, WorldError
+from hrpsim.model.readers.robot_data import Notes
+from hrpsim.world.file.cnoid_materials import CnoidMaterials
 
 BODY = """format: ChoreonoidBody
 name: {name}
@@ -123,13 +125,10 @@ def test_materials_of_links_have_the_friction_of_the_table(load):
 
 def test_pairs_that_the_table_lacks_have_geometric_means(tmp_path):
     """Law: friction sqrt(r1 r2), restitution sqrt((1 - v1) (1 - v2)), as in Choreonoid."""
-    from hrpsim.model.readers.robot_data import Notes
-    from hrpsim.world.file.cnoid_materials import CnoidMaterials
-
     path = tmp_path / "materials.yaml"
     path.write_text(TABLE)
     table = CnoidMaterials()
-    table.read(path, Notes())
+    table.read(path)
     laws = {(a, b): law for a, b, law in table.pairs(["Wood", "Ice", "default"])}
     assert laws["Ice", "Wood"] == pytest.approx((0.08, 0.08, 0.5))
     assert laws["Ice", "default"] == pytest.approx((0.1, 0.1, 0.0))
@@ -144,6 +143,32 @@ def test_the_simulator_sets_time_step_gravity_and_integration(load):
     world = load(item("s", simulator, "AISTSimulatorItem"), time_step=0.004, integrator="euler")
     assert (world.time_step, world.integrator) == (0.004, "euler")
     assert load(item("s", "frame_rate: 500", "AISTSimulatorItem")).time_step == 0.002
+
+
+def test_keys_of_materials_are_named_where_the_project_has_the_material(tmp_path):
+    """Law: an entry of the table for other bodies says nothing of this world."""
+    path = tmp_path / "materials.yaml"
+    path.write_text(TABLE.replace("viscosity: 0.5}", "viscosity: 0.5, density: 9}", 1))
+    table, notes = CnoidMaterials(), Notes()
+    table.read(path)
+    table.note_unread(["Ice", "default"], notes)
+    assert not notes.lines()
+    table.note_unread(["Wood", "default"], notes)
+    assert notes.lines() == ["density of a material (1: Wood): not read"]
+
+
+def test_the_time_bar_sets_the_time_step_that_the_simulator_leaves_out(load):
+    """Settings of windows and logs, and switches that are off, are not named as left out."""
+    bar = "toolbars: {TimeBar: {minTime: 0, frameRate: 200}}\n"
+    quiet = "recording: full, realtimeSync: true, timeLength: 9, 2Dmode: false, gravity: [0, 0, -1]"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        world = load(item("s", quiet, "AISTSimulatorItem"), text=bar + PROJECT)
+    assert world.time_step == 0.005
+    with pytest.warns(ModelWarning, match="max_num_iterations of AISTSimulatorItem"):
+        named = "timeStep: 0.002, maxNumIterations: 50"
+        world = load(item("s", named, "AISTSimulatorItem"), text=bar + PROJECT)
+    assert world.time_step == 0.002
 
 
 def test_controllers_and_other_simulators_are_named(load):

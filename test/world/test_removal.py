@@ -235,7 +235,7 @@ def test_what_lay_on_a_fixed_shape_falls_and_the_rest_stays():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         world.add_static(Box((1.0, 1.0, 0.2)), (0.0, 0.0, 0.3), name="slab")
-        world.step(200)
+        world.step(500)
     assert boxes[0].position[2] == pytest.approx(0.5, abs=1e-3)
     with pytest.warns(ModelWarning, match="as 'bench'"):
         world.add_static(Box((1.0, 1.0, 0.2)), (2.0, 0.0, 0.9), name="twice")

@@ -55,6 +55,25 @@ def test_static_models_are_scenery_and_the_others_robots_where_the_file_says(tmp
     np.testing.assert_allclose(q, (0, 0, np.sin(0.25), np.cos(0.25)))
 
 
+@pytest.mark.parametrize(
+    "place", ["model://", "https://fuel.gazebosim.org/1.0/OpenRobotics/models/"]
+)
+def test_the_sun_and_the_ground_plane_need_no_file(tmp_path, monkeypatch, place):
+    """Law: a sphere lies on Gazebo's plane, whose friction is above any other."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    plane = f"{place}{'ground_plane' if place == 'model://' else 'Ground Plane'}"
+    uris = f"{place}{'sun' if place == 'model://' else 'Sun'}", plane
+    includes = "".join(f"<include><uri>{uri}</uri></include>" for uri in uris)
+    world = load(tmp_path, includes + model("ball", SPHERE, mu(0.6), pose="0 0 0.5 0 0 0"))
+    assert [name for entity, name in world.link_names if entity == "world"] != []
+    world.step(50)
+    assert world.robots["ball"].q[2] == pytest.approx(0.5, abs=1e-6)
+    world.robots["ball"].v = (1.0, 0, 0, 0, 0, 0)
+    world.step()
+    slip = 1.0 - 0.6 * GRAVITY * world.time_step
+    assert world.robots["ball"].v[0] == pytest.approx(slip, rel=1e-3)
+
+
 def test_settings_are_those_of_physics_and_of_arguments(tmp_path):
     physics = "<physics type='ode'><max_step_size>0.002</max_step_size>{}</physics>"
     world = load(tmp_path, physics.format("") + "<gravity>0 0 -3.7</gravity>")

@@ -231,7 +231,8 @@ READERS = {
     " snapshot solver_rules stats"
     " step time time_step wake noise_world forget_contacts rebuild_scene refresh_exclusions"
     " lift_to_floor unknown_materials add_watcher remove_watcher"
-    " add_body add_frame add_ground add_robot add_static connect frames disconnect remove reset"
+    " add_body add_frame add_ground add_robot add_static connect frames disconnect remove"
+    " remove_static reset"
     " restore settle",
     "Robot": "access acting_actuators actuators constraint_efforts contact_arrays driven"
     " frame_pose gains joint_efforts joint_names joint_properties link_pose link_poses"

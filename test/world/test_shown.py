@@ -19,5 +19,7 @@ def test_each_is_one_short_line_with_its_name():
     assert repr(box) == "<Body 'crate': Box, 2 kg>"
     assert "'first'" in repr(robot) and "hrp2_like" in repr(robot.model)
     assert "1 robots, 52 bodies" in repr(world) and "'first', 'crate'" in repr(world)
-    for shown in map(repr, (world, robot, robot.model, *world.bodies.values())):
+    sensor = robot.sensors["lfsensor"]
+    assert repr(sensor) == "<force_torque 'lfsensor' of 'first'>"
+    for shown in map(repr, (world, robot, robot.model, sensor, *world.bodies.values())):
         assert "\n" not in shown and len(shown) <= 120

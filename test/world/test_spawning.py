@@ -57,7 +57,9 @@ def _come_and_go(world: World, anew: bool):
         elif kind == 4:
             for k in range(2):
                 place = 0.1 * turn, k, 0.2
-                world.add_static(SHAPES[(turn + k) % 4], place, material=f"m{turn}", name=f"s{turn}")
+                world.add_static(
+                    SHAPES[(turn + k) % 4], place, material=f"m{turn}", name=f"s{turn}"
+                )
             if turn >= 18:
                 world.remove_static(f"s{turn - 7}")
         else:

@@ -188,6 +188,11 @@ def new_array(shape, dtype, fill: int = 0) -> np.ndarray:
     return array
 
 
+def rows_of(records: np.ndarray) -> np.ndarray:
+    """Return records (n,) as rows of bytes (n, size), which numpy copies faster than fields."""
+    return records.view(np.uint8).reshape(len(records), records.dtype.itemsize)
+
+
 def at(whole: tuple, path: str) -> np.ndarray:
     """Return the array at a path in a named tuple, such as "islands.trees"."""
     for name in path.split("."):

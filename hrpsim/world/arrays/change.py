@@ -63,8 +63,9 @@ def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
             max(room, size) if name is axis else size
             for name, size in zip(field.shape, array.shape, strict=True)
         ]
-        grown[path] = new_array(shape, array.dtype, field.fill)
-        grown[path][tuple(map(slice, array.shape))] = array
+        if shape != list(array.shape):
+            grown[path] = new_array(shape, array.dtype, field.fill)
+            grown[path][tuple(map(slice, array.shape))] = array
     return replaced(scene, grown)
 
 
@@ -221,7 +222,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
             continue
         array = at(scene, path)
         if field.axis in sources:
-            array[:] = array[sources[field.axis]]
+            array[:] = array.take(sources[field.axis], axis=0)
         live = array[: int(scene.counts[field.live][0])] if field.live else array
         for name, axis in field.refers.items():
             if axis in new_indices:

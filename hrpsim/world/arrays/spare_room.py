@@ -19,7 +19,15 @@ import numpy as np
 
 from hrpsim.engine.actuators.fill import leave_to_actuators
 from hrpsim.engine.collision.body_bounds import new_body_bounds
-from hrpsim.engine.compile.fields import Axis, Life, at, declared_fields, new_array, replaced
+from hrpsim.engine.compile.fields import (
+    Axis,
+    Life,
+    at,
+    declared_fields,
+    new_array,
+    replaced,
+    rows_of,
+)
 from hrpsim.engine.dynamics.constraint_bodies import forget_numbers, velocity_entries
 from hrpsim.engine.kinematics.forest import forest_of, joints_first
 from hrpsim.engine.solvers.direct_system import new_direct_system
@@ -357,7 +365,7 @@ def _move_to_front(records: np.ndarray, stays: np.ndarray) -> int:
     edges = np.flatnonzero(np.diff(stays, prepend=False, append=False))
     kept = 0
     for first, end in edges.reshape(-1, 2).tolist():
-        _move(records.view(np.uint8).reshape(len(records), -1), first, end, kept)
+        _move(rows_of(records), first, end, kept)
         kept += end - first
     return kept
 

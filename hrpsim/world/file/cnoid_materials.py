@@ -17,8 +17,11 @@ from hrpsim.model.readers.openhrp.body_values import Values
 from hrpsim.model.readers.robot_data import Notes
 
 DEFAULT = "default"  # material of links without one, Choreonoid's "Default"
-_READ_OF_MATERIAL = {"name", "roughness", "viscosity"}
-_READ_OF_PAIR = {"materials", "friction", "static_friction", "dynamic_friction", "restitution"}
+_MATERIAL = {"name", "roughness", "viscosity"}, "a material"  # keys that are read
+_PAIR = (
+    {"materials", "friction", "static_friction", "dynamic_friction", "restitution"},
+    "a pair of materials",
+)
 
 
 class PairFriction(NamedTuple):
@@ -35,6 +38,7 @@ class CnoidMaterials:
     def __init__(self) -> None:
         self._roughness: dict[str, tuple[float, float]] = {}  # roughness, viscosity
         self._pairs: dict[frozenset[str], PairFriction] = {}
+        self._entries: list[tuple[frozenset[str], str, Values]] = []  # of which materials, label
 
     def pairs(self, names: Iterable[str]) -> list[tuple[str, str, PairFriction]]:
         """Return friction and restitution of all pairs of some materials.
@@ -57,7 +61,15 @@ class CnoidMaterials:
         friction = math.sqrt(rough_a * rough_b)
         return PairFriction(friction, friction, math.sqrt((1.0 - viscous_a) * (1.0 - viscous_b)))
 
-    def read(self, path: Path, notes: Notes) -> None:
+    def note_unread(self, names: Iterable[str], notes: Notes) -> None:
+        """Note the keys without effect, for the entries of some materials only."""
+        used = frozenset(names)
+        for of_entry, label, values in self._entries:
+            if of_entry <= used:
+                known, kind = _PAIR if values.given("materials") else _MATERIAL
+                values.note_unread(known, notes, kind, label)
+
+    def read(self, path: Path) -> None:
         """Add the materials of a file. WorldError names an invalid entry."""
         content = read_yaml(path, WorldError, "table of materials").data
         if not isinstance(content, dict):
@@ -70,7 +82,7 @@ class CnoidMaterials:
         for entry in top.items("materials"):
             material = _mapping(entry, fail)
             name = _named(material.text("name", default=""))
-            material.note_unread(_READ_OF_MATERIAL, notes, "a material", name)
+            self._entries.append((frozenset((name,)), name, material))
             values = material.number("roughness", 0.5), material.number("viscosity", 0.0)
             if values[0] < 0.0 or not 0.0 <= values[1] <= 1.0:
                 fail(
@@ -79,14 +91,14 @@ class CnoidMaterials:
                 )
             self._roughness[name] = values
         for entry in top.items("contact_materials"):
-            self._add_pair(_mapping(entry, fail), notes)
+            self._add_pair(_mapping(entry, fail))
 
-    def _add_pair(self, pair: Values, notes: Notes) -> None:
+    def _add_pair(self, pair: Values) -> None:
         names = [_named(str(name)) for name in pair.items("materials")]
         if len(names) != 2:
             pair.fail(f"materials: must be two names, got {len(names)}")
         label = " - ".join(names)
-        pair.note_unread(_READ_OF_PAIR, notes, "a pair of materials", label)
+        self._entries.append((frozenset(names), label, pair))
         friction = pair.number("friction", 0.5)
         static = pair.number("static_friction", friction)
         kinetic = pair.number("dynamic_friction", friction)

@@ -27,7 +27,7 @@ from hrpsim.world.file.imported import finish
 from hrpsim.world.world import World
 
 SHARE_VARIABLE = "CHOREONOID_SHARE"  # environment variable with Choreonoid's folder `share`
-_TIME_STEP = 0.001  # time step of a project without a simulator [s]
+_TIME_STEP = 0.001  # time step of a project that names none [s]
 _INSTALLED = ("/usr/share", "/usr/local/share")
 _TO_RADIAN = np.pi / 180.0
 _READ_OF_BODY = {
@@ -42,7 +42,17 @@ _OF_THE_PAGE = {  # keys for Choreonoid's windows and kinematics
     *("scene_sensitive", "link_kinematics", "zmp", "is_scene_body_draggable", "transparency"),
     *("visible_link_selection_mode", "linked_body_items", "parent_link", "enable_joint_limits"),
 }
-_READ_OF_SIMULATOR = {"time_step", "timestep", "frame_rate", "gravity", "integration_mode"}
+_READ_OF_SIMULATOR = {
+    *("time_step", "timestep", "frame_rate", "framerate", "gravity", "integration_mode")
+}
+_OF_THE_RUN = {  # keys for Choreonoid's windows, logs and threads
+    *("recording", "recording_mode", "realtime_sync", "realtime_sync_mode", "time_range_mode"),
+    *("time_length", "is_active_control_time_range_mode", "active_control_time_range_mode"),
+    *("all_link_position_output_mode", "output_all_link_positions", "device_state_output"),
+    *("output_device_states", "record_collision_data", "controller_threads", "time_sync_items"),
+    *("use_controller_threads", "controller_options", "block_scene_view_edit_mode"),
+    *("scene_view_edit_mode_blocking", "collision_seq_item", "num_collision_detection_threads"),
+}
 _RUNGE_KUTTA = ("runge-kutta", "Runge Kutta")
 
 
@@ -72,11 +82,14 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
     bodies, simulator, tables = _sorted(items, notes)
     table = CnoidMaterials()
     for name in tables:
-        table.read(_located(path, name), notes)
+        table.read(_located(path, name))
+    if time_step is None:
+        time_step = _time_step(path, simulator, content)
     world = _new_world(path, simulator, time_step, integrator, notes)
     materials: set[str] = set()
     for item in bodies:
         materials |= _add_body(world, path, item, notes)
+    table.note_unread(materials, notes)
     for a, b, law in table.pairs(materials):
         world.set_friction(a, b, law.static, law.kinetic, restitution=law.restitution)
     return finish(world, path, notes.lines(), stacklevel=4)
@@ -136,26 +149,38 @@ def _note_left_out(item: _Item, notes: Notes) -> None:
         notes.add(item.kind, "not read", item.name)
 
 
+def _time_step(path: Path, simulator: _Item | None, content: dict) -> float:
+    """Return the time step of a simulator [s], or else of the time bar, as in Choreonoid."""
+
+    def fail(cause: str) -> NoReturn:
+        raise WorldError(f"{path}: TimeBar: {cause}")
+
+    places = [] if simulator is None else [simulator.data]
+    bars = content.get("toolbars")
+    bar = bars.get("TimeBar") if isinstance(bars, dict) else None
+    places += [Values(bar, fail)] if isinstance(bar, dict) else []
+    for data in places:
+        step = data.number("time_step", data.number("timestep", 0.0))
+        rate = data.number("frame_rate", data.number("framerate", 0.0))
+        if step or rate:
+            return step or 1.0 / rate
+    return _TIME_STEP
+
+
 def _new_world(
-    path: Path,
-    simulator: _Item | None,
-    time_step: float | None,
-    integrator: str | None,
-    notes: Notes,
+    path: Path, simulator: _Item | None, time_step: float, integrator: str | None, notes: Notes
 ) -> World:
     """Return an empty world with the settings of a simulator."""
     data = Values({}, lambda cause: None) if simulator is None else simulator.data  # type: ignore[arg-type,return-value]
     if simulator is not None:
-        data.note_unread(_READ_OF_SIMULATOR, notes, simulator.kind, simulator.name)
-    rate = data.number("frame_rate", 0.0)
-    step = data.number("time_step", data.number("timestep", 0.0))
-    step = step or (1.0 / rate if rate > 0.0 else _TIME_STEP)
+        known = _READ_OF_SIMULATOR | _OF_THE_RUN | {key for key in data.keys if not data.get(key)}
+        data.note_unread(known, notes, simulator.kind, simulator.name)
     gravity = data.numbers("gravity", 3)
     is_runge_kutta = data.text("integration_mode", default="") in _RUNGE_KUTTA
     settings: dict[str, Any] = {} if gravity is None else {"gravity": gravity}
     try:
         return World(
-            time_step=step if time_step is None else time_step,
+            time_step=time_step,
             integrator=integrator or ("rk4" if is_runge_kutta else "semi_implicit"),
             **settings,
         )

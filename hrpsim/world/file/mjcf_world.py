@@ -61,7 +61,7 @@ def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None)
     invalid.
     """
     text, _ = read_source(path)
-    world, _ = world_of_mjcf(read_mjcf(text, path), path, time_step, integrator, (), stacklevel=4)
+    world, _ = world_of_mjcf(read_mjcf(text, path), path, time_step, integrator, (), stacklevel=5)
     return world
 
 

@@ -34,6 +34,7 @@ class SensorCarrier(Protocol):
     """The members of `Robot` that its sensors use, so that the sensors need not import `Robot`."""
 
     model: Model
+    name: str
 
     @property
     def world(self) -> WorldState:
@@ -50,6 +51,11 @@ class SensorCarrier(Protocol):
         """
 
 
+def _shown(sensor: SensorView | SampledView) -> str:
+    """Return the text that shows a sensor."""
+    return f"<{sensor.description.kind} {sensor.description.name!r} of {sensor.robot.name!r}>"
+
+
 class SensorView(Closed):
     """One sensor of a robot.
 
@@ -61,6 +67,9 @@ class SensorView(Closed):
         self.robot = robot
         self.description = description
         self.index = index
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     def _reading(self) -> np.ndarray:
         world = self.robot.world
@@ -155,6 +164,9 @@ class SampledView(Closed):
         self._enabled = description.enabled
         self._waits = not description.enabled  # the first reading does not exist yet
         self.forget()
+
+    def __repr__(self) -> str:
+        return _shown(self)
 
     def _generator(self, number: int) -> np.random.Generator:
         """Return the random generator for the noise of a sample."""

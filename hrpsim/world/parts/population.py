@@ -148,7 +148,7 @@ class Population(Connections):
             contents.materials.add(shape.material)
         contents.add(entity)
         contents.placed.add(entity)
-        contents.reported -= {one for one in contents.reported if one[0] == entity.name}
+        contents.reported.pop(entity.name, None)
         self._scenes.expect_more()
         return entity
 

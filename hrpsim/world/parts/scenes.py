@@ -175,9 +175,7 @@ class Scenes:
             lambda scene: self._room.without_fixed(scene, first, count),
         )
 
-    def _leave(
-        self, numbers: range, indices: Indices, reduced: Callable[[Scene], Scene]
-    ) -> None:
+    def _leave(self, numbers: range, indices: Indices, reduced: Callable[[Scene], Scene]) -> None:
         """Remove the shapes with some numbers, together with what `reduced` removes."""
         scene = self.scene
         is_mesh = scene.collision.shapes["kind"] == MESH

@@ -15,7 +15,7 @@ import numpy as np
 
 from hrpsim.engine.collision.body_bounds import new_body_bounds
 from hrpsim.engine.collision.records import CONTACT
-from hrpsim.engine.compile.fields import Axis
+from hrpsim.engine.compile.fields import Axis, rows_of
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.engine.step.sleep_detection import REST_TIME
@@ -201,7 +201,7 @@ class Sleep:
         stored = (falls_asleep[a] | falls_asleep[b]) & fixed[a] & fixed[b]
         if not stored.any():
             return
-        kept, left = records[stored], records[~stored]
+        kept, left = records.take(np.flatnonzero(stored)), records.take(np.flatnonzero(~stored))
         for side in "ab":
             moves = np.flatnonzero(kept[f"body_{side}"] >= 0)
             roots = scene.forest.bodies["root"][kept[f"body_{side}"][moves]]
@@ -221,11 +221,12 @@ class Sleep:
         scene, lists = self._scenes.present, {}
         for name, count in (("contacts", "contact_count"), ("previous", "previous_count")):
             live = getattr(scene.collision, name)[: int(scene.counts[count][0])]
-            lists[name] = _by_pair(np.concatenate([live, self.kept_contacts[recalled]]))
+            lists[name] = _by_pair(_joined(live, self.kept_contacts, recalled))
             scene.counts[count] = len(lists[name])
         self._scenes.present = with_room(scene, Axis.CONTACT, max(map(len, lists.values())))
         for name, records in lists.items():
-            getattr(self._scenes.present.collision, name)[: len(records)] = records
+            there = getattr(self._scenes.present.collision, name)
+            rows_of(there)[: len(records)] = rows_of(records)
         self.kept_contacts = self.kept_contacts[~recalled]
 
     def contact_records(self) -> np.ndarray:
@@ -313,6 +314,12 @@ class Sleep:
             self.kept_contacts[side] = numbers[self.kept_contacts[side]]
 
 
+def _joined(contacts: np.ndarray, others: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return contacts, followed by the chosen ones of some others."""
+    rows = np.concatenate([rows_of(contacts), rows_of(others)[chosen]])
+    return rows.view(CONTACT).reshape(len(rows))
+
+
 def _by_pair(records: np.ndarray) -> np.ndarray:
     """Return contacts sorted by pair of shapes, in unchanged order within a pair."""
-    return records[np.lexsort((records["shape_b"], records["shape_a"]))]
+    return records.take(np.lexsort((records["shape_b"], records["shape_a"])))

@@ -11,7 +11,14 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hrpsim.common.errors import ModelWarning, StateError, WorldError, require_name, suggestion, unknown_name
+from hrpsim.common.errors import (
+    ModelWarning,
+    StateError,
+    WorldError,
+    require_name,
+    suggestion,
+    unknown_name,
+)
 from hrpsim.common.values import finite_vector, not_negative, setting
 from hrpsim.engine.constraints.rows import DAMPING_STEPS, refuse_undamped
 from hrpsim.model.model import CollisionShape

@@ -156,7 +156,7 @@ class Contents:
         self.solver_rules = SolverRules(solver, integrator, model)
         self.is_stepping = False
         self.placed: set[Entity] = set()  # entities placed since the last step
-        self.reported: set[tuple[str, str]] = set()  # warnings of placed entities: name, kind
+        self.reported: dict[str, set[str]] = {}  # kinds of warnings of placed entities, by name
         self.audited = bool(settings["audit"][0])
 
     @property

@@ -26,6 +26,11 @@ class Values:
         self._entry = {_snake(str(key)): value for key, value in entry.items()}
         self.fail = fail
 
+    @property
+    def keys(self) -> Collection[str]:
+        """The keys in lower case, with underscores."""
+        return self._entry.keys()
+
     def get(self, key: str) -> Any:
         """Return a value unchanged, or None if the value is missing."""
         return self._entry.get(key)

@@ -20,6 +20,7 @@ from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.xml_text import decoded_xml, xml_root
 from hrpsim.model.readers.sdf import fuel
 from hrpsim.model.readers.sdf.sdf_file import SdfFile
+from hrpsim.model.readers.sdf.usual_models import usual_model
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 
 SEARCH_VARIABLES = (
@@ -48,11 +49,13 @@ class SdfFiles:
         self._roots += [Path(name).absolute() for name in listed if name]
 
     def model_file(self, source: SdfFile, element: object, uri: str) -> SdfFile:
-        """Return the SDF that an <include> names: a file, or the folder of a model."""
+        """Return the SDF of an <include>: a file, the folder of a model, or a usual model."""
         path = self.locate(source, uri)
         if path is not None and is_folder(path):
             path = self._of_folder(path)
         if path is None:
+            if (text := usual_model(uri)) is not None:
+                return SdfFile(text, None)
             self._fail(source, element, uri)
         if path not in self._opened:
             if path.suffix.lower() == ".urdf":
