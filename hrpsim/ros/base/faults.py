@@ -33,13 +33,14 @@ def noted(found: Any, response):
     """
     if isinstance(found, type(response)):
         return found
+    text = sendable(str(found or ""))
     if isinstance(found, Refusal):
-        fill_result(response.result, found, str(found), type(response))
+        fill_result(response.result, found, text, type(response))
     elif hasattr(response, "success"):  # of std_srvs
-        response.success, response.message = True, found or ""
+        response.success, response.message = True, text
     else:
         response.result.result = response.result.RESULT_OK
-        response.result.error_message = found or ""
+        response.result.error_message = text
     return response
 
 
