@@ -226,6 +226,11 @@ class Rejections:
         self.count = 0
         self.last = ""
 
+    def warn(self, topic: str, text: str) -> None:
+        """Warn of an accepted message."""
+        if self._filters[topic].passes(text):
+            self._logger.warning(f"{topic}: {text}")
+
     def note(self, error: Exception, topic: str, consequence: str = "") -> None:
         """Count a message on `topic` that raised `error`.
 
