@@ -159,7 +159,7 @@ class Entities:
         if not uri and text.endswith(kinds):
             raise Refusal(
                 "RESOURCE_PARSE_ERROR",
-                f"resource_string is {shown_value(text)}, a path and no description. Give it as uri",
+                f"resource_string is the path {shown_value(text)}. Give it as uri",
             )
         if uri:
             source = located(uri, kinds, f"formats are {', '.join(self.formats)}")
