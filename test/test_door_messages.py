@@ -122,3 +122,35 @@ def test_a_logger_with_milliseconds_is_warned_of():
 
 def test_a_box_keeps_its_keyword():
     assert Box(lengths=[1, 2, 3]) == Box((1.0, 2.0, 3.0)) != hrpsim.Sphere(1.0)
+
+
+def swapped_in_a_command():
+    arm_and(lambda robot: robot.command([0.1], kp=1.0, kd=500.0))
+
+
+def swapped_in_a_batch():
+    world = World()
+    world.add_robot(load_model(ARM, base="fixed"), name="arm")
+    with hrpsim.Batch(world, 2) as batch:
+        batch.set_gains("arm", np.array([[100.0], [1.0]]), np.array([[5.0], [500.0]]))
+
+
+def in_millimetres():
+    world = World()
+    world.add_ground()
+    world.add_body(Box((1, 1, 1)), 1.0, position=(0, 0, 850))
+    world.step()
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (swapped_in_a_command, "kp 1 and kd 500 of 'j' seem swapped"),
+        (swapped_in_a_batch, "kp 1 and kd 500 of 'j' seem swapped"),
+        (in_millimetres, "starts 850 m above 'world/ground'. Positions are in m"),
+        (lambda: World(gravity=(0, -9.81, 0)), r"horizontal, because z is up"),
+    ],
+)
+def test_a_likely_mistake_is_warned_of(mistake, words):
+    with pytest.warns(ModelWarning, match=words):
+        mistake()

@@ -26,6 +26,7 @@ NAMES = {
     "no Unicode": "\ud800",
     "a circle of links": "circle",
     "within a circle": "circle/x",
+    "an unknown user": "~nobody-of-this-name/x",
 }
 
 

@@ -327,3 +327,27 @@ def test_long_texts_are_refused_in_linear_time(what, tmp_path):
     with pytest.raises(HrpsimError):
         readers.get(path.suffix, load_model)(path)
     assert time.process_time() - begin < 2.0
+
+
+@pytest.mark.parametrize("kind", ["world", "snapshot", "model"])
+def test_no_flipped_bit_of_a_pickle_is_silent(kind):
+    """Law: a flip is refused or changes nothing; Python's pickle reads some 100 bytes unchecked."""
+    world = hrpsim.World()
+    model = load_model(f'<robot name="r"><link name="a">{INERTIAL}</link></robot>')
+    world.add_robot(model)
+    what = {"world": world, "snapshot": world.snapshot(), "model": model}[kind]
+    data = pickle.dumps(what)
+    sound, unchecked = pickle.dumps(pickle.loads(data)), data.index(b"\xff")
+    assert unchecked < 120
+    outside = {*range(unchecked), *range(data.rindex(b"\xff"), len(data))}
+    places = sorted(outside | set(range(0, len(data), len(data) // 100)))
+    for place in places:
+        for bit in range(8):
+            damaged = bytearray(data)
+            damaged[place] ^= 1 << bit
+            try:
+                found = pickle.loads(damaged)
+            except Exception as error:
+                assert place in outside or "is damaged" in str(error), (place, bit)
+            else:
+                assert place in outside and pickle.dumps(found) == sound, (place, bit)

@@ -37,6 +37,7 @@ from hrpsim.common.errors import shown_value, unknown_name
 from hrpsim.common.foreign.csv_rows import csv_rows
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import read_yaml
+from hrpsim.common.resources import user_path
 from hrpsim.common.schema import Kind, listing, mapping, numeric, one_of
 from hrpsim.common.values import Range
 from hrpsim.control.framework.controller import controlled_joints
@@ -238,7 +239,7 @@ def read_motion(
 
 def _sample_lines(path) -> np.ndarray:
     """Return the line number of each sample in a file of a SequencePlayer set."""
-    path = Path(path).expanduser()
+    path = user_path(path)
     lines = read_text(path, SequenceError, "SEQUENCE_SIZE").split("\n")
     used = [k + 1 for k, line in enumerate(lines) if line.strip() and line.strip()[0] not in "#%"]
     return np.array(used)

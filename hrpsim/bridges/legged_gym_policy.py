@@ -24,6 +24,7 @@ from hrpsim.bridges.foreign.joint_order import joints_in_order
 from hrpsim.common import schema
 from hrpsim.common.errors import require_name
 from hrpsim.common.foreign.yaml_text import YamlText
+from hrpsim.common.resources import user_path
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE
 from hrpsim.control.framework.controller import ControllerError
 
@@ -85,7 +86,7 @@ def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
     given: dict[str, Any] = text.data
     if not isinstance(given[MARK], str):
         raise ControllerError(f"{text.location([MARK])}: {MARK}: must be a path")
-    file = path.parent / Path(given[MARK]).expanduser()
+    file = path.parent / user_path(given[MARK])
     config = _Config(file, given.get(_CLASS), text)
     joints = given.get("joints") or _joints(config)
     found = {

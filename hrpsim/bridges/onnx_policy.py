@@ -32,6 +32,7 @@ from hrpsim.bridges.policy_description import PolicyDescription, read_policy
 from hrpsim.bridges.policy_network import Answer, PolicyNetwork, Question
 from hrpsim.bridges.policy_terms import ObservingNetwork, PolicyReadings
 from hrpsim.common.errors import ModelWarning, require_name, require_names
+from hrpsim.common.resources import user_path
 from hrpsim.common.schema import listing, name, null_or, numeric
 from hrpsim.control.framework.controller import (
     EFFORT,
@@ -133,7 +134,7 @@ class OnnxPolicy(Controller):
         """Return the description of the policy. A subclass may return another description."""
         if "description" not in parameters:
             raise ControllerError("OnnxPolicy needs the parameter `description`, a YAML file")
-        return read_policy(Path(parameters["description"]).expanduser())
+        return read_policy(user_path(parameters["description"]))
 
     def stop(self) -> None:
         """End the threads that evaluate the networks."""

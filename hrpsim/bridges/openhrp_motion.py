@@ -19,6 +19,7 @@ import numpy as np
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
+from hrpsim.common.resources import user_path
 from hrpsim.common.values import is_number
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence, SequenceError
@@ -46,7 +47,7 @@ def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, 
     Raises:
         GainError: with file and line, for invalid gains and for more lines than joints.
     """
-    path, names = Path(path).expanduser(), controlled_joints(model)
+    path, names = user_path(path), controlled_joints(model)
     rows = []
     text = read_text(path, GainError, "YAML_SIZE", "gains file")
     for number, line in enumerate(text.splitlines(), 1):
@@ -82,7 +83,7 @@ def read_body_motion(path: str | Path, model: Model) -> MotionSequence:
         SequenceError: for a file without joint positions, for another number of joints than the
             model has, and for frames that are not all numbers.
     """
-    path, names = Path(path).expanduser(), controlled_joints(model)
+    path, names = user_path(path), controlled_joints(model)
     text = read_yaml(path, SequenceError, "motion")
     part, where = _position_part(path, text)
     rate = part.get("frameRate", text.data.get("frameRate"))

@@ -19,6 +19,7 @@ import numpy as np
 
 from hrpsim.bridges.torque_network import open_torques
 from hrpsim.common import schema
+from hrpsim.common.resources import user_path
 from hrpsim.common.values import POSITIVE
 from hrpsim.world.objects.plausibility import JointLimits
 
@@ -88,7 +89,7 @@ def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> Actu
     return ActuatorModel(
         joints,
         delay=entry.get("delay", 0),
-        network=None if network is None else folder / Path(network).expanduser(),
+        network=None if network is None else folder / user_path(network),
         history=tuple(entry.get("history", (0,))),
         velocity_first=entry.get("first") == _VELOCITY,
         **numbers,

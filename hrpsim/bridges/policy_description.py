@@ -25,6 +25,7 @@ from hrpsim.common import schema
 from hrpsim.common.errors import require_name, require_names
 from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
+from hrpsim.common.resources import user_path
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE, Range
 from hrpsim.control.framework.controller import ControllerError
 from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
@@ -267,7 +268,7 @@ def _observations(
             raise ControllerError(
                 f"{text.location(keys)}: history_by_step needs the same history of all terms"
             )
-        return Observation(path.parent / Path(file).expanduser(), terms, *flags, from_zero)
+        return Observation(path.parent / user_path(file), terms, *flags, from_zero)
 
     return observation
 
@@ -315,7 +316,7 @@ def _motion(path: Path, text: YamlText, keys: list[str], given: dict) -> np.ndar
         )
     if not is_motion:
         return None
-    file, name = path.parent / Path(given["file"]).expanduser(), given["array"]
+    file, name = path.parent / user_path(given["file"]), given["array"]
     arrays = read_npz(file, ControllerError, "SEQUENCE_SIZE", None)
     require_name("array", name, arrays, ControllerError, where=file)
     rows = np.asarray(arrays[name])

@@ -11,6 +11,8 @@ The package index of ROS may have another hrpsim and is not used.
 import os
 from pathlib import Path
 
+from hrpsim.common.errors import HrpsimError
+
 
 def share_path(relative: str | os.PathLike[str] = "") -> Path:
     """Return the path of a file or folder that hrpsim ships, such as "config/walking_demo.yaml".
@@ -31,3 +33,14 @@ def share_path(relative: str | os.PathLike[str] = "") -> Path:
         names = sorted(entry.name for entry in nearest.iterdir() if entry.name[0] != ".")
         raise FileNotFoundError(f"{path} does not exist. Entries of {nearest}: {', '.join(names)}")
     return path
+
+
+def user_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path with the home folder in place of a leading "~" or "~user".
+
+    Raises HrpsimError for an unknown user.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise HrpsimError(f"{os.fspath(path)}: {error}") from error

@@ -12,25 +12,46 @@ from __future__ import annotations
 import io
 import pickle
 import zlib
-from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from hrpsim.common.errors import WorldError
 
 _Object = TypeVar("_Object")
 _PROTOCOL = 4  # the lowest of all supported versions of Python
+_CHECKSUM = 4  # bytes
+_STOP = b"\xff" * 16  # no instructions: here pickle stops if it takes the content for some
+
+
+class Plain:
+    """Base class of objects that are parts of a sealed object, by their attributes.
+
+    Alone, such an object is pickled by its own method.
+    """
+
+    def __deepcopy__(self: _Object, memo: dict[int, Any]) -> _Object:
+        return plain_copy(self, memo)
+
+
+class Sealed(Plain):
+    """Base class of objects that are pickled as bytes with a checksum."""
+
+    _kind: ClassVar[str] = "object"  # name in error messages
+
+    def _saved_format(self) -> object:
+        """Return an object whose unpickling raises an error for data of another version."""
+        return None
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Pickle the object with a checksum."""
+        return sealed(self._kind, self._saved_format(), self)
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles some objects by attributes, instead of by a method of the objects."""
-
-    def __init__(self, file: io.BytesIO, is_plain: Callable[[Any], bool]) -> None:
-        super().__init__(file, _PROTOCOL)
-        self._is_plain = is_plain
+    """Pickles objects of the class `Plain` by attributes, instead of by their own method."""
 
     def reducer_override(self, one: Any) -> Any:
-        return plain_parts(one) if self._is_plain(one) else NotImplemented
+        return plain_parts(one) if isinstance(one, Plain) else NotImplemented
 
 
 def plain_parts(one: Any) -> Any:
@@ -50,26 +71,33 @@ def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
     return made
 
 
-def sealed(
-    what: str, form: object, one: Any, is_plain: Callable[[Any], bool] = lambda _: False
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def sealed(kind: str, form: object, one: Any) -> tuple[Any, ...]:
     """Return the value of `__reduce__` that pickles an object as bytes with a checksum.
 
+    Little stands outside of these bytes, because pickle obeys damage there: a changed number can
+    ask for any memory.
+
     Args:
-        what: name of the object in error messages.
+        kind: name of the object in error messages.
         form: unpickled before the object. Unpickling `form` raises an error for another version.
         one: the object.
-        is_plain: returns whether to pickle an object by attributes, not by the object's method.
     """
     file = io.BytesIO()
-    _Pickler(file, is_plain).dump(one)
-    content = file.getvalue()
-    return _opened, (what, form, zlib.crc32(content), content)
+    for part in (form, one):
+        _Pickler(file, _PROTOCOL).dump(part)
+    return _opened, (kind, _closed(file.getvalue()))
 
 
-def _opened(what: str, form: object, checksum: int, content: bytes) -> Any:
-    if not isinstance(content, bytes) or zlib.crc32(content) != checksum:
+def _closed(content: bytes) -> bytes:
+    return _STOP + content + zlib.crc32(content).to_bytes(_CHECKSUM, "big") + _STOP
+
+
+def _opened(kind: str, given: bytes) -> Any:
+    content = given[len(_STOP) : -len(_STOP) - _CHECKSUM] if isinstance(given, bytes) else b""
+    if given != _closed(content):
         raise WorldError(
-            f"the pickled {what} is damaged: the checksum does not match. Save the {what} again"
+            f"the pickled {kind} is damaged: the checksum does not match. Save the {kind} again"
         )
-    return pickle.loads(content)
+    file = io.BytesIO(content)
+    pickle.load(file)  # the format
+    return pickle.load(file)

@@ -17,7 +17,7 @@ from hrpsim.common import schema
 from hrpsim.common.errors import FitError
 from hrpsim.common.file_names import exists
 from hrpsim.common.foreign.yaml_text import read_yaml
-from hrpsim.common.resources import share_path
+from hrpsim.common.resources import share_path, user_path
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import POSITIVE, whole_count
 from hrpsim.fitting.fit import STARTS, fit
@@ -165,7 +165,7 @@ def cross_validate(
 
 def read_fit_study(path: str | Path) -> FitStudy:
     """Read a file. Raises HrpsimError with file, line and entry."""
-    path = Path(path).expanduser()
+    path = user_path(path)
     text = read_yaml(path, FitError, "study file")
     file = checked_content(text, FIT_FILE, FitError)
     parameters = given_parameters(file["parameters"])
@@ -205,7 +205,7 @@ def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 def beside(study: Path, named: str) -> Path:
     """Return a path that is relative to a study file, or else the path of a file in hrpsim."""
-    path = (study.parent / Path(named).expanduser()).absolute()
+    path = (study.parent / user_path(named)).absolute()
     if exists(path):
         return path
     try:

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from hrpsim.common.errors import ModelWarning, StateError, shown_value
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.foreign.yaml_text import parse_yaml
+from hrpsim.common.resources import user_path
 from hrpsim.learning.configs import RobotCfg
 from hrpsim.learning.env_left_out import entries_left_out
 from hrpsim.learning.env_robot import robot_of, scale_of, short_name
@@ -76,7 +77,7 @@ def load_env_config(
         StateError: an entry is missing or of another kind, or an observation, an action or a
             command is unknown. The error names the file and the entry.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     text = read_text(path, StateError, "YAML_SIZE", "configuration")
     file = Section(str(path), parse_yaml(plain_text(text), str(path), StateError).data)
     order = JointOrder(tuple(joint_order))

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from hrpsim.common.errors import StateError, require_name
 from hrpsim.common.file_names import exists
-from hrpsim.common.resources import share_path
+from hrpsim.common.resources import share_path, user_path
 from hrpsim.common.typed_values import require_arguments, require_fitting_arguments
 from hrpsim.learning.configs import RobotCfg
 from hrpsim.learning.task import Task
@@ -36,7 +35,7 @@ def make_world(task: Task) -> tuple[World, Robot]:
         ModelError: the description is invalid.
     """
     if task.world:
-        path = Path(task.world).expanduser()
+        path = user_path(task.world)
         if not exists(path) and exists(shipped := share_path() / path):
             path = shipped
         arguments = task.xacro_arguments

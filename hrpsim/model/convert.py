@@ -16,6 +16,7 @@ from lxml import etree
 
 from hrpsim.common.errors import ModelError, require_name
 from hrpsim.common.file_names import resolved, writing
+from hrpsim.common.resources import user_path
 from hrpsim.common.stored_files import write_at_once
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.convert_targets import WRITERS
@@ -75,7 +76,7 @@ def convert(
             written.
     """
     check_arguments(convert, locals(), ModelError)
-    source, target = Path(source), Path(target).expanduser().absolute()
+    source, target = Path(source), user_path(target).absolute()
     suffixes = (*WRITERS, *_OF_URDF)
     require_name("suffix of a description", target.suffix.lower(), suffixes, ModelError)
     if resolved(source) == resolved(target):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hrpsim.common.errors import ModelError, unknown_name
+from hrpsim.common.sealing import Sealed
 from hrpsim.model.actuator import Actuator
 from hrpsim.model.readers.robot_data import ConnectionData, MeshFile, RobotData, Transmission
 from hrpsim.model.readers.urdf.joint_motions import MOTIONS, JointMotion
@@ -146,7 +147,7 @@ class Lift(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Sealed):
     """A robot: a tree of bodies on a free base or fixed to the world.
 
     q has the base x y z qx qy qz qw (free base only), then one number for each joint. v has the
@@ -155,6 +156,8 @@ class Model:
     continuous joint takes one angle. A floating joint on a fixed base takes seven numbers of q, the
     pose in the world, and six numbers of v.
     """
+
+    _kind = "model"
 
     name: str  # of the robot
     base: str  # "free" or "fixed"

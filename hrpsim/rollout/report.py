@@ -15,6 +15,7 @@ import numpy as np
 
 from hrpsim.common.errors import HrpsimError
 from hrpsim.common.figures import fill_between, new_figure, style
+from hrpsim.common.resources import user_path
 from hrpsim.sweeps.cells import DONE
 from hrpsim.sweeps.statistics import levels, outcome_names, parameter_names, share, survival
 
@@ -39,7 +40,7 @@ def write_report(found: Any, folder: str | Path, seconds: float) -> Path:
     Returns:
         The path of the page.
     """
-    folder = Path(folder).expanduser()
+    folder = user_path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / _TABLE).write_text(csv_of(found), encoding="utf-8")
     blocks = [f"# {found.attrs['title'][:1].upper()}{found.attrs['title'][1:]}", *summary(found)]

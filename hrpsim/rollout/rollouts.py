@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hrpsim.common.resources import user_path
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import whole_count
 from hrpsim.rollout.rollout_scenario import MEASURED, POLICY, RolloutScenario
@@ -78,7 +79,7 @@ def rollout(  # many parameters: keywords, passed by name
     whole_count("worlds", worlds, error=SweepError)
     given: dict[str, Any] = {"world": world, "robot": robot, "duration": duration}
     given = {key: value for key, value in given.items() if value is not None}
-    parameters: dict[str, Any] = {"description": str(Path(policy).expanduser().absolute())}
+    parameters: dict[str, Any] = {"description": str(user_path(policy).absolute())}
     if command is not None:
         parameters |= dict(zip(("velocity_x", "velocity_y", "velocity_yaw"), map(float, command)))
     plan = _planned(study, given, parameters, spread)
@@ -111,7 +112,7 @@ def _planned(
         return _Plan(RolloutScenario(scenario, spread), Design(), 0, title)
     controller = {"plugin": POLICY, "parameters": parameters}
     if "world" in given:
-        given["world"] = str(Path(given["world"]).expanduser().absolute())
+        given["world"] = str(user_path(given["world"]).absolute())
     found = read_study(study, {**given, "controller": controller, "measured": list(MEASURED)})
     if not isinstance(found.scenario, WorldScenario):
         raise SweepError(f"{study}: a rollout needs a study of a world, without `find`")

@@ -17,7 +17,7 @@ from typing import Any
 from hrpsim.common import schema
 from hrpsim.common.errors import shown_value
 from hrpsim.common.foreign.yaml_text import read_yaml
-from hrpsim.common.resources import share_path
+from hrpsim.common.resources import share_path, user_path
 from hrpsim.common.values import POSITIVE
 from hrpsim.sweeps.boundary import BoundaryScenario
 from hrpsim.sweeps.framework.design import METHODS, MOST_CELLS, Design, Product, product, read_table
@@ -113,7 +113,7 @@ def read_study(path: str | Path, instead: Mapping[str, Any] = MappingProxyType({
         path: path of the file.
         instead: entries that replace entries of the file. Paths in these entries are absolute.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     text = read_yaml(path, SweepError, "study file")
     file = {**checked_content(text, STUDY_FILE, SweepError), **instead}
     try:
@@ -192,7 +192,7 @@ def _called(study: Path, name: str) -> str:
 
 def _beside(study: Path, named: str) -> Path:
     """Return the absolute path of a file next to the study, or of a file that hrpsim ships."""
-    path = (study.parent / Path(named).expanduser()).absolute()
+    path = (study.parent / user_path(named)).absolute()
     try:
         if path.exists():
             return path

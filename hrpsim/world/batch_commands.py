@@ -5,17 +5,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hrpsim.common.errors import StateError
+from hrpsim.common.errors import ModelWarning, StateError
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel, prepared
 from hrpsim.engine.compile.kernel_types import Index, Indices, Matrix, Vector
 from hrpsim.engine.compile.numba_code import NumbaCode
 from hrpsim.engine.compile.reference import TupleReference
 from hrpsim.engine.dynamics.joint_forces import EFFORTS, OWN_GAINS, POSITIONS, VELOCITIES
 from hrpsim.world.followed_entities import FollowedEntities, alike, array_for
+from hrpsim.world.objects.plausibility import slow_rows
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.robot_access import (
     BEYOND,
@@ -217,6 +219,9 @@ class BatchCommands(FollowedEntities):
             for k in self._doubtful(given, len(indices), chosen):
                 self.entities[k].joint_index.gains(what, given[k], indices)
             rows.append(np.ascontiguousarray(given, dtype=np.float64))
+        joints = [self.entities[0].joint_names[k] for k in indices.tolist()]
+        if text := slow_rows(joints, *(row[chosen] for row in rows)):
+            warnings.warn(f"robot {self._name!r}: {text}", ModelWarning, stacklevel=3)
         _give_gains(self.example, self.addresses, chosen, indices, *rows)
         given_to = set(indices.tolist())
         for k in chosen.tolist():

@@ -32,9 +32,9 @@ from hrpsim.world.fall import FallWatch, clearance
 from hrpsim.world.objects.entity import Entity, WorldState
 from hrpsim.world.objects.plausibility import (
     STATE_SLACK,
-    depth_in_ground,
     heights_over_ground,
     listed,
+    odd_height,
     odd_motion,
     wrong_scale,
 )
@@ -54,7 +54,7 @@ class Started(WorldState, Protocol):
 def warn_of_start(
     world: Started, placed: Collection[Entity], reported: dict[str, set[str]], stacklevel: int
 ) -> None:
-    """Warn of robots and bodies inside a plane, beyond limits, or in wrong units.
+    """Warn of robots and bodies inside or far above a plane, beyond limits, or in wrong units.
 
     Each robot or body with a problem gets a ModelWarning with the amount and the remedy.
 
@@ -70,7 +70,7 @@ def warn_of_start(
     for name, entity in world.entities.items():
         if entity in placed:
             rules = {
-                "ground": lambda one=entity, at=first: depth_in_ground(one, at, planes, apart),
+                "ground": lambda one=entity, at=first: odd_height(one, at, planes, apart),
                 "place": lambda one=entity: _occupied(one, owners),
                 "limits": lambda one=entity: _beyond_limits(one),
                 "motion": lambda one=entity: odd_motion(one),

@@ -19,6 +19,7 @@ from hrpsim import WorldError
 from hrpsim.model.shapes.placement import IDENTITY
 from hrpsim.model.system import REVOLUTE
 from hrpsim.ros.base.entities import Refusal
+from hrpsim.ros.core.turns import make_steps
 from hrpsim.ros.robot.joint_commands import LimitWatch
 from hrpsim.ros.robot.lockstep import CommandMissed
 from hrpsim.ros.simulation.simulation_node import heartbeat
@@ -271,3 +272,18 @@ def test_a_heartbeat_ends_with_its_block():
     assert count > 1 and beats == sorted(beats)
     time.sleep(0.05)
     assert len(beats) == count
+
+
+def test_requests_of_steps_at_the_same_time_are_each_made_in_full():
+    """Law: two requests that take turns end after their own numbers of steps."""
+    simulation = Rig(paused=True, loaded=object()).simulation
+    advance, begun = simulation.advance, simulation.clock.steps
+    simulation.advance = lambda steps, longest: advance(min(steps, 3))
+    requests = [make_steps(simulation, 10), make_steps(simulation, 8)]
+    for _ in range(5):
+        for one in list(requests):
+            try:
+                one.send(None)
+            except StopIteration:
+                requests.remove(one)
+    assert not requests and simulation.clock.steps == begun + 18

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hrpsim.common.foreign.yaml_text import YamlText
+from hrpsim.common.resources import user_path
 from hrpsim.common.schema import Kind, first_mistake
 from hrpsim.control.framework.controller import ControllerError
 
@@ -64,7 +65,7 @@ def located(path: Path, named: str) -> Path:
             file.
     """
     if not named.startswith(_ROOT):
-        return path.parent / Path(named).expanduser()
+        return path.parent / user_path(named)
     inner = named.removeprefix(_ROOT)
     for folder in path.absolute().parents:
         if (folder / inner).exists():

@@ -12,6 +12,7 @@ from typing import Any
 
 from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
 from hrpsim.common.foreign.yaml_text import read_yaml
+from hrpsim.common.resources import user_path
 from hrpsim.common.schema import Kind, first_mistake, mapping
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.common.values import Range
@@ -71,7 +72,7 @@ def _module(module_name: str, name: str):
 
 
 def _module_in_file(source: str):
-    path = Path(source).expanduser()
+    path = user_path(source)
     if not os.path.isfile(path):
         raise ControllerError(f"controller file {str(path)!r} does not exist")
     return module_in_file(path)
@@ -96,7 +97,7 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
     kinds: kinds of the parameters, if the controller declares them. Raises ControllerError with the
     file, and with the line that is no YAML or has a value of another kind.
     """
-    path = Path(path).expanduser()
+    path = user_path(path)
     text = read_yaml(path, ControllerError, "parameters file")
     content = text.data
     if content is None:

@@ -19,6 +19,7 @@ from hrpsim.common.errors import unknown_name
 from hrpsim.common.file_names import is_folder
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
+from hrpsim.common.resources import user_path
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import (
@@ -99,7 +100,7 @@ def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> lis
 
 
 def _without_extension(basename: str | os.PathLike) -> Path:
-    path = Path(basename).expanduser()
+    path = user_path(basename)
     if path.suffix[1:] in (s for kind in CHANNELS for s in _SPELLINGS.get(kind, (kind,))):
         return path.with_suffix("")
     return path

@@ -12,6 +12,7 @@ from typing import Any
 
 from hrpsim.common import schema
 from hrpsim.common.foreign.yaml_text import read_yaml
+from hrpsim.common.resources import user_path
 from hrpsim.common.values import is_number
 from hrpsim.fitting.excitation.forecasts import ForecastSetup
 from hrpsim.fitting.fit_study import OPTIONS, REQUIRED, beside, given_parameters
@@ -94,7 +95,7 @@ class Excitation:
 
 def read_excitation(path: str | Path) -> Excitation:
     """Read a fit file. Recordings are not read. Raises HrpsimError with file, line and entry."""
-    path = Path(path).expanduser()
+    path = user_path(path)
     text = read_yaml(path, FitError, "study file")
     file = checked_content(text, EXCITE_FILE, FitError)
     settings = dict(file.get("excitation", {}))

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from hrpsim.common.resources import user_path
 from hrpsim.control.framework.controller import controlled_joints
 from hrpsim.control.motion.motion_sequence import Channel, MotionSequence
 from hrpsim.control.motion.sequence_files import write_sequence
@@ -31,7 +32,7 @@ def write_motion(motion: ExcitingMotion, robot: Robot, basename: str | Path) -> 
         robot: robot with the joints of the motion.
         basename: path without an extension. Its folder is made.
     """
-    base = Path(basename).expanduser()
+    base = user_path(basename)
     base.parent.mkdir(parents=True, exist_ok=True)
     paths = write_sequence(_sequence(motion, robot), base)
     goal, table = (base.with_name(f"{base.name}{end}") for end in (".trajectory.yaml", ".csv"))

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hrpsim.common.figures import new_figure, style
+from hrpsim.common.resources import user_path
 from hrpsim.fitting.report.missing_effects import Suspect
 from hrpsim.fitting.report.verdict_table import VerdictRow
 from hrpsim.fitting.result import FitResult, ResidualTrace
@@ -66,7 +67,7 @@ def write_report(
     head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
     body = "".join(parts)
     page = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
-    Path(path).expanduser().write_text(page, encoding="utf-8")
+    user_path(path).write_text(page, encoding="utf-8")
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

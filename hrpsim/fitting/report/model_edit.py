@@ -11,6 +11,7 @@ from typing import Any
 
 from hrpsim.common.errors import WorldError
 from hrpsim.common.foreign.text import read_text
+from hrpsim.common.resources import user_path
 from hrpsim.fitting.report.description_edits import DescriptionEdits
 from hrpsim.fitting.report.text_places import Edit, changed, scalar_place
 from hrpsim.fitting.report.verdict_table import paths_of
@@ -45,7 +46,7 @@ def write_model(
         FitError: for a target of another kind, and a description that cannot be changed.
         WorldError: for a world file that cannot be read.
     """
-    target = Path(target).expanduser()
+    target = user_path(target)
     values = {
         path: float(value)
         for name, value in zip(result.names, result.values)

@@ -25,6 +25,7 @@ from hrpsim.common import limits
 from hrpsim.common.errors import ModelError, ModelWarning, require_name
 from hrpsim.common.foreign.bounded_child import call_bounded
 from hrpsim.common.foreign.file_bytes import open_file, refuse_pointer
+from hrpsim.common.resources import user_path
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.shapes.convex_hull import ConvexHull
 from hrpsim.model.shapes.geometry import Capsule, Mesh
@@ -70,7 +71,7 @@ def load_mesh(
             more than 200 000 triangles (for a hull, different vertices).
     """
     check_arguments(load_mesh, locals(), ModelError)
-    path = Path(path).expanduser()
+    path = user_path(path)
     if not os.path.isfile(path):  # False for a name that is too long, too
         raise ModelError(f"mesh {path}: there is no such file")
     read = read_mesh(path, tuple(float(s) for s in np.broadcast_to(scale, (3,))), bool(hull))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.common.errors import HrpsimError, ModelError, WorldError, unknown_name
+from hrpsim.common.errors import HrpsimError, ModelError, WorldError, shown_value, unknown_name
 from hrpsim.common.foreign.text import read_text
 from hrpsim.common.resources import share_path
 from hrpsim.model.load import load_model
@@ -155,8 +155,13 @@ class Entities:
                 "raise the parameter entity_limit",
             )
         source: str | Path = text
+        kinds = (".urdf", ".xacro", ".xml", ".yaml", ".yml")
+        if not uri and text.endswith(kinds):
+            raise Refusal(
+                "RESOURCE_PARSE_ERROR",
+                f"resource_string is the path {shown_value(text)}. Give it as uri",
+            )
         if uri:
-            kinds = (".urdf", ".xacro", ".xml", ".yaml", ".yml")
             source = located(uri, kinds, f"formats are {', '.join(self.formats)}")
         self.refuse_large(source)
         if _is_body(source):
@@ -321,9 +326,8 @@ class Entities:
         if name not in taken:
             return name
         if not allow_renaming:
-            raise Refusal(
-                "NAME_NOT_UNIQUE", f"the name {name!r} is in use. Names in use: {', '.join(taken)}"
-            )
+            used = ", ".join(filter(None, taken))
+            raise Refusal("NAME_NOT_UNIQUE", f"the name {name!r} is in use. Names in use: {used}")
         return next(k for n in range(2, len(taken) + 3) if (k := f"{name}_{n}") not in taken)
 
 

@@ -33,13 +33,14 @@ def noted(found: Any, response):
     """
     if isinstance(found, type(response)):
         return found
+    text = sendable(str(found or ""))
     if isinstance(found, Refusal):
-        fill_result(response.result, found, str(found), type(response))
+        fill_result(response.result, found, text, type(response))
     elif hasattr(response, "success"):  # of std_srvs
-        response.success, response.message = True, found or ""
+        response.success, response.message = True, text
     else:
         response.result.result = response.result.RESULT_OK
-        response.result.error_message = found or ""
+        response.result.error_message = text
     return response
 
 
@@ -224,6 +225,11 @@ class Rejections:
         self._filters = defaultdict(lambda: RepeatFilter(period=1.0))  # by topic
         self.count = 0
         self.last = ""
+
+    def warn(self, topic: str, text: str) -> None:
+        """Warn of an accepted message."""
+        if self._filters[topic].passes(text):
+            self._logger.warning(f"{topic}: {text}")
 
     def note(self, error: Exception, topic: str, consequence: str = "") -> None:
         """Count a message on `topic` that raised `error`.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hrpsim.common.errors import HrpsimError, ModelError, WorldError, require_name
-from hrpsim.common.resources import share_path
+from hrpsim.common.resources import share_path, user_path
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.placement import Placement
 from hrpsim.ros.base.entities import Entities, Refusal, located
@@ -159,7 +159,7 @@ def _existing(source: str) -> Path:
         source = source.removeprefix("file://")
     if "://" in source:
         raise ValueError("must be a path, file:// or package://")
-    path = Path(source).expanduser()
+    path = user_path(source)
     if not os.path.exists(path):
         raise FileNotFoundError("does not exist")
     return path.absolute()

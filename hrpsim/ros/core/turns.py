@@ -49,15 +49,19 @@ async def make_steps(simulation: Simulation, steps: int) -> None:
     resumed or its state is replaced meanwhile.
     """
     simulation.contents.require_world()
-    era, start, made = simulation.era, simulation.clock.steps, 0
+    era, made = simulation.era, 0
 
-    def advance() -> None:
-        simulation.advance(start + steps - simulation.clock.steps, longest=TURN)
+    def advance() -> None:  # other requests may make steps between two turns
+        nonlocal made
+        start = simulation.clock.steps
+        try:
+            simulation.advance(steps - made, longest=TURN)
+        finally:
+            made += simulation.clock.steps - start
 
     try:
         while True:
             await when_compiled(simulation, advance)
-            made = simulation.clock.steps - start
             if made == steps:
                 break
             _require_same(simulation, era)
@@ -66,8 +70,6 @@ async def make_steps(simulation: Simulation, steps: int) -> None:
             if not simulation.paused:
                 raise WorldError("the simulation was resumed in the meantime")
     except WorldError as error:
-        if simulation.era == era:
-            made = simulation.clock.steps - start
         raise WorldError(f"made {made} of {steps} steps: {error}") from error
     finally:
         if simulation.era == era:

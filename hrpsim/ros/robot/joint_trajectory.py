@@ -8,7 +8,7 @@ Needs no ROS.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +22,7 @@ from hrpsim.ros.base.faults import Rejections
 from hrpsim.ros.base.stamps import MessageQueue, SimulationClock
 from hrpsim.ros.robot.part_parameters import joints_with_gains
 from hrpsim.ros.robot.robot_input import RobotInput
-from hrpsim.world.objects.plausibility import contradiction, listed
+from hrpsim.world.objects.plausibility import LONGEST_RAMP, contradiction, listed, long_period
 
 if TYPE_CHECKING:
     from trajectory_msgs.msg import JointTrajectory
@@ -57,6 +57,13 @@ class TrajectoryMotion:
     def duration(self) -> float:
         """Time of the last point [s]."""
         return float(self._times[-1])
+
+    def mean_motion(self) -> tuple[float, np.ndarray]:
+        """Return the longest time between two points [s], and the largest mean speeds (joints,)."""
+        if len(self._times) < 2:
+            return 0.0, np.zeros(len(self.names))
+        periods = np.diff(self._times)
+        return periods.max(), np.abs(np.diff(self._given[0], axis=0) / periods[:, None]).max(axis=0)
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the state of the motion at `time` [s] after its start.
@@ -260,6 +267,8 @@ class JointTrajectories(RobotInput):
         motion = motion_through(names, points, *self._targets(names))
         positions, velocities = np.array(points.positions), np.array(points.velocities or [])
         self._check_plausible(names, times, positions, velocities)
+        for text in self._doubts(names, message.points, motion):
+            self._rejections.warn(self.topic, text)
         return motion
 
     def _check_plausible(self, names, times, positions, velocities) -> None:
@@ -273,6 +282,18 @@ class JointTrajectories(RobotInput):
         for name, own, rates in zip(names, positions.T, velocities.T):
             if text := contradiction(np.array(times), own, rates):
                 raise WorldError(f"joint {name!r}: {text}")
+
+    def _doubts(self, names, points, motion: TrajectoryMotion) -> Iterator[str]:
+        """Yield what has no effect, or seems in other units, in an accepted trajectory."""
+        if any(len(point.effort) for point in points):
+            yield "efforts of points have no effect"
+        if any(len(one.accelerations) and not len(one.velocities) for one in points):
+            yield "accelerations of points have no effect without velocities"
+        longest, speeds = motion.mean_motion()
+        if text := long_period("the time between two points", longest, LONGEST_RAMP, "a motion"):
+            yield text
+        if beyond := self._robot.limits.beyond(names, {"velocities": speeds}):
+            yield f"the points are too far apart in position or too close in time: {listed(beyond)}"
 
     def _targets(self, names) -> tuple[np.ndarray, np.ndarray]:
         """Return position targets of joints, or present positions, and target velocities."""

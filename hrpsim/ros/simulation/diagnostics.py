@@ -44,17 +44,35 @@ class GraphWatch:
         ]
         if senders.count(self._own) > 1:
             found.append(f"another node has the name {name}, too. A request reaches either node")
-        clocks = [_name_of(info) for info in node.get_publishers_info_by_topic("/clock")]
-        if name in clocks:
-            clocks.remove(name)
-        for other in sorted(set(clocks)):
-            found.append(f"{other} publishes /clock, too. Time jumps for all subscribers")
+        found += self._rivals("/clock", "Time jumps for all subscribers")
         return self._report(name, found)
 
     def problems_of(self, robot: RobotInterface) -> list[str]:
         """Return the problems of publishers to a robot's topics."""
         found = [text for one in robot.inputs for text in self._unheard(one.topic)]
+        states = self._node.resolve_topic_name(f"{robot.names.topics}joint_states")
+        found += self._rivals(states, "Subscribers receive both in turns")
+        found += self._astray([one.topic for one in robot.inputs])
         return self._report(robot.robot.name, found)
+
+    def _rivals(self, topic: str, consequence: str) -> list[str]:
+        """Return the other publishers of a topic that this node publishes."""
+        own = self._node.get_fully_qualified_name()
+        names = [_name_of(info) for info in self._node.get_publishers_info_by_topic(topic)]
+        if own in names:
+            names.remove(own)
+        return [f"{other} publishes {topic}, too. {consequence}" for other in sorted(set(names))]
+
+    def _astray(self, topics: list[str]) -> list[str]:
+        """Return the publishers of topics that end as one of these, but that nobody receives."""
+        own, node = {topic.rpartition("/")[2]: topic for topic in topics}, self._node
+        return [
+            f"{_name_of(info)} publishes {topic}, which nobody receives. This node receives {mine}"
+            for topic, _ in node.get_topic_names_and_types()
+            if (mine := own.get(topic.rpartition("/")[2], topic)) != topic
+            and not node.count_subscribers(topic)
+            for info in node.get_publishers_info_by_topic(topic)
+        ]
 
     def _unheard(self, topic: str) -> list[str]:
         """Return the publishers to a topic that subscribers here cannot receive."""

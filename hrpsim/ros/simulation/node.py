@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 
 from hrpsim.ros.base.program import StopSignal, run_program
 
@@ -31,9 +32,15 @@ def _run(stop: StopSignal) -> int:
     from hrpsim.ros.simulation.simulation_node import SimulationNode
     from hrpsim.ros.simulation.world_setup import world_from_parameters
 
+    def logged(node):
+        """Make the world. Warnings become entries of the node's log from now on."""
+        logger = node.get_logger()
+        warnings.showwarning = lambda message, *_: logger.warning(str(message))
+        return world_from_parameters(node)
+
     node = None
     try:
-        node = SimulationNode(world_from_parameters)
+        node = SimulationNode(logged)
         stop.loop_started()
         _simulate(node, stop)
         return 0

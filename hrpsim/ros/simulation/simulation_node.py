@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,7 +16,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_srvs.srv import Trigger
 
-from hrpsim.common.errors import WorldError, optional_module
+from hrpsim.common.errors import ModelWarning, WorldError, optional_module
 from hrpsim.common.orphans import signal_at_parent_end
 from hrpsim.engine.compile.compiler_beside import CompilerBeside, use_compiler_beside
 from hrpsim.engine.sensors.noise import NoiseLevels
@@ -31,6 +32,7 @@ from hrpsim.ros.simulation.description_publisher import DescriptionPublisher
 from hrpsim.ros.simulation.diagnostics import Diagnostics
 from hrpsim.ros.simulation.robot_interfaces import RobotInterfaces
 from hrpsim.ros.simulation.state_publisher import StatePublisher
+from hrpsim.world.objects.plausibility import LONGEST_RAMP, long_period
 
 _BEAT = 1.0  # period of signs of life during compilation [s, wall]
 _WORD_PERIOD = 10.0  # period of log entries about compilation [s, wall]
@@ -331,6 +333,8 @@ class LiveParameters:
         self._simulation.solver.apply()
 
     def _set_wrenches(self, name: str, value: Any) -> None:
+        if text := long_period(name, value, LONGEST_RAMP, "a push"):
+            warnings.warn(text, ModelWarning, stacklevel=2)
         for robot in self._simulation.robots:
             setattr(robot.wrenches, _WRENCH[name], value)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from hrpsim.common.resources import share_path
+from hrpsim.common.resources import share_path, user_path
 from hrpsim.ros.base import parameters
 from hrpsim.ros.core.simulation_contents import LoadedWorld
 from hrpsim.world.file.file_reader import FileReader
@@ -44,7 +44,7 @@ def world_path(name: str) -> Path:
 
     Raises FileNotFoundError if there is no such file.
     """
-    searched = [Path(name).expanduser().absolute(), share_path() / name]
+    searched = [user_path(name).absolute(), share_path() / name]
     for path in searched:
         if path.is_file():
             return path

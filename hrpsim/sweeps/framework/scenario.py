@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -21,6 +20,7 @@ import voluptuous as vol
 
 from hrpsim.common.errors import HrpsimError, shown_value, unknown_name
 from hrpsim.common.limits import SHOWN_LENGTH
+from hrpsim.common.resources import user_path
 from hrpsim.common.schema import Kind, flag, name, numeric, scalar
 from hrpsim.control.framework.user_modules import module_in_file
 
@@ -248,7 +248,7 @@ def as_scenario(given: Any) -> Scenario:
 
 def _module_called(name: str, module_name: str) -> ModuleType:
     """Import a module, or a file that ends in .py. Raises SweepError if that fails."""
-    path = Path(module_name).expanduser() if module_name.endswith(".py") else None
+    path = user_path(module_name) if module_name.endswith(".py") else None
     if path is not None and not path.is_file():
         raise SweepError(f"{name!r}: there is no file {module_name}")
     try:

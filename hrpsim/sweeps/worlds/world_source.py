@@ -15,6 +15,7 @@ from typing import Any
 
 from hrpsim.common.errors import WorldError
 from hrpsim.common.foreign.file_bytes import file_digest
+from hrpsim.common.resources import user_path
 from hrpsim.sweeps.worlds import world_paths
 from hrpsim.world.file.file_reader import FileReader
 from hrpsim.world.file.load_world import (
@@ -68,7 +69,7 @@ class ForeignWorld:
 
 def source_of(path: str | Path) -> WorldFile | ForeignWorld:
     """Return the source of a file with a world. Raises the errors of `load_world`."""
-    path = Path(path).expanduser()
+    path = user_path(path)
     return WorldFile(path) if is_world_file(path) else ForeignWorld(path)
 
 

@@ -18,7 +18,7 @@ from hrpsim.common.foreign.arrays import read_npy
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
-from hrpsim.common.resources import share_path
+from hrpsim.common.resources import share_path, user_path
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Box, Geometry, Sphere, primitive
@@ -64,7 +64,7 @@ def locate(reader: FileReader, uri: str) -> Path:
     if uri.startswith(_OWN_PACKAGE):
         return share_path(uri.removeprefix(_OWN_PACKAGE))
     if "://" not in uri:
-        uri = str(Path(uri).expanduser())
+        uri = str(user_path(uri))
     return Resources(reader.path.parent).locate(uri)
 
 

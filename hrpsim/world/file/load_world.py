@@ -18,7 +18,7 @@ import numpy as np
 
 from hrpsim.common.errors import ModelWarning, WorldError, unknown_name
 from hrpsim.common.foreign.yaml_text import parse_yaml, read_yaml
-from hrpsim.common.resources import share_path
+from hrpsim.common.resources import share_path, user_path
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
@@ -55,7 +55,7 @@ def load_world(
             the valid values.
     """
     check_arguments(load_world, locals(), WorldError)
-    path = Path(path).expanduser()
+    path = user_path(path)
     settings: dict[str, Any] = {"time_step": time_step, "integrator": integrator}
     file_format = _format_of(path)
     if file_format is YAML:
@@ -118,7 +118,7 @@ def is_world_file(path: Path) -> bool:
 
 def open_world(path: str | Path) -> FileReader:
     """Return the reader of a world file. Raises WorldError if the file cannot be read."""
-    path = Path(path).expanduser()
+    path = user_path(path)
     try:
         return FileReader(path, read_yaml(path, WorldError, "world file"))
     except WorldError as error:

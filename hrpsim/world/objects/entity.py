@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from hrpsim.common.closed import Closed
 from hrpsim.common.errors import StateError, WorldError
-from hrpsim.common.sealing import plain_copy, plain_parts
+from hrpsim.common.sealing import Plain, plain_parts
 from hrpsim.common.values import Range, finite_vector
 from hrpsim.engine.collision.body_bounds import bounding_radius, thickness
 from hrpsim.engine.collision.solids.collision_proxies import mesh_thickness
@@ -129,7 +129,7 @@ class WorldState(Protocol):
         """Update the pairs of shapes that connections exclude from collision."""
 
 
-class Entity(Closed):
+class Entity(Plain, Closed):
     """A robot or a body of the world. The state is stored in the world's arrays.
 
     `frames` are the links of the entity. `self_collision` is true if its bodies collide with each
@@ -169,9 +169,6 @@ class Entity(Closed):
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the entity as a part of its world, which has a checksum."""
         return plain_parts(self) if self._world is None else (_entity_of, (self._world, self.name))
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Entity:
-        return plain_copy(self, memo)
 
     def leave(self) -> None:
         """Detach the entity from the world."""

@@ -35,6 +35,7 @@ _TIMES = 3.0  # ratio of velocities to changes of positions that counts as a wro
 _ALIKE = 0.7  # least correlation for this ratio
 _STRONGEST = 300.0  # gravity of the sun [m/s^2]
 _SLOWEST_SERVO = 10.0  # largest kd / kp [s]
+_HIGHEST = 100.0  # largest height of a start over the ground [m]
 _FASTEST = 300.0  # largest speed of a body or robot [m/s]
 _GYRATION = 20.0  # largest radius of gyration [m]
 _ROUGHEST = 10.0  # largest coefficient of friction
@@ -123,6 +124,8 @@ def odd_gravity(gravity: np.ndarray) -> str:
     parts = ", ".join(f"{part:g}" for part in gravity)
     if gravity[2] > 0.0:
         return f"gravity ({parts}) points upward, because z is up. Give a negative z"
+    if gravity[1] < 0.0 and gravity[0] == gravity[2] == 0.0:
+        return f"gravity ({parts}) is horizontal, because z is up. On earth it is (0, 0, -9.81)"
     if np.linalg.norm(gravity) > _STRONGEST:
         return f"gravity ({parts}) is unusually strong. The unit is m/s^2: on earth (0, 0, -9.81)"
     return ""
@@ -200,6 +203,12 @@ def slow_servo(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
         return ""
     slowest = f"{kd[slow[0]] / kp[slow[0]]:g} s"
     return f"{listed(found)} seem swapped: the servo needs kd / kp = {slowest} to reach a target"
+
+
+def slow_rows(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
+    """Return the text of `slow_servo` for the first such row of gains (m, n), or ""."""
+    rows = np.flatnonzero((kd > _SLOWEST_SERVO * np.where(kp > 0.0, kp, np.inf)).any(axis=1))
+    return slow_servo(joints, kp[rows[0]], kd[rows[0]]) if rows.size else ""
 
 
 def _extent(geometry: Geometry) -> float:
@@ -293,15 +302,17 @@ def heights_over_ground(
                 yield float((point - plane.p) @ normal), plane, shape
 
 
-def depth_in_ground(
+def odd_height(
     entity: Entity, first: int, planes: Mapping[int, CollisionShape], apart: set[tuple[int, int]]
 ) -> str:
-    """Return a text with the depth of an entity inside a plane, or "" for an entity outside.
+    """Return a text with the depth of an entity inside a plane or a great height above, or "".
 
     The arguments are as in `heights_over_ground`.
     """
     found = heights_over_ground(entity, first, planes, apart) if planes else ()
     height, plane, shape = min(found, key=lambda one: one[0], default=(0.0, None, None))
+    if height > _HIGHEST:
+        return f"{height:.3g} m above 'world/{plane.link}'. Positions are in m"
     if height >= -_DEEP:
         return ""
     return (

@@ -9,6 +9,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,7 +28,7 @@ from hrpsim.world.objects.contact_view import ContactView
 from hrpsim.world.objects.entity import Entity, WorldState, _frozen, bounded_vector
 from hrpsim.world.objects.joint_constraints import JointConstraints
 from hrpsim.world.objects.joint_index import JointIndex
-from hrpsim.world.objects.plausibility import JointLimits, listed, unreached
+from hrpsim.world.objects.plausibility import JointLimits, listed, slow_servo, unreached
 from hrpsim.world.objects.robot_access import (
     BEYOND,
     REFUSALS,
@@ -44,6 +45,7 @@ from hrpsim.world.objects.scan_view import ScanView
 from hrpsim.world.objects.sensor_view import MeasuredView, SampledView, SensorView
 
 _REACHED = 16  # bit of `_reported`: the joint's first velocity was checked
+_SERVO = 32  # bit of `_reported`: gains of a command seem swapped
 _ANY_TARGET = POSITIONS | VELOCITIES | EFFORTS
 
 
@@ -212,6 +214,8 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         if kp is not None or kd is not None:
             given |= OWN_GAINS
             actuators = access.actuators_with(kp, kd, indices, nan_holds)
+            if given & POSITIONS:
+                self._report_swapped(indices, actuators.whole)
         became, place, value = access.set_commands(
             actuators, indices, q, v, tau, given, named, steps
         )
@@ -230,6 +234,14 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         if became != BEYOND:
             raise self.refusal(became, indices[place], value)
         self.report_beyond(indices, dict(zip(TARGETS, targets)), stacklevel=4)
+
+    def _report_swapped(self, indices: np.ndarray, actuators: Any) -> None:
+        """Warn of gains of a position command that seem swapped, once for each joint."""
+        fresh = indices[self._reported[indices] & _SERVO == 0]
+        joints = [self.joint_names[k] for k in fresh.tolist()]
+        if text := slow_servo(joints, actuators.kp[fresh], actuators.kd[fresh]):
+            self._reported[fresh] |= _SERVO
+            warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=3)
 
     def report_unreached(self, indices: np.ndarray, velocities: np.ndarray) -> None:
         """Warn of velocities that the damping gain does not reach, once for each joint.

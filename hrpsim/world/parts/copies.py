@@ -8,17 +8,21 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from hrpsim.common.sealing import plain_copy, sealed
+from hrpsim.common.sealing import Sealed
 from hrpsim.engine.collision.solids.solid_pool import lasting_arrays
-from hrpsim.world.objects.entity import Entity
 from hrpsim.world.objects.robot import Robot
-from hrpsim.world.parts.snapshots import Snapshots, refuse_other_format, saved_format
+from hrpsim.world.parts.snapshots import SavedFormat, Snapshots, refuse_other_format, saved_format
 
 AnyWorld = TypeVar("AnyWorld", bound="Copies")
 
 
-class Copies(Snapshots):
-    """Independent copies of a world, in this process or pickled for another process."""
+class Copies(Sealed, Snapshots):
+    """Independent copies of a world, in this process or pickled for another process.
+
+    A world is pickled with a checksum, together with its robots and bodies.
+    """
+
+    _kind = "world"
 
     def copy(self: AnyWorld) -> AnyWorld:
         """Return an independent world in the same state. `copy.copy` does the same.
@@ -45,14 +49,8 @@ class Copies(Snapshots):
         """Return an independent world. Worlds that share arrays would corrupt each other."""
         return self.copy()
 
-    def __deepcopy__(self: AnyWorld, memo: dict[int, Any]) -> AnyWorld:
-        return plain_copy(self, memo)
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        """Pickle the world with a checksum, together with its robots and bodies."""
-        return sealed(
-            "world", saved_format(), self, lambda one: one is self or isinstance(one, Entity)
-        )
+    def _saved_format(self) -> SavedFormat:
+        return saved_format()
 
     def __getstate__(self) -> dict[str, Any]:
         """Start with the format. Leave out machine code, which belongs to this process."""

@@ -9,7 +9,7 @@ import hashlib
 import operator
 import os
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -97,12 +97,18 @@ class Snapshot(dict[str, Any]):
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         """Pickle the snapshot with a checksum."""
-        opened, given = sealed("snapshot", self["format"], dict(self))
-        return _unsealed, (opened, given)
+        return sealed("snapshot", self["format"], _Parts(self))
 
 
-def _unsealed(opened: Callable[..., Any], given: tuple[Any, ...]) -> Snapshot:
-    return Snapshot(opened(*given))
+class _Parts:
+    """The parts of a snapshot in a pickle."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.parts = dict(snapshot)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Make unpickling return a snapshot."""
+        return Snapshot, (self.parts,)
 
 
 def _checksum_of(arrays: Iterable[np.ndarray]) -> int:
