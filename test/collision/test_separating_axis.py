@@ -14,8 +14,9 @@ from collision.posed import Posed, random_rotation
 from collision.solids import are_of_wholes, ball_mesh, box_mesh, meet_solids
 from collision.test_deep_overlap import random_hull
 from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
-from hrpsim import Cylinder, Mesh, Plane
+from hrpsim import Capsule, Cylinder, Mesh, Plane, Sphere
 from hrpsim.engine.collision.mesh.solid_pair import SEPARATION
 from hrpsim.engine.collision.solids.collision_proxies import solids_of
 
@@ -103,7 +104,7 @@ def test_a_kept_axis_changes_nothing(make):
                 separation["known"] = 0
                 continue
             touched += bool(fresh)
-            assert fresh.keys() == kept.keys()
+            assert list(fresh) == list(kept)
             assert all((fresh[name] == kept[name]).all() for name in fresh)
     assert touched > 20
 
@@ -168,6 +169,50 @@ def test_a_cylinder_beside_a_hull_has_the_contacts_of_a_search_without_axis():
             assert found.keys() == truth.keys()
             assert all((found[name] == truth[name]).all() for name in found)
     assert touched > 100
+
+
+@pytest.mark.parametrize("partner", [Sphere(0.03), Capsule(0.02, 0.1)])
+def test_a_round_shape_on_a_dense_hull_has_the_contacts_of_a_search_without_axis(partner):
+    """Law: along a path of small turns and displacements, bit for bit."""
+    kinds, touched = itertools.cycle([pebble, lambda rng: partner]), 0
+    for a, b, rng in near_pairs(19, 20, lambda rng: next(kinds)(rng)):
+        separation = np.zeros(1, SEPARATION)
+        way, spin = 2e-4 * rng.normal(size=3), rng.normal(size=3)
+        for k in range(20):
+            R = Rotation.from_rotvec(0.01 * k * spin).as_matrix() @ a.R
+            moved = a._replace(R=R, p=tuple(np.add(a.p, k * way)))
+            truth = named(meet_solids(moved, b, MARGIN, as_convex=False))
+            found = named(meet_solids(moved, b, MARGIN, separation=separation))
+            if are_of_wholes(found):  # the features miss how deep they are
+                separation["known"] = separation["clear"] = 0
+                continue
+            touched += bool(truth)
+            assert found.keys() == truth.keys()
+            assert all((found[name] == truth[name]).all() for name in found)
+    assert touched > 100
+
+
+def test_hulls_that_turn_after_they_were_apart_have_the_contacts_of_a_search_without_memory():
+    """Law: hulls that are only displaced by less than their distance are the ones left out."""
+    skipped = touched = 0
+    for a, b, rng in near_pairs(23, 12, pebble):
+        separation, spin = np.zeros(1, SEPARATION), rng.normal(size=3)
+        away = np.asarray(a.p) / np.linalg.norm(a.p)
+        for k in range(40):
+            R = Rotation.from_rotvec(0.02 * k * spin).as_matrix() @ a.R
+            moved = a._replace(R=R, p=tuple(a.p + 2e-3 * (1.0 - np.cos(0.3 * k)) * away))
+            fresh = named(meet_solids(moved, b, MARGIN))
+            before = separation["clear_R"].copy()
+            kept = named(meet_solids(moved, b, MARGIN, separation=separation))
+            skipped += separation["clear"][0] > 0.0 and (separation["clear_R"] == before).all()
+            if are_of_wholes(fresh.keys() | kept.keys()):
+                separation["known"] = separation["clear"] = 0
+                continue
+            touched += bool(fresh)
+            assert list(fresh) == list(kept)
+            assert all((fresh[name] == kept[name]).all() for name in fresh)
+    assert skipped > 20
+    assert touched > 50
 
 
 def test_a_hull_over_a_plane_has_the_contacts_of_a_search_without_its_lowest_vertex():

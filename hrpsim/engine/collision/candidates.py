@@ -184,6 +184,7 @@ def _keep_near(shapes: Records[Shape], count: int, collision: Collision) -> int:
             a.listed = b.listed = 1
             pairs[kept, 0], pairs[kept, 1] = pairs[c, 0], pairs[c, 1]
             collision.separations[kept].known = 0
+            collision.separations[kept].clear = 0.0
             kept += 1
     return kept
 

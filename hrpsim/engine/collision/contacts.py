@@ -13,12 +13,13 @@ from hrpsim.engine.collision.manifold import (
     collide_simple,
     is_box_and_plane,
 )
+from hrpsim.engine.collision.mesh.clearance import keep_clearance, stay_apart
 from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.engine.collision.mesh.mesh_contacts import find_candidates
 from hrpsim.engine.collision.mesh.separating_axis import copy_separation
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES, move_solid_pair, place_solid_pair
 from hrpsim.engine.collision.pair_order import is_turned, turn_contacts, turn_pair, turned_feature
-from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS
+from hrpsim.engine.collision.primitives.contact_row import MAX_MESH_POINTS, NO_POINTS
 from hrpsim.engine.collision.primitives.hidden_sides import drop_hidden, may_hide_sides
 from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.collision.relative_motion import look_ahead
@@ -314,19 +315,22 @@ def meet_meshes(
     """
     m, work = collision.solid_pair[0], collision.manifold[0]
     a, b = collision.shapes[work.shape_a], collision.shapes[work.shape_b]
-    _find_motion(forest, kinematics, a.body, b.body, work)
     place_solid_pair(
         collision.polyhedra, a.solid, work.R_a, work.p_a, b.solid, work.R_b, work.p_b, m
     )
     m.near, m.calm, m.time_step = near, margin, time_step
-    move_solid_pair(work.spin, work.drift, m)
-    m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     kept = collision.separations[work.pair]
     if kept.turned == work.turned:
+        if stay_apart(collision.polyhedra, m, kept):
+            return NO_POINTS
         copy_separation(kept, m.separation)
+    _find_motion(forest, kinematics, a.body, b.body, work)
+    move_solid_pair(work.spin, work.drift, m)
+    m.sink = _sink(collision.previous, work.spring_count, a.body, b.body)
     find_candidates(collision.polyhedra, m, collision.solid_pair_candidates)
     m.separation.turned = work.turned
     copy_separation(m.separation, kept)
+    keep_clearance(m, kept)
     if m.count > 1:
         _recall_points(collision.previous, previous_count, work, m)
     return reduce_candidates(collision.polyhedra, m, collision.solid_pair_candidates, work)

@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from hrpsim.engine.collision.mesh.edge_contacts import meet_edges
+from hrpsim.engine.collision.mesh.edge_contacts import FACE_TO_FACE, is_beside, meet_edges
 from hrpsim.engine.collision.mesh.separating_axis import is_outside_slab
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
@@ -50,7 +50,7 @@ from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
 from hrpsim.engine.collision.solids.polyhedra import TILE, Polyhedra
 from hrpsim.engine.collision.solids.tiles import hold_tile
 from hrpsim.engine.collision.solids.tree_queries import boxes_apart
-from hrpsim.engine.compile.compiled import inner_kernel
+from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidNode, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 
@@ -282,14 +282,22 @@ def _meet_edge(
     x, y, z = point_in_other(m, 1 - side, edge.start)
     d = edge.direction
     dx, dy, dz = matrix_times(m.R[1 - side], d[0], d[1], d[2])
-    _meet_side(polyhedra, m, candidates, side, number)
+    R = m.R[side]
+    if not is_beside(edge, R[0, 2], R[1, 2], R[2, 2], FACE_TO_FACE + m.turn):
+        _meet_side(polyhedra, m, candidates, side, number)
     reach = radius + m.near
+    beside = _distance_beside(x, y, dx, dy, edge.length, radius)
+    farthest = _TANGENT * radius + m.aside + max(m.farthest, m.deepest)
     for end in range(2):
         w = z - half if end else z + half
         along = min(max(-(x * dx + y * dy + w * dz), 0.0), edge.length)
         px, py, pz = x + along * dx, y + along * dy, w + along * dz
         if px * px + py * py + pz * pz > reach * reach:
             continue
+        if m.separation.known:
+            above = max(min(w, w + edge.length * dz), -max(w, w + edge.length * dz), 0.0)
+            if beside * beside + above * above > farthest * farthest:
+                continue
         first_c = first_s = second_c = second_s = 0.0
         for way in range(_WAYS):
             c, s = _begin(x, y, w, dx, dy, dz, radius, way)
@@ -306,6 +314,18 @@ def _meet_edge(
                 continue
             rim = _FIRST_RIM + 2 * way + end
             _meet_round_edge(polyhedra, m, candidates, side, rim, number)
+
+
+@inlined_kernel
+def _distance_beside(
+    x: float, y: float, dx: float, dy: float, length: float, radius: float
+) -> float:
+    """Return the distance of a segment x + t d from a circle, both seen along its axis [m]."""
+    squared, outward = dx * dx + dy * dy, x * dx + y * dy
+    along = min(max(-outward / squared, 0.0), length) if squared > 0.0 else 0.0
+    least = math.sqrt((x + along * dx) ** 2 + (y + along * dy) ** 2)
+    most = math.sqrt(max(x * x + y * y, (x + length * dx) ** 2 + (y + length * dy) ** 2))
+    return max(least - radius, radius - most, 0.0)
 
 
 @inner_kernel

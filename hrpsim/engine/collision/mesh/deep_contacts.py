@@ -16,9 +16,10 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.contact_order import deepest_contact
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration, witness_of_penetration
 from hrpsim.engine.collision.mesh.facing_features import lay_axes
-from hrpsim.engine.collision.mesh.separating_axis import deepest_contact
+from hrpsim.engine.collision.mesh.separating_axis import end_along
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_SOLID,
     DEEP,
@@ -31,8 +32,8 @@ from hrpsim.engine.collision.mesh.solid_pair import (
 from hrpsim.engine.collision.mesh.support_outline import is_over, outline_support
 from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.solids.polyhedra import Polyhedra
-from hrpsim.engine.collision.solids.tree_queries import boxes_apart, climb, farthest_point
-from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
+from hrpsim.engine.collision.solids.tree_queries import boxes_apart
+from hrpsim.engine.compile.compiled import inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Candidate,
     FacingVertex,
@@ -201,22 +202,8 @@ def _depth_along(polyhedra: Polyhedra, m: SolidPair, normal: Vec3) -> float:
         # world_R[1] is that of a, the other frame of side 1
         R, p = m.world_R[1 - side], m.world_p[1 - side]
         x, y, z = transposed_times(R, sign * normal[0], sign * normal[1], sign * normal[2])
-        vx, vy, vz = _end_along(polyhedra, m, side, x, y, z)
+        vx, vy, vz = end_along(polyhedra, m, side, x, y, z)
         depth += x * vx + y * vy + z * vz
         for r in range(3):
             depth += sign * normal[r] * p[r]
     return depth
-
-
-@inlined_kernel
-def _end_along(
-    polyhedra: Polyhedra, m: SolidPair, side: int, x: float, y: float, z: float
-) -> tuple[float, float, float]:
-    """Return the farthest point of a convex core along a direction, both in its frame [m].
-
-    The search begins at the end of the core along the axis.
-    """
-    if polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
-        return farthest_point(polyhedra, m.solid[side], x, y, z, m.stack)
-    p = polyhedra.vertices[climb(polyhedra, m.separation.vertex[side], x, y, z)].position
-    return p[0], p[1], p[2]

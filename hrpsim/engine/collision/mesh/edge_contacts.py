@@ -102,7 +102,7 @@ def _may_lie_flat(m: SolidPair, edge_a: Edge, edge_b: Edge, where: int) -> bool:
 
 
 @inlined_kernel
-def _is_beside(edge: Edge, x: float, y: float, z: float, slack: float) -> bool:
+def is_beside(edge: Edge, x: float, y: float, z: float, slack: float) -> bool:
     """Return whether an edge along x, y, z cannot have a contact with `edge`.
 
     The common normal of two edges is perpendicular to both. The normal can be in the cone of an
@@ -326,10 +326,10 @@ def _crossing(
     nowhere = False, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     ux, uy, uz = to_other(m, SIDE_A, edge_a.direction[0], edge_a.direction[1], edge_a.direction[2])
     v, slack = edge_b.direction, FACE_TO_FACE + m.turn
-    if _is_beside(edge_b, ux, uy, uz, slack):
+    if is_beside(edge_b, ux, uy, uz, slack):
         return nowhere
     x, y, z = _to_own(m, v[0], v[1], v[2])
-    if _is_beside(edge_a, x, y, z, slack):
+    if is_beside(edge_a, x, y, z, slack):
         return nowhere
     nx, ny, nz = uy * v[2] - uz * v[1], uz * v[0] - ux * v[2], ux * v[1] - uy * v[0]
     sine = math.sqrt(nx * nx + ny * ny + nz * nz)

@@ -393,7 +393,8 @@ def rises_little(m: SolidPair, nx: float, ny: float, x: float, y: float) -> bool
     edge. It suffices to test these points.
     """
     x, y = x - m.middle[0], y - m.middle[1]
-    return nx * x + ny * y <= m.rise + m.spread * math.sqrt(x * x + y * y)
+    steep = nx * x + ny * y - m.rise
+    return steep <= 0.0 or steep * steep <= m.spread * m.spread * (x * x + y * y)
 
 
 @inlined_kernel

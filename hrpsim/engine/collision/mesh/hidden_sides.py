@@ -11,6 +11,7 @@ the plane of a face cannot reach behind the face.
 import numpy as np
 
 from hrpsim.engine.collision.mesh.contact_reduction import LIKE, cosine_of_normals
+from hrpsim.engine.collision.mesh.separating_axis import end_along
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
     A_VERTEX,
@@ -31,7 +32,6 @@ from hrpsim.engine.collision.primitives.hidden_sides import (
 )
 from hrpsim.engine.collision.solids.polyhedra import CONVEX, Polyhedra
 from hrpsim.engine.collision.solids.tiles import edge_numbered, triangle_numbered, vertex_numbered
-from hrpsim.engine.collision.solids.tree_queries import farthest_point
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Candidate, Index, Records, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
@@ -147,7 +147,7 @@ def _height_of_other(
             return height
     # world_R[side] is that of the other frame
     x, y, z = transposed_times(m.world_R[side], gx, gy, gz)
-    vx, vy, vz = farthest_point(polyhedra, m.solid[1 - side], -x, -y, -z, m.stack)
+    vx, vy, vz = end_along(polyhedra, m, 1 - side, -x, -y, -z)
     p = m.world_p[side]
     height = x * vx + y * vy + z * vz + gx * p[0] + gy * p[1] + gz * p[2]
     return height - m.rounding[1 - side] - plane

@@ -16,6 +16,7 @@ import math
 
 import numpy as np
 
+from hrpsim.engine.collision.mesh.contact_order import drop_high, remember_normal, sort_by_name
 from hrpsim.engine.collision.mesh.contact_reduction import reduce_candidates
 from hrpsim.engine.collision.mesh.cylinder_contacts import meet_cylinder
 from hrpsim.engine.collision.mesh.deep_contacts import mend_deep_overlap
@@ -27,12 +28,10 @@ from hrpsim.engine.collision.mesh.hidden_sides import take_out_hidden
 from hrpsim.engine.collision.mesh.separating_axis import (
     ASIDE,
     are_apart,
-    drop_high,
     limit_contacts,
     may_face,
     may_lie_over,
     near_along_axis,
-    remember_normal,
 )
 from hrpsim.engine.collision.mesh.solid_pair import (
     A_FACE,
@@ -309,6 +308,7 @@ def find_candidates(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Cand
             meet_cylinder(polyhedra, m, SIDE_B, candidates)
         else:
             _meet_solids(polyhedra, m, candidates)
+            sort_by_name(m, candidates)
         take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)
         drop_high(m, candidates)

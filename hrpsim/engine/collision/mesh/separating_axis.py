@@ -20,26 +20,18 @@ every axis.
 
 import math
 
+from hrpsim.engine.collision.mesh.clearance import allowance
+from hrpsim.engine.collision.mesh.contact_order import RIMS
 from hrpsim.engine.collision.mesh.expanding_polytope import find_penetration
 from hrpsim.engine.collision.primitives.simplex import keep_spanning, nearest_weights
-from hrpsim.engine.collision.solids.collision_proxies import PRISM_ERROR
 from hrpsim.engine.collision.solids.polyhedra import Polyhedra
-from hrpsim.engine.collision.solids.tree_queries import climb, first_hit_of_convex
+from hrpsim.engine.collision.solids.tree_queries import climb, farthest_point, first_hit_of_convex
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import (
-    Candidate,
-    Records,
-    Separation,
-    Solid,
-    SolidNode,
-    SolidPair,
-)
+from hrpsim.engine.compile.kernel_types import Separation, Solid, SolidNode, SolidPair
 from hrpsim.engine.spatial.vector import matrix_times, transposed_times
 
 # Rounds of the distance iteration. Without a result the contacts are searched for.
 _ROUNDS = 24
-# Margin of a separation, as a part of the coordinates: rounding.
-_ROUNDING = 1e-12
 # Angle between a contact's normal and the line between its features, at most: faces that lie on
 # each other, and flat edges (hrpsim.engine.collision.mesh.edge_contacts, vertex_contacts) [rad].
 ASIDE = 0.025
@@ -49,12 +41,9 @@ _DENSE, _LEAST_LEAN = 64, 0.05
 # Chord of the angle between the axis and the normal of a contact of dense solids, at most: the cone
 # of a patch (hrpsim.engine.collision.mesh.contact_reduction), 18 degrees.
 _CAP = 0.3129
-_ANY = 2.0  # a chord that holds all normals
 # Largest slope against the axis of the distance of dense solids at a contact, over the angle by
 # which a face may lean there: the derivative of the tangent at the end of the cone.
 _SPREAD = 1.2
-# Margin along the axis in rims, by which features may miss each other and still meet.
-_RIMS = 10.0
 
 
 @inlined_kernel
@@ -71,7 +60,7 @@ def copy_separation(kept: Separation, separation_out: Separation) -> None:
 @inlined_kernel
 def _take_shortest_way_out(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
     """Set the axis to the direction of least penetration, if the solids overlap deeply."""
-    if m.apart < -_RIMS * m.rim and find_penetration(polyhedra, m):
+    if m.apart < -RIMS * m.rim and find_penetration(polyhedra, m):
         n = m.separation.axis
         for r in range(3):
             n[r] = -m.polytope.out[r]
@@ -97,10 +86,10 @@ def are_apart(polyhedra: Polyhedra, m: SolidPair) -> bool:
     m.margin, m.apart = _margin_along(m, a, b, x, y, z), _extend(polyhedra, m, x, y, z)
     if m.apart > m.margin:
         kept.touches = 0
-        return True
-    if not kept.touches and _search(polyhedra, m, a, b):
-        return True
-    return False
+    elif kept.touches or not _search(polyhedra, m, a, b):
+        return False
+    kept.clear = m.apart
+    return True
 
 
 @inner_kernel
@@ -129,9 +118,11 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
     _extend(polyhedra, m, n[0], n[1], n[2])
     overlap = max(-m.apart, 0.0)
     m.farthest = m.near + m.rounding[0] + m.rounding[1]
-    m.deepest = overlap + _RIMS * m.rim
-    m.aside = _RIMS * m.rim + (ASIDE + m.turn) * (m.farthest + m.deepest)
+    m.deepest = overlap + RIMS * m.rim
+    m.aside = RIMS * m.rim + (ASIDE + m.turn) * (m.farthest + m.deepest)
     m.rise = math.inf
+    if kept.touches:
+        _limit_to_nearest(polyhedra, m, a, b)
     if dense:
         m.lean = _LEAST_LEAN + m.turn
         m.cap = _CAP + m.lean
@@ -140,7 +131,44 @@ def limit_contacts(polyhedra: Polyhedra, m: SolidPair) -> None:
             m.rise = _gap_at_place(polyhedra, m, a, b) - m.apart + m.aside
     p = polyhedra.vertices[kept.vertex[1]].position
     m.highest = n[0] * p[0] + n[1] * p[1] + n[2] * p[2]
-    m.margin += overlap + _RIMS * m.rim
+    m.margin += overlap + RIMS * m.rim
+
+
+@inner_kernel
+def _limit_to_nearest(polyhedra: Polyhedra, m: SolidPair, a: Solid, b: Solid) -> None:
+    """Reduce the limits of a ball: only the features nearest to its centre have contacts.
+
+    The distance of the centre from the other solid is at most the distance along the axis.
+    """
+    n, t, x, y, z = m.separation.axis, m.t[0], m.axis_of_a[0], m.axis_of_a[1], m.axis_of_a[2]
+    entered = m.separation.entered
+    if _is_ball(b):
+        p = matrix_times(m.R[1], b.lower[0], b.lower[1], b.lower[2])
+        p = p[0] + m.t[1, 0], p[1] + m.t[1, 1], p[2] + m.t[1, 2]
+        least, hit = first_hit_of_convex(
+            polyhedra, m.solid[0], entered[0], p[0], p[1], p[2], x, y, z, m.stack
+        )
+        if hit >= 0:
+            entered[0] = hit
+    elif _is_ball(a):
+        p = matrix_times(m.R[0], a.lower[0], a.lower[1], a.lower[2])
+        least, hit = first_hit_of_convex(
+            polyhedra, m.solid[1], entered[1], p[0] + t[0], p[1] + t[1], p[2] + t[2],
+            -n[0], -n[1], -n[2], m.stack,
+        )  # fmt: skip
+        if hit >= 0:
+            entered[1] = hit
+    else:
+        return
+    m.farthest = min(m.farthest, least + RIMS * m.rim)
+    m.margin = min(m.margin, m.farthest)
+
+
+@inlined_kernel
+def _is_ball(solid: Solid) -> bool:
+    """Return whether the core of a solid is one point."""
+    s, t = solid.lower, solid.upper
+    return solid.rounding > 0.0 and s[0] == t[0] and s[1] == t[1] and s[2] == t[2]
 
 
 @inner_kernel
@@ -187,9 +215,7 @@ def _margin_along(m: SolidPair, a: Solid, b: Solid, x: float, y: float, z: float
     cx, cy, cz, size_b = _middle(b)
     at_b = at_origin + px * cx + py * cy + pz * cz
     closing = min(at_a + turning * size_a, at_b + turning * (size_b + m.near))
-    near = min(m.near, m.calm + max(closing, 0.0) * m.time_step)
-    near += m.rounding[0] + m.rounding[1] + _ROUNDING * (a.ball + b.ball)
-    return near + PRISM_ERROR * (a.cylinder_radius + b.cylinder_radius)
+    return min(m.near, m.calm + max(closing, 0.0) * m.time_step) + allowance(m, a, b)
 
 
 @inlined_kernel
@@ -374,54 +400,14 @@ def may_face(m: SolidPair, node_a: SolidNode, node_b: SolidNode, slack: float) -
 
 
 @inlined_kernel
-def deepest_contact(m: SolidPair, candidates: Records[Candidate]) -> tuple[int, float]:
-    """Return the candidate contact with the smallest gap.
+def end_along(
+    polyhedra: Polyhedra, m: SolidPair, side: int, x: float, y: float, z: float
+) -> tuple[float, float, float]:
+    """Return the farthest point of a core along a direction, both in its frame [m].
 
-    Returns:
-        (index of the contact or -1 if there is none, its gap [m]).
+    In a convex solid the search begins at the end along the axis.
     """
-    deepest, least = -1, math.inf
-    for k in range(m.count):
-        if candidates[k].how >= 0 and candidates[k].gap < least:
-            deepest, least = k, candidates[k].gap
-    return deepest, least
-
-
-@inner_kernel
-def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Remove contacts of dense solids that cannot become the deepest.
-
-    A contact is kept if a rotation by m.lean [rad] can bring it below the deepest contact.
-    """
-    deepest, gap = deepest_contact(m, candidates)
-    if m.cap == _ANY or deepest < 0:
-        return
-    n, o, kept = candidates[deepest].normal, candidates[deepest].point, 0
-    nx, ny, nz, ox, oy, oz = n[0], n[1], n[2], o[0], o[1], o[2]
-    for k in range(m.count):
-        p = candidates[k].point
-        x, y, z = p[0] - ox, p[1] - oy, p[2] - oz
-        along = x * nx + y * ny + z * nz
-        beside = math.sqrt(max(x * x + y * y + z * z - along * along, 0.0))
-        if candidates[k].how < 0 or candidates[k].gap <= gap + _RIMS * m.rim + m.lean * beside:
-            if kept < k:
-                candidates[kept] = candidates[k]
-            kept += 1
-    m.count = kept
-
-
-@inner_kernel
-def remember_normal(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Cache the normal and position of the deepest contact of two convex solids as their axis."""
-    kept = m.separation
-    if not kept.known:
-        return
-    deepest, _ = deepest_contact(m, candidates)
-    kept.touches = 1 if deepest >= 0 else 0
-    if deepest >= 0:
-        n, p, origin = candidates[deepest].normal, candidates[deepest].point, m.world_p[0]
-        x, y, z = transposed_times(m.world_R[0], n[0], n[1], n[2])
-        kept.axis[0], kept.axis[1], kept.axis[2] = x, y, z
-        x, y, z = p[0] - origin[0], p[1] - origin[1], p[2] - origin[2]
-        x, y, z = transposed_times(m.world_R[0], x, y, z)
-        kept.place[0], kept.place[1], kept.place[2] = x, y, z
+    if m.separation.known == 0 or polyhedra.solids[m.solid[side]].cylinder_radius > 0.0:
+        return farthest_point(polyhedra, m.solid[side], x, y, z, m.stack)
+    p = polyhedra.vertices[climb(polyhedra, m.separation.vertex[side], x, y, z)].position
+    return p[0], p[1], p[2]

@@ -62,6 +62,9 @@ SEPARATION = np.dtype(
         ("turned", "i8"),  # which of the two shapes of the pair was a
         ("touches", "i8"),  # whether the axis is the normal of the deepest contact,
         ("place", "f8", (3,)),  # which was here, in the frame of b [m]
+        ("clear", "f8"),  # distance along the axis, the last time that it was measured; 0: none [m]
+        ("clear_R", "f8", (3, 3)),  # pose of a in the frame of b at that time
+        ("clear_t", "f8", (3,)),  # [m]
     ]
 )
 
@@ -160,7 +163,7 @@ def place_solid_pair(
     m.solid[0], m.solid[1] = solid_a, solid_b
     m.count = m.memory_count = 0
     m.rim, m.sink = math.inf, 0.0
-    m.separation.known, m.lean, m.cap, m.turn = 0, LEAN, 2.0, 0.0
+    m.separation.known, m.separation.clear, m.lean, m.cap, m.turn = 0, 0.0, LEAN, 2.0, 0.0
     for side in range(2):
         m.rounding[side] = 0.0
         if m.solid[side] >= 0:

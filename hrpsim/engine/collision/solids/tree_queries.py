@@ -27,6 +27,8 @@ NO_HIT = np.int64(-1)  # instead of a triangle
 _AT_THE_START = 1e-9
 # Rays through an edge hit one of its triangles: this part of the triangle is added around it.
 _AROUND = 1e-9
+# Cosine between a direction and an edge, up to which the ends of the edge are compared.
+_LEVEL = 1e-9
 
 
 @inner_kernel
@@ -200,6 +202,8 @@ def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> in
 
     The search starts at `vertex` and moves along edges. x, y, z: direction in the solid's frame.
     """
+    if _ends_along(polyhedra, vertex, x, y, z):
+        return vertex
     p = polyhedra.vertices[vertex].position
     best = x * p[0] + y * p[1] + z * p[2]
     while True:
@@ -213,6 +217,17 @@ def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> in
         if better == vertex:
             return vertex
         vertex = better
+
+
+@inlined_kernel
+def _ends_along(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> bool:
+    """Return whether all edges at a vertex certainly lead back against a direction."""
+    here = polyhedra.vertices[vertex]
+    for s in range(here.first_spoke, here.last_spoke):
+        d = polyhedra.spokes[s].direction
+        if x * d[0] + y * d[1] + z * d[2] > -_LEVEL:
+            return False
+    return True
 
 
 @inner_kernel
