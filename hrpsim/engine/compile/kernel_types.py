@@ -186,6 +186,8 @@ Ball = NewType("Ball", Record)  # BALL
 FreeTurn = NewType("FreeTurn", Record)  # FREE_TURN
 HeldForce = NewType("HeldForce", Record)  # HELD_FORCE
 Spin = NewType("Spin", Record)  # SPIN
+# hrpsim.engine.step.rows.records
+WorstRow = NewType("WorstRow", Record)  # WORST_ROW
 # hrpsim.engine.step.scene.islands
 IslandTree = NewType("IslandTree", Record)  # TREE
 # hrpsim.engine.step.scene.records

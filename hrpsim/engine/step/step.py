@@ -110,7 +110,8 @@ def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
             return done, status, unmet, by_newton
         scene.clock[0] += 1
         if not scene.step_stats[0].converged:
-            keep_worst(scene, unmet)
+            counts, stats = scene.counts[0], scene.step_stats[0]
+            keep_worst(counts, stats, scene.collision.contacts, scene.rows, scene.worst, unmet)
             unmet += 1
         by_newton += int(scene.step_stats[0].newton_islands > 0)
         scene.failure[0].due = status

@@ -16,10 +16,13 @@ separately. Corrections that lower bodies remove energy that the last step creat
 inputs are not reported, because the work of inputs has an error of second order.
 """
 
+from hrpsim.engine.collision.records import Collision
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Audited, Scene
+from hrpsim.engine.compile.kernel_types import Audited, Counts, Scene, Settings, Vector
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.displacement import asks_for_displacement
+from hrpsim.engine.constraints.rows import Rows
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_velocities
 from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity
@@ -49,23 +52,27 @@ def audit_energy(s: Scene) -> int:
     measure_energies(s, s.q, s.velocity, s.audit.end)
     add_contact_springs(s)
     add_input_work(s)
-    _add_corrections(s)
-    _join_islands(s)
+    settings, counts, trees = s.settings[0], s.counts[0], s.audit.trees
+    for i in range(trees.shape[0]):
+        trees[i].corrected = 0.0
+    if asks_for_displacement(s.rows.rows, counts.contact_count, counts.row_count):
+        _add_corrections(settings, s.forest, s.q, s.work.correction_velocity, s.audit)
+    _join_islands(counts, s.forest, s.collision, s.constrained, s.rows, s.islands)
     _sum_islands(s.forest, s.islands, s.audit)
-    _find_rises(s)
+    _find_rises(settings, s.clock[0], s.forest, s.islands, s.audit)
     return DONE
 
 
 @inlined_kernel
-def _add_corrections(s: Scene) -> None:
-    """Write the energy of position corrections of each tree, from gravity and joint springs."""
-    trees, bodies, kinematics = s.audit.trees, s.forest.bodies, s.audit.end
-    for i in range(trees.shape[0]):
-        trees[i].corrected = 0.0
-    counts, settings, rate = s.counts[0], s.settings[0], s.work.correction_velocity
-    if not asks_for_displacement(s.rows.rows, counts.contact_count, counts.row_count):
-        return
-    update_velocities(s.forest, rate, kinematics)
+def _add_corrections(
+    settings: Settings, forest: Forest, q: Vector, rate: Vector, audit: Audit
+) -> None:
+    """Add the energy of position corrections of each tree, from gravity and joint springs.
+
+    `rate` is the displacement rate of the correction (nv,) [rad/s, m/s].
+    """
+    trees, bodies, kinematics = audit.trees, forest.bodies, audit.end
+    update_velocities(forest, rate, kinematics)
     for i in range(bodies.shape[0]):
         link = kinematics[i]
         x, y, z = placed_point(link.R, link.p, bodies[i].com)
@@ -73,29 +80,36 @@ def _add_corrections(s: Scene) -> None:
         g = settings.gravity
         fall = g[0] * vx + g[1] * vy + g[2] * vz
         trees[bodies[i].root].corrected -= settings.time_step * bodies[i].mass * fall
-    for k in range(s.forest.dofs.shape[0]):
-        dof = s.forest.dofs[k]
+    for k in range(forest.dofs.shape[0]):
+        dof = forest.dofs[k]
         if dof.q_index >= 0:
-            pull = dof.stiffness * (s.q[dof.q_index] - dof.rest)
+            pull = dof.stiffness * (q[dof.q_index] - dof.rest)
             trees[bodies[dof.body].root].corrected += settings.time_step * pull * rate[k]
 
 
 @inlined_kernel
-def _join_islands(s: Scene) -> None:
+def _join_islands(
+    counts: Counts,
+    forest: Forest,
+    collision: Collision,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    islands: Islands,
+) -> None:
     """Join the trees that exchange energy in this step: islands.trees."""
-    trees, bodies, counts = s.islands.trees, s.forest.bodies, s.counts[0]
+    trees, bodies = islands.trees, forest.bodies
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
     for c in range(counts.contact_count):
-        contact = s.collision.contacts[c]
+        contact = collision.contacts[c]
         presses = dot(contact.impulse, contact.impulse) > 0.0
         if presses and contact.body_a >= 0 and contact.body_b >= 0:
             join(trees, bodies[contact.body_a].root, bodies[contact.body_b].root)
     for number in range(3 * counts.contact_count, counts.row_count):
-        row = s.rows.rows[number]
+        row = rows.rows[number]
         if row.width_b > 0:
-            root = root_of(bodies, s.constrained, row.constrained_a)
-            join(trees, root, root_of(bodies, s.constrained, row.constrained_b))
+            root = root_of(bodies, constrained, row.constrained_a)
+            join(trees, root, root_of(bodies, constrained, row.constrained_b))
 
 
 @inlined_kernel
@@ -133,16 +147,21 @@ def _sum_islands(forest: Forest, islands: Islands, audit: Audit) -> None:
 
 
 @inlined_kernel
-def _find_rises(s: Scene) -> None:
-    """Compute the rise of each tree's balance within a second, from its islands."""
-    settings, bodies, trees = s.settings[0], s.forest.bodies, s.audit.trees
+def _find_rises(
+    settings: Settings, clock: int, forest: Forest, islands: Islands, audit: Audit
+) -> None:
+    """Compute the rise of each tree's balance within a second, from its islands.
+
+    `clock` is the number of steps since the last reset.
+    """
+    bodies, trees = forest.bodies, audit.trees
     steps = max(1, round(INTERVAL / settings.time_step))
-    present = s.clock[0] // steps
+    present = clock // steps
     speed = max(_SLOW, settings.time_step * dot(settings.gravity, settings.gravity) ** 0.5)
     for i in range(trees.shape[0]):
         if bodies[i].root != i:
             continue
-        tree, island = trees[i], trees[representative_of(s.islands.trees, i)]
+        tree, island = trees[i], trees[representative_of(islands.trees, i)]
         _begin_intervals(tree, present)
         tree.balance += island.island_balance
         at = present % INTERVALS
@@ -156,13 +175,13 @@ def _find_rises(s: Scene) -> None:
             throughput += tree.throughputs[k]
         scale = kinetic + throughput + 0.5 * island.island_mass * speed * speed
         rise = tree.balance - least
-        if s.clock[0] < steps:
+        if clock < steps:
             continue  # bodies that start from rest have almost no kinetic energy
         fraction = rise / scale if scale > 0.0 else 0.0
         tree.gain, tree.gain_fraction = max(tree.gain, rise), max(tree.gain_fraction, fraction)
         if fraction > REPORTED_GAIN and throughput == 0.0 and tree.report == QUIET:
             tree.report = DUE
-            s.audit.totals[0].due_count += 1
+            audit.totals[0].due_count += 1
 
 
 @inner_kernel

@@ -10,9 +10,11 @@ these springs is therefore defined by the energy that they exchange. It is not a
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Row, Scene
+from hrpsim.engine.compile.kernel_types import Row, Scene, Vector
 from hrpsim.engine.constraints.solver_table import PENALTY
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.spatial.vector import dot_spatial
+from hrpsim.engine.step.audit.records import Audit
 from hrpsim.engine.step.audit.stored_energy import spring_energy
 from hrpsim.engine.step.scene.islands import root_of
 
@@ -34,10 +36,12 @@ def add_contact_springs(s: Scene) -> None:
         if is_penalty:
             for number in range(3 * c, 3 * c + 3):
                 row = s.rows.rows[number]
-                before, after = _row_rates(s, row)
+                before, after = _row_rates(
+                    s.constrained, s.audit, s.start.velocity, s.velocity, row
+                )
                 tree.before += 0.5 * row.impulse * (before + after)
             continue
-        before, after = _row_rates(s, normal)
+        before, after = _row_rates(s.constrained, s.audit, s.start.velocity, s.velocity, normal)
         start = end = contact.gap + contact.gap_offset
         if drift > 0.0:
             start, end = start - drift * before, end + drift * after
@@ -50,16 +54,21 @@ def add_contact_springs(s: Scene) -> None:
 
 
 @inlined_kernel
-def _row_rates(s: Scene, row: Row) -> tuple[float, float]:
-    """Return the velocities of a row at the start and the end of the step [m/s]."""
+def _row_rates(
+    constrained: ConstraintBodies, audit: Audit, start: Vector, end: Vector, row: Row
+) -> tuple[float, float]:
+    """Return the velocities of a row at the start and the end of the step [m/s].
+
+    `start` and `end` are the velocities of the joints there (nv,) [rad/s, m/s].
+    """
     before = after = 0.0
     for side in range(2 if row.constrained_b >= 0 else 1):
-        here = s.constrained.bodies[row.constrained_a if side == 0 else row.constrained_b]
+        here = constrained.bodies[row.constrained_a if side == 0 else row.constrained_b]
         J = row.J_a if side == 0 else row.J_b
         if here.dof >= 0:
-            before += J[0] * s.start.velocity[here.dof]
-            after += J[0] * s.velocity[here.dof]
+            before += J[0] * start[here.dof]
+            after += J[0] * end[here.dof]
         else:
-            before += dot_spatial(J, s.audit.start[here.body].v)
-            after += dot_spatial(J, s.audit.end[here.body].v)
+            before += dot_spatial(J, audit.start[here.body].v)
+            after += dot_spatial(J, audit.end[here.body].v)
     return before, after

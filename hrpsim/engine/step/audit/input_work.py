@@ -13,14 +13,22 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Audited,
     Connection,
+    Control,
+    Counts,
+    Index,
+    Matrix,
     PlacedConnection,
     Records,
     Scene,
+    Settings,
+    Vector,
     Work,
+    Wrench,
 )
 from hrpsim.engine.constraints.connection_rows import DRIVEN, find_direction
 from hrpsim.engine.constraints.placed_connection import place_moving_frames
 from hrpsim.engine.constraints.rows import LOWER_LIMIT, MOTOR
+from hrpsim.engine.constraints.tendon_rows import Tendons
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.spatial.vector import dot, placed_point, point_velocity, triple_product
 from hrpsim.engine.step.audit.records import Audit
@@ -32,12 +40,12 @@ def add_input_work(s: Scene) -> None:
 
     The kernel writes `work` and `throughput` of s.audit.trees.
     """
-    trees = s.audit.trees
+    settings, trees = s.settings[0], s.audit.trees
     for i in range(trees.shape[0]):
         trees[i].work = trees[i].throughput = 0.0
-    _add_joint_efforts(s, trees)
-    _add_tendons(s, trees)
-    _add_pushes(s, trees)
+    _add_joint_efforts(settings, s.forest, s.control, s.joint_impulses, s.velocity, s.work, trees)
+    _add_tendons(settings, s.forest, s.tendons, s.velocity, s.work, trees)
+    _add_pushes(settings, s.counts[0], s.forest, s.wrenches, s.audit)
     for c in range(s.connections.shape[0]):
         connection = s.connections[c]
         if connection.enabled:
@@ -51,51 +59,70 @@ def _add(tree: Audited, work: float) -> None:
 
 
 @inlined_kernel
-def _mean_rate(s: Scene, k: int) -> float:
+def _mean_rate(settings: Settings, velocity: Vector, work: Work, k: Index) -> float:
     """Return the mean velocity of a joint in the step, without the impacts at its start."""
-    if s.settings[0].drift > 0.0:
-        before = s.velocity[k] - s.settings[0].time_step * (s.work.dv[k] + s.work.change[k])
+    if settings.drift > 0.0:
+        before = velocity[k] - settings.time_step * (work.dv[k] + work.change[k])
     else:
-        before = s.work.velocity_after_impacts[k]
-    return 0.5 * (before + s.velocity[k])
+        before = work.velocity_after_impacts[k]
+    return 0.5 * (before + velocity[k])
 
 
 @inlined_kernel
-def _add_joint_efforts(s: Scene, trees: Records[Audited]) -> None:
+def _add_joint_efforts(
+    settings: Settings,
+    forest: Forest,
+    control: Records[Control],
+    joint_impulses: Matrix,
+    velocity: Vector,
+    work: Work,
+    trees: Records[Audited],
+) -> None:
     """Add the work of actuators and motors of joints."""
-    dt = s.settings[0].time_step
-    for index in range(s.forest.joints.shape[0]):
-        k = s.forest.joints[index]
-        if k >= s.forest.dofs.shape[0]:
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
+        if k >= forest.dofs.shape[0]:
             break
-        impulse = dt * s.control[k].applied + s.joint_impulses[k, MOTOR - LOWER_LIMIT]
+        impulse = settings.time_step * control[k].applied
+        impulse += joint_impulses[k, MOTOR - LOWER_LIMIT]
         if impulse != 0.0:
-            _add(trees[s.forest.bodies[s.forest.dofs[k].body].root], impulse * _mean_rate(s, k))
+            tree = trees[forest.bodies[forest.dofs[k].body].root]
+            _add(tree, impulse * _mean_rate(settings, velocity, work, k))
 
 
 @inlined_kernel
-def _add_tendons(s: Scene, trees: Records[Audited]) -> None:
+def _add_tendons(
+    settings: Settings,
+    forest: Forest,
+    tendons: Tendons,
+    velocity: Vector,
+    work: Work,
+    trees: Records[Audited],
+) -> None:
     """Add the work of the actuators of tendons."""
-    for number in range(s.tendons.drives.shape[0]):
-        joints, impulse = s.tendons.joints[number], s.tendons.drives[number].impulse
-        a, b = joints.dof_a, joints.dof_b
-        rate = joints.coefficient_a * _mean_rate(s, a) + joints.coefficient_b * _mean_rate(s, b)
-        _add(trees[s.forest.bodies[s.forest.dofs[a].body].root], impulse * rate)
+    for number in range(tendons.drives.shape[0]):
+        joints, impulse = tendons.joints[number], tendons.drives[number].impulse
+        rate_a = _mean_rate(settings, velocity, work, joints.dof_a)
+        rate_b = _mean_rate(settings, velocity, work, joints.dof_b)
+        rate = joints.coefficient_a * rate_a + joints.coefficient_b * rate_b
+        _add(trees[forest.bodies[forest.dofs[joints.dof_a].body].root], impulse * rate)
 
 
 @inlined_kernel
-def _add_pushes(s: Scene, trees: Records[Audited]) -> None:
+def _add_pushes(
+    settings: Settings, counts: Counts, forest: Forest, wrenches: Records[Wrench], audit: Audit
+) -> None:
     """Add the work of the wrenches that users apply."""
-    for k in range(s.counts[0].wrench_count):
-        push, power = s.wrenches[k], 0.0
+    for k in range(counts.wrench_count):
+        push, power = wrenches[k], 0.0
         f, t = push.force, push.torque
         for end in range(2):
-            link = s.audit.end[push.body] if end else s.audit.start[push.body]
+            link = audit.end[push.body] if end else audit.start[push.body]
             px, py, pz = placed_point(link.R, link.p, push.point)
             x, y, z = point_velocity(link.v, px, py, pz)
             power += f[0] * x + f[1] * y + f[2] * z + dot(t, link.v)
-        root = s.forest.bodies[push.body].root
-        _add(trees[root], 0.5 * s.settings[0].time_step * power)
+        tree = audit.trees[forest.bodies[push.body].root]
+        _add(tree, 0.5 * settings.time_step * power)
 
 
 @inlined_kernel

@@ -14,8 +14,10 @@ from hrpsim.engine.compile.kernel_types import (
     Audited,
     Body,
     Connection,
+    JointHold,
     JointParameters,
     Kinematics,
+    PlacedConnection,
     Records,
     Scene,
     Vec3,
@@ -24,6 +26,7 @@ from hrpsim.engine.compile.kernel_types import (
 from hrpsim.engine.constraints.connection_rows import LOCKED, find_direction
 from hrpsim.engine.constraints.joint_rows import LIMIT_PARAMETERS, LOCK_PARAMETERS, MIMIC_PARAMETERS
 from hrpsim.engine.constraints.placed_connection import place_frames
+from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.spatial.vector import placed_point, point_velocity, transposed_times
 
@@ -48,16 +51,17 @@ def measure_energies(
     for i in range(trees.shape[0]):
         trees[i].mass = trees[i].kinetic = trees[i].potential = trees[i].elastic = 0.0
     _add_bodies(s.forest.bodies, s.settings[0].gravity, kinematics_out, trees)
-    _add_joints(s, q, velocity, trees)
+    _add_joints(s.forest, s.joint_parameters, s.joint_holds, q, velocity, trees)
     for number in range(s.actuators.units.shape[0]):
         actuator = s.actuators.units[number]
         if actuator.two_mass:  # the rotor belongs to the actuator
             k = actuator.dof
             tree = trees[s.forest.bodies[s.forest.dofs[k].body].root]
             tree.kinetic -= 0.5 * s.forest.dofs[k].rotor_inertia * velocity[k] * velocity[k]
+    placed = s.work.placed_connection[0]
     for c in range(s.connections.shape[0]):
         if s.connections[c].enabled:
-            _add_connection(s, s.connections[c], kinematics_out, trees)
+            _add_connection(s.forest, kinematics_out, s.connections[c], placed, trees)
 
 
 @inlined_kernel
@@ -81,25 +85,33 @@ def _add_bodies(
 
 
 @inlined_kernel
-def _add_joints(s: Scene, q: Vector, velocity: Vector, trees: Records[Audited]) -> None:
-    """Add rotors, joint springs, and compliant limits, locks and mimics of joints."""
-    for index in range(s.forest.joints.shape[0]):
-        k = s.forest.joints[index]
-        if k >= s.forest.dofs.shape[0]:
+def _add_joints(
+    forest: Forest,
+    own: Records[JointParameters],
+    holds: Records[JointHold],
+    q: Vector,
+    velocity: Vector,
+    trees: Records[Audited],
+) -> None:
+    """Add rotors, joint springs, and compliant limits, locks and mimics of joints.
+
+    `own` has the JOINT_PARAMETERS of each joint, by kind.
+    """
+    for index in range(forest.joints.shape[0]):
+        k = forest.joints[index]
+        if k >= forest.dofs.shape[0]:
             break
-        dof, own = s.forest.dofs[k], s.joint_parameters
-        tree, position = trees[s.forest.bodies[dof.body].root], q[dof.q_index]
+        dof = forest.dofs[k]
+        tree, position = trees[forest.bodies[dof.body].root], q[dof.q_index]
         tree.kinetic += 0.5 * dof.rotor_inertia * velocity[k] * velocity[k]
         tree.elastic += 0.5 * dof.stiffness * (position - dof.rest) * (position - dof.rest)
         beyond = max(dof.lower - position, position - dof.upper, 0.0)
         tree.elastic += _law_energy(own[k, LIMIT_PARAMETERS], beyond)
-        if s.joint_holds[k].locked:
-            tree.elastic += _law_energy(
-                own[k, LOCK_PARAMETERS], position - s.joint_holds[k].position
-            )
+        if holds[k].locked:
+            tree.elastic += _law_energy(own[k, LOCK_PARAMETERS], position - holds[k].position)
         if dof.mimic_dof >= 0:
             error = position - dof.mimic_offset
-            error -= dof.mimic_ratio * q[s.forest.dofs[dof.mimic_dof].q_index]
+            error -= dof.mimic_ratio * q[forest.dofs[dof.mimic_dof].q_index]
             tree.elastic += _law_energy(own[k, MIMIC_PARAMETERS], error)
 
 
@@ -113,24 +125,28 @@ def _law_energy(law: JointParameters, error: float) -> float:
 
 @inlined_kernel
 def _add_connection(
-    s: Scene, connection: Connection, kinematics: Records[Kinematics], trees: Records[Audited]
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    connection: Connection,
+    placed: PlacedConnection,
+    trees: Records[Audited],
 ) -> None:
     """Add the energy of a connection's springs to the tree of one of its bodies."""
-    placed, placed_yet = s.work.placed_connection[0], False
+    placed_yet = False
     body = connection.body_a if connection.body_a >= 0 else connection.body_b
     for axis in range(6):
         compliance = connection.compliance[axis]
         if connection.axes[axis] != LOCKED or compliance == 0.0:
             continue
         if not placed_yet:
-            place_frames(s.forest, kinematics, connection, placed)
+            place_frames(forest, kinematics, connection, placed)
             placed_yet = True
         error, limit = find_direction(connection, axis, placed), connection.force_limit[axis]
         if axis < 3 or math.isfinite(limit):
             energy = spring_energy(error, compliance, limit)
         else:
             energy = _angular_energy(error) / compliance
-        trees[s.forest.bodies[body].root].elastic += energy
+        trees[forest.bodies[body].root].elastic += energy
 
 
 @inlined_kernel

@@ -23,6 +23,7 @@ from hrpsim.engine.actuators.lossy_gear import (
     settle_losses,
 )
 from hrpsim.engine.actuators.motor import damper_weight, find_limits, heat
+from hrpsim.engine.actuators.records import Actuators
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Actuator,
@@ -30,10 +31,12 @@ from hrpsim.engine.compile.kernel_types import (
     ActuatorStep,
     Articulated,
     Dof,
+    Friction,
     Index,
     Records,
     Scene,
     Seconds,
+    Settings,
     Work,
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
@@ -81,12 +84,14 @@ def begin_drives(s: Scene) -> int:
             )
         else:
             joint_end = step_state.motor_end
-        _correct_position(s, actuator, state, step_state, dof)
+        _correct_position(actuator, state, step_state, s.q[dof.q_index], dt)
         if actuator.two_mass:
             begin_gear(actuator, state, step_state, dt)
         _set_demand(actuator, step_state, dof, s.q[dof.q_index], dt)
         if actuator.has_losses:
-            _begin_losses(s, actuator, state, step_state, dof)
+            step_state.dry = dry_friction(actuator, s.work.velocity_middle[k])
+            _begin_losses(actuator, state, step_state, s.past_accelerations[k, 0], dt)
+            dof.friction = actuator.joint_friction + step_state.band
             continue
         linearise(actuator, step_state, joint_end)
         if (
@@ -114,24 +119,24 @@ def _motor_inertia(actuator: Actuator, dof: Dof) -> float:
 
 @inner_kernel
 def _begin_losses(
-    s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, dof: Dof
+    actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, past: float, dt: Seconds
 ) -> None:
-    """Predict the motion of a joint behind a rigid gear with losses, and its linear torque."""
-    dt, k = s.settings[0].time_step, actuator.dof
-    step_state.dry = dry_friction(actuator, s.work.velocity_middle[k])
+    """Predict the motion of a joint behind a rigid gear with losses, and its linear torque.
+
+    `past` is the acceleration of the joint in the last step [rad/s^2 or m/s^2].
+    """
     begin_losses(actuator, step_state, dt)
-    end = step_state.joint_start + dt * s.past_accelerations[k, 0]
+    end = step_state.joint_start + dt * past
     momentum = state.moved_inertia * end - dt * state.load
     settle_losses(actuator, step_state, state.moved_inertia, momentum, dt, True)
-    dof.friction = actuator.joint_friction + step_state.band
 
 
 @inlined_kernel
 def _correct_position(
-    s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, dof: Dof
+    actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, position: float, dt: Seconds
 ) -> None:
     """Apply the gains to the position that the encoder reads, and add the integral term."""
-    position, resolution = s.q[dof.q_index], actuator.joint_resolution
+    resolution = actuator.joint_resolution
     if actuator.motor_encoder:
         position, resolution = position + step_state.middle, actuator.motor_resolution
     command = step_state.command
@@ -141,9 +146,7 @@ def _correct_position(
         position = read
     step_state.integral = state.integral
     if actuator.integral_gain > 0.0 and command.kp > 0.0:
-        step_state.integral += (
-            s.settings[0].time_step * actuator.integral_gain * (command.target - position)
-        )
+        step_state.integral += dt * actuator.integral_gain * (command.target - position)
         step_state.integral = min(
             max(step_state.integral, -actuator.integral_limit), actuator.integral_limit
         )
@@ -191,7 +194,7 @@ def drive_joints(s: Scene) -> int:
         k = actuator.dof
         dof, rate = s.forest.dofs[k], s.velocity[k]
         if rate != step_state.joint_start:  # an impact
-            _begin_again(s, number, dof, rate)
+            _begin_again(s.actuators, number, dof, s.q[dof.q_index], rate, s.work.friction[k], dt)
         damping, inertia, weight = dof.damping, dof.own_inertia, step_state.gain_weight
         work.joint_inertia[k] = dof.rotor_inertia
         if actuator.two_mass or actuator.has_losses:
@@ -211,10 +214,18 @@ def drive_joints(s: Scene) -> int:
 
 
 @inner_kernel
-def _begin_again(s: Scene, number: Index, dof: Dof, rate: float) -> None:
+def _begin_again(
+    actuators: Actuators,
+    number: Index,
+    dof: Dof,
+    position: float,
+    rate: float,
+    friction: Friction,
+    dt: Seconds,
+) -> None:
     """Find the torque again for a changed start velocity of the joint, as after an impact."""
-    actuator, state = s.actuators.units[number], s.actuators.states[number]
-    step_state, dt = s.actuators.steps[number], s.settings[0].time_step
+    actuator, state = actuators.units[number], actuators.states[number]
+    step_state = actuators.steps[number]
     joint_end = step_state.joint_end + rate - step_state.joint_start
     torque = step_state.torque - gear_friction(step_state, step_state.joint_end, 0.0)
     step_state.joint_start = rate
@@ -222,23 +233,29 @@ def _begin_again(s: Scene, number: Index, dof: Dof, rate: float) -> None:
         begin_gear(actuator, state, step_state, dt)
     else:
         step_state.motor_start = rate
-    _set_demand(actuator, step_state, dof, s.q[dof.q_index], dt)
+    _set_demand(actuator, step_state, dof, position, dt)
     if actuator.has_losses:
         begin_losses(actuator, step_state, dt)
         momentum = state.moved_inertia * joint_end - dt * torque
         settle_losses(actuator, step_state, state.moved_inertia, momentum, dt, False)
-        _set_friction(s, actuator, step_state, momentum)
+        _set_friction(actuator, step_state, dof, friction, momentum, dt)
         return
     linearise(actuator, step_state, joint_end)
 
 
 @inner_kernel
-def _set_friction(s: Scene, actuator: Actuator, step_state: ActuatorStep, momentum: float) -> None:
+def _set_friction(
+    actuator: Actuator,
+    step_state: ActuatorStep,
+    dof: Dof,
+    friction: Friction,
+    momentum: float,
+    dt: Seconds,
+) -> None:
     """Give a joint the friction row of its gear, with the impulse that keeps it at rest."""
-    friction = s.work.friction[actuator.dof]
-    s.forest.dofs[actuator.dof].friction = actuator.joint_friction + step_state.band
+    dof.friction = actuator.joint_friction + step_state.band
     friction.mark = BY_ROW
-    friction.impulse = -momentum - s.settings[0].time_step * step_state.centre
+    friction.impulse = -momentum - dt * step_state.centre
 
 
 @lazy_kernel()
@@ -250,7 +267,8 @@ def revise_drives(s: Scene) -> int:
     Returns:
         1 if the state of any actuator changed, otherwise 0.
     """
-    changed, dt = 0, s.settings[0].time_step
+    changed, settings = 0, s.settings[0]
+    dt = settings.time_step
     for number in range(s.actuators.units.shape[0]):
         actuator, step_state = s.actuators.units[number], s.actuators.steps[number]
         k = actuator.dof
@@ -259,7 +277,10 @@ def revise_drives(s: Scene) -> int:
         if abs(step) * (1.0 + abs(step_state.motor_slope)) <= step_state.reach:
             continue
         if actuator.has_losses:
-            changed = max(changed, _revise_losses(s, number, joint_end))
+            moved = _moved_inertia(s.forest, s.articulated, s.work, k)
+            dof, friction = s.forest.dofs[k], s.work.friction[k]
+            revised = _revise_losses(settings, s.actuators, number, dof, friction, joint_end, moved)
+            changed = max(changed, revised)
             continue
         linear, before = step_state.torque + step_state.slope * step, step_state.slope
         step_state.motor_end += step_state.motor_slope * step
@@ -277,36 +298,47 @@ def revise_drives(s: Scene) -> int:
 
 
 @inner_kernel
-def _revise_losses(s: Scene, number: Index, joint_end: float) -> int:
+def _revise_losses(
+    settings: Settings,
+    actuators: Actuators,
+    number: Index,
+    dof: Dof,
+    friction: Friction,
+    joint_end: float,
+    moved: float,
+) -> int:
     """Make the torque of a rigid gear with losses linear about the solved motion.
 
     Args:
-        s: the scene.
+        settings: settings of the world.
+        actuators: actuators of the world. The step state of one is written.
         number: index of the actuator.
+        dof: the actuator's joint. `friction` is written.
+        friction: dry friction of the joint, written.
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
+        moved: inertia that the joint moves without its actuator's, 0 if locked [kg m^2 or kg].
 
     Returns:
         1 if the state of the actuator changed, otherwise 0.
     """
-    actuator, state = s.actuators.units[number], s.actuators.states[number]
-    step_state, settings, k = s.actuators.steps[number], s.settings[0], actuator.dof
+    actuator, state = actuators.units[number], actuators.states[number]
+    step_state = actuators.steps[number]
     dt, tolerance = settings.time_step, settings.tolerance
     linear = step_state.torque + step_state.slope * (joint_end - step_state.joint_end)
     total = linear - gear_friction(step_state, joint_end, tolerance)
     leaves = leaves_band(actuator, step_state, joint_end, tolerance)
     linearise(actuator, step_state, joint_end)
-    inertia = s.forest.dofs[k].own_inertia - dt * step_state.slope
+    inertia = dof.own_inertia - dt * step_state.slope
     allowed = _RELATIVE * abs(joint_end) + _ABSOLUTE
     if not leaves and abs(step_state.torque - linear) * dt <= allowed * inertia:
         step_state.torque = linear
         return 0
     if abs(joint_end) > tolerance:
         total -= math.copysign(actuator.joint_friction, joint_end)
-    moved = _moved_inertia(s.forest, s.articulated, s.work, k)
     moved = moved if moved > 0.0 else state.moved_inertia
     momentum = moved * joint_end - dt * total
     settle_losses(actuator, step_state, moved, momentum, dt, step_state.side != 0.0 and not leaves)
-    _set_friction(s, actuator, step_state, momentum)
+    _set_friction(actuator, step_state, dof, friction, momentum, dt)
     return 1
 
 
@@ -336,7 +368,8 @@ def store_drives(s: Scene) -> int:
         step = s.velocity[k] - step_state.joint_end
         state.torque = step_state.torque + step_state.slope * step
         if actuator.has_losses:
-            _store_losses(s, actuator, state, step_state)
+            friction = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT] / dt
+            _store_losses(actuator, state, step_state, friction)
         s.control[k].applied = state.torque
         state.motor_torque = step_state.motor_torque + step_state.motor_torque_slope * step
         motor_end = step_state.motor_end + step_state.motor_slope * step
@@ -344,6 +377,7 @@ def store_drives(s: Scene) -> int:
             state.deflection = step_state.middle + 0.5 * dt * (motor_end - s.velocity[k])
             state.twist = relax_twist(actuator, state)
             state.motor_change = motor_end - state.motor_velocity
+        if actuator.two_mass or actuator.has_losses:
             moved = _moved_inertia(s.forest, s.articulated, s.work, k)
             if moved > 0.0:
                 state.moved_inertia = moved
@@ -356,14 +390,12 @@ def store_drives(s: Scene) -> int:
 
 @inlined_kernel
 def _store_losses(
-    s: Scene, actuator: Actuator, state: ActuatorState, step_state: ActuatorStep
+    actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, friction: float
 ) -> None:
-    """Store the load of a rigid gear with losses, and the part of its torque from the row."""
-    k = actuator.dof
-    friction = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT] / s.settings[0].time_step
+    """Store the load of a rigid gear with losses, and the part of its torque from the row.
+
+    `friction` is the effort of the row [Nm or N].
+    """
     state.load = state.torque + friction
     if step_state.band > 0.0:
         state.torque += friction * step_state.band / (step_state.band + actuator.joint_friction)
-    moved = _moved_inertia(s.forest, s.articulated, s.work, k)
-    if moved > 0.0:
-        state.moved_inertia = moved

@@ -12,6 +12,7 @@ from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
     Articulated,
     Connection,
+    Contact,
     Counts,
     Friction,
     Kinematics,
@@ -23,6 +24,7 @@ from hrpsim.engine.compile.kernel_types import (
     Settings,
     StepStats,
     Work,
+    WorstRow,
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.connection_rows import is_rigid, remember_connection_impulses
@@ -36,6 +38,7 @@ from hrpsim.engine.constraints.joint_rows import remember_joint_impulses
 from hrpsim.engine.constraints.rows import CONTACT_ROW, Rows
 from hrpsim.engine.constraints.solver_table import DIRECT
 from hrpsim.engine.dynamics.articulated import wrench_response
+from hrpsim.engine.dynamics.constraint_bodies import ConstraintBodies
 from hrpsim.engine.dynamics.response import constrained_velocities
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.solvers.impulses import warm_start
@@ -130,22 +133,29 @@ def solve_motion(s: Scene, extent: int) -> int:
         if status != DONE:
             return status
     clear_wrenches(s.articulated, work)
-    _add_forces(s, False)
+    _add_forces(settings, counts, constrained, s.rows, s.articulated, work, False)
     hold_wrenches(settings, s.kinematics, s.articulated, s.rk4)
-    _add_forces(s, True)
+    _add_forces(settings, counts, constrained, s.rows, s.articulated, work, True)
     wrench_response(s.forest, s.kinematics, s.articulated, work.constraint_effort, work.change)
     return DONE
 
 
 @inner_kernel
-def _add_forces(s: Scene, at_stages: bool) -> None:
+def _add_forces(
+    settings: Settings,
+    counts: Counts,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    articulated: Records[Articulated],
+    work: Work,
+    at_stages: bool,
+) -> None:
     """Add the forces of the rows that are solved at the stages of rk4, or of all other rows."""
-    settings, rows = s.settings[0], s.rows.rows
     rate = 1.0 / settings.time_step
-    for number in range(s.counts[0].row_count):
-        row = rows[number]
+    for number in range(counts.row_count):
+        row = rows.rows[number]
         if is_solved_at_stages(settings, row) == at_stages:
-            add_wrench(s.articulated, s.constrained, s.work, row, rate * row.impulse)
+            add_wrench(articulated, constrained, work, row, rate * row.impulse)
 
 
 @inlined_kernel
@@ -257,23 +267,31 @@ def remember_impulses(
 
 
 @inner_kernel
-def keep_worst(s: Scene, before: int) -> None:
+def keep_worst(
+    counts: Counts,
+    stats: StepStats,
+    contacts: Records[Contact],
+    rows: Rows,
+    worst: Records[WorstRow],
+    before: int,
+) -> None:
     """Record the row with the largest error in this step, and in all steps of the call so far.
 
-    s.worst (2,) has one WORST_ROW for each.
-
     Args:
-        s: the scene.
+        counts: numbers of contacts and rows.
+        stats: results of the step.
+        contacts: contacts of the step.
+        rows: rows of the step.
+        worst: the two worst rows (2,), written.
         before: number of earlier steps of this call that did not converge.
     """
-    stats, worst = s.step_stats[0], s.worst
     last = worst[0]
     last.residual, last.kind = stats.residual, -1
-    if 0 <= stats.worst_row < s.counts[0].row_count:
-        row = s.rows.rows[stats.worst_row]
+    if 0 <= stats.worst_row < counts.row_count:
+        row = rows.rows[stats.worst_row]
         last.kind, last.source, last.other = row.kind, row.source, -1
         if row.kind == CONTACT_ROW:
-            contact = s.collision.contacts[row.source]
+            contact = contacts[row.source]
             last.source, last.other = contact.shape_a, contact.shape_b
     if before == 0 or last.residual > worst[1].residual:
         worst[1] = last

@@ -17,16 +17,22 @@ import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import (
+    Articulated,
     Connection,
     Contact,
+    Control,
     Dof,
     Friction,
     Index,
     JointHold,
     JointParameters,
+    Kinematics,
     Records,
     Scene,
     Settings,
+    Vec3,
+    Vector,
+    Work,
 )
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.contact_rows import friction_impulses
@@ -80,46 +86,83 @@ def predict_frictions(s: Scene) -> int:
 
 @inlined_kernel
 def _predict_alone(s: Scene) -> None:
-    """Predict each joint as if all other joints were free of friction."""
+    """Predict each joint as if all other joints were free of friction.
+
+    The effort of a joint's actuator may have changed. This change is applied to the joint alone.
+    """
     settings, frictions = s.settings[0], s.work.friction
+    dt, tolerance = settings.time_step, settings.tolerance
     for index in range(s.forest.joints.shape[0]):
         k = s.forest.joints[index]
         if k >= frictions.shape[0]:
             break
-        frictions[k].mark = BY_ROW
-        frictions[k].impulse = s.joint_impulses[k, JOINT_FRICTION - LOWER_LIMIT]
-        if s.forest.dofs[k].friction > 0.0 and settings.horizon > 0.0:
-            frictions[k].mark = _predicted(s, k, settings)
+        friction, impulses, rate = frictions[k], s.joint_impulses[k], s.velocity[k]
+        friction.mark = BY_ROW
+        friction.impulse = impulses[JOINT_FRICTION - LOWER_LIMIT]
+        dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
+        if not (dof.friction > 0.0 and settings.horizon > 0.0):
+            continue
+        if not _may_be_predicted(dof, own, s.joint_holds[k]):
+            continue
+        friction.bound = min(dof.friction, own.force_limit)
+        bound, position, actuator = dt * friction.bound, s.q[dof.q_index], s.control[k]
+        wanted = demand(actuator, position + actuator.ahead, rate)
+        push = dt * (limited(wanted, dof.effort_limit) - actuator.asked)
+        limit = s.joint_parameters[k, LIMIT_PARAMETERS]
+        if abs(rate) <= tolerance and actuator.limiting == 0:
+            if _may_stick_at_limits(dof, limit, position, dt * tolerance, friction):
+                friction.mark = _predicted_at_rest(impulses, push, friction, bound)
+        if friction.mark == BY_ROW and not abs(friction.impulse) < (1.0 - _ROUNDING) * bound:
+            past = s.past_accelerations[k, 0]
+            friction.mark = _predicted_slip(
+                settings, dof, actuator, friction.impulse, push, rate, past
+            )
 
 
 @inlined_kernel
-def _predicted(s: Scene, k: Index, settings: Settings) -> int:
-    """Return the mark of a joint's friction if it acts as in the last step.
+def _predicted_at_rest(impulses: Vector, push: float, friction: Friction, bound: float) -> int:
+    """Return STICKS, the direction of slip, or BY_ROW without a prediction.
 
-    The effort of the joint's actuator may have changed. This change is applied to the joint alone.
+    Args:
+        impulses: impulses of the joint's rows in the last step [Nms or Ns].
+        push: change of the impulse of the joint's actuator [Nms or Ns].
+        friction: friction of the joint. `limit` is read.
+        bound: largest impulse of friction [Nms or Ns].
     """
-    dof, own = s.forest.dofs[k], s.joint_parameters[k, FRICTION_PARAMETERS]
-    if not _may_be_predicted(dof, own, s.joint_holds[k]):
-        return BY_ROW
-    dt, rate, actuator = settings.time_step, s.velocity[k], s.control[k]
-    impulses, friction = s.joint_impulses[k], s.work.friction[k]
     impulse = impulses[JOINT_FRICTION - LOWER_LIMIT]
-    friction.bound = min(dof.friction, own.force_limit)
-    bound = dt * friction.bound
-    wanted = demand(actuator, s.q[dof.q_index] + actuator.ahead, rate)
-    push = dt * (limited(wanted, dof.effort_limit) - actuator.asked)
-    rests = abs(rate) <= settings.tolerance and actuator.limiting == 0
-    if rests and _may_stick_at_limits(s, k, settings):
-        held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
-        if _holds(friction, held, (1.0 - _ROUNDING) * bound):
-            return STICKS
-        if abs(impulse) < (1.0 - _ROUNDING) * bound:
-            return -1 if held > 0.0 else 1
+    held = impulse + impulses[0] - impulses[UPPER_LIMIT - LOWER_LIMIT] - push
+    if _holds(friction, held, (1.0 - _ROUNDING) * bound):
+        return STICKS
     if abs(impulse) < (1.0 - _ROUNDING) * bound:
-        return BY_ROW
+        return -1 if held > 0.0 else 1
+    return BY_ROW
+
+
+@inlined_kernel
+def _predicted_slip(
+    settings: Settings,
+    dof: Dof,
+    actuator: Control,
+    impulse: float,
+    push: float,
+    rate: float,
+    past: float,
+) -> int:
+    """Return the direction of slip of a joint, or BY_ROW if the joint may stop soon.
+
+    Args:
+        settings: settings of the world.
+        dof: the joint.
+        actuator: actuator of the joint.
+        impulse: impulse of friction in the last step [Nms or Ns].
+        push: change of the impulse of the joint's actuator [Nms or Ns].
+        rate: velocity of the joint [rad/s or m/s].
+        past: acceleration of the joint in the last step [rad/s^2 or m/s^2].
+    """
+    dt = settings.time_step
     inertia = dof.own_inertia + spring_inertia(dof.stiffness + actuator.kp, dt)
     inertia += damping_inertia(dof.damping + actuator.kd, dof.own_inertia, dt)
-    direction, ahead = -1 if impulse > 0.0 else 1, rate + _AHEAD * dt * s.past_accelerations[k, 0]
+    direction, ahead = -1 if impulse > 0.0 else 1, rate + _AHEAD * dt * past
     slowest = min(direction * rate, direction * ahead, direction * (ahead + push / inertia))
     return direction if slowest >= -settings.tolerance else BY_ROW
 
@@ -133,14 +176,14 @@ def _may_be_predicted(dof: Dof, own: JointParameters, hold: JointHold) -> bool:
 
 
 @inlined_kernel
-def _may_stick_at_limits(s: Scene, k: Index, settings: Settings) -> bool:
+def _may_stick_at_limits(
+    dof: Dof, limit: JointParameters, position: float, closed: float, friction: Friction
+) -> bool:
     """Return whether a joint at rest needs no rows of limits. Store the limit that it touches.
 
-    A joint beyond a limit needs rows, and so does a joint with a compliant limit.
+    A joint beyond a limit needs rows, and so does a joint with a compliant limit. A limit nearer
+    than `closed` [rad or m] is touched.
     """
-    dof, friction = s.forest.dofs[k], s.work.friction[k]
-    limit = s.joint_parameters[k, LIMIT_PARAMETERS]
-    position, closed = s.q[dof.q_index], settings.time_step * settings.tolerance
     below, above = position - dof.lower, dof.upper - position
     friction.limit = (1 if below <= closed else 0) - (1 if above <= closed else 0)
     if below > _NEAR and above > _NEAR:
@@ -200,7 +243,9 @@ def revise_frictions(s: Scene) -> int:
             continue
         bound = friction.bound * dt
         if friction.mark == STICKS:
-            held = dt * _holding_effort(s, k)
+            held = dt * _holding_effort(
+                settings.gravity, s.forest, s.kinematics, s.articulated, work, k
+            )
             agrees = _holds(friction, held, (1.0 + _ROUNDING) * bound)
             friction.impulse = min(max(held, -bound), bound)
             friction.limit_impulse = held - friction.impulse if friction.limit != 0 else 0.0
@@ -216,18 +261,24 @@ def revise_frictions(s: Scene) -> int:
 
 
 @inlined_kernel
-def _holding_effort(s: Scene, k: Index) -> float:
+def _holding_effort(
+    gravity: Vec3,
+    forest: Forest,
+    kinematics: Records[Kinematics],
+    articulated: Records[Articulated],
+    work: Work,
+    k: Index,
+) -> float:
     """Return the effort that keeps a locked joint at rest [Nm or N] (derivations.md, section 5)."""
-    i = s.forest.dofs[k].body
-    link, parent, S = s.articulated[i], s.forest.bodies[i].parent, s.kinematics[i].S
+    i = forest.dofs[k].body
+    link, parent, S = articulated[i], forest.bodies[i].parent, kinematics[i].S
     effort = dot_spatial(S, link.p_A) - dot_spatial(S, link.constraint_wrench)
-    effort -= s.work.effort[k] + s.work.constraint_effort[k]
+    effort -= work.effort[k] + work.constraint_effort[k]
     if parent < 0:
-        gravity = s.settings[0].gravity
         for r in range(3):
             effort -= link.U[3 + r] * gravity[r]
         return effort
-    above = s.articulated[parent]
+    above = articulated[parent]
     return effort + dot_spatial(link.U, above.a) + dot_spatial(link.U, above.delta_acceleration)
 
 

@@ -8,7 +8,16 @@ import math
 import numpy as np
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
-from hrpsim.engine.compile.kernel_types import Capacity, Index, Island, Row, Scene, Settings
+from hrpsim.engine.compile.kernel_types import (
+    Capacity,
+    Counts,
+    Index,
+    Island,
+    NewtonSystem,
+    Row,
+    Scene,
+    Settings,
+)
 from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.constraints.friction_laws import has_derivative
 from hrpsim.engine.constraints.rows import Rows
@@ -25,6 +34,7 @@ from hrpsim.engine.step.rows.solver_memory import (
     AT_REST,
     BY_NEWTON,
     BY_SWEEPS,
+    SolverMemory,
     longer_by_newton,
     remember,
 )
@@ -198,7 +208,8 @@ def solve_by_newton_method(s: Scene, k: Index, effort: int, extent: int) -> int:
     # had nearly converged.
     revised = s.counts[0].friction_revisions > 0 and not is_dense
     if not revised and not (effort == BRIEF and begin < RESTS * settings.tolerance):
-        _remember_solution(s, island, is_dense, spent, begin)
+        memory = _memory_of_solution(settings.tolerance, island, is_dense, spent, begin)
+        remember(s.collision.contacts, s.rows, island, memory)
     return DONE
 
 
@@ -218,13 +229,16 @@ def _solve_in_turns(
     Returns:
         (status as of `solve_by_newton_method`, number of factorisations, error at the start [m/s]).
     """
-    rows, island_rows, velocity = s.rows.rows, s.rows.island_rows, s.constrained.velocity
-    tolerance = s.settings[0].tolerance
+    rows, island_rows, constrained = s.rows.rows, s.rows.island_rows, s.constrained
+    tolerance, velocity = s.settings[0].tolerance, constrained.velocity
     may_wait = is_dense or island.contact_end - island.first > _FEW_CONTACTS
     spent, limit, begin, missed = 0, _FIRST_ATTEMPT if hurries else _MOST, 0.0, 0.0
     for turn in range(_TURNS):
         some_wait = may_wait and turn < _TURNS - 1 and (turn == 0 or spent < limit)
-        if not _write_island(s, island, _SHARE if some_wait else math.inf):
+        share = _SHARE if some_wait else math.inf
+        if not _write_island(
+            s.counts[0], s.forest, constrained, s.rows, s.newton, island, share, tolerance
+        ):
             return MORE_NEWTON, spent, begin
         if turn == 0:
             limit = min(limit, _begin_count(s.newton.capacity[0], is_dense))
@@ -250,16 +264,27 @@ def _solve_in_turns(
 
 
 @inlined_kernel
-def _write_island(s: Scene, island: Island, share: float) -> bool:
-    """Write the problem without contacts that separate fast. Return whether it fits."""
-    rows, tolerance = s.rows.rows, s.settings[0].tolerance
+def _write_island(
+    counts: Counts,
+    forest: Forest,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    newton: NewtonSystem,
+    island: Island,
+    share: float,
+    tolerance: float,
+) -> bool:
+    """Write the problem without contacts that separate fast. Return whether it fits.
+
+    `share` and `tolerance` are those of `choose_rows`.
+    """
     contacts = choose_rows(
-        rows, s.rows.island_rows, island, share, s.constrained.velocity, tolerance, s.newton
+        rows.rows, rows.island_rows, island, share, constrained.velocity, tolerance, newton
     )
     if contacts < 0:
         return False
-    count = s.counts[0].constrained_count
-    return write_problem(s.forest, s.constrained, count, rows, contacts, s.newton)
+    count = counts.constrained_count
+    return write_problem(forest, constrained, count, rows.rows, contacts, newton)
 
 
 @inlined_kernel
@@ -272,18 +297,15 @@ def _begin_count(capacity: Capacity, is_dense: bool) -> int:
 
 
 @inlined_kernel
-def _remember_solution(s: Scene, island: Island, is_dense: bool, count: int, error: float) -> None:
-    """Store that Newton's method solved an island, for the order of solvers in the next step.
+def _memory_of_solution(
+    tolerance: float, island: Island, is_dense: bool, count: int, error: float
+) -> SolverMemory:
+    """Return the memory of an island that Newton's method solved, for the next step.
 
     The method took `count` factorisations, from impulses with the error `error` [m/s].
     """
-    tolerance = s.settings[0].tolerance
-    memory = BY_SWEEPS
     if is_dense:
-        if count > 0:
-            memory = BY_NEWTON
-    elif error >= RESTS * tolerance:
-        memory = longer_by_newton(island.memory)
-    elif error > STILL * tolerance:
-        memory = AT_REST
-    remember(s.collision.contacts, s.rows, island, memory)
+        return BY_NEWTON if count > 0 else BY_SWEEPS
+    if error >= RESTS * tolerance:
+        return longer_by_newton(island.memory)
+    return AT_REST if error > STILL * tolerance else BY_SWEEPS

@@ -65,20 +65,28 @@ def sweep(
 @inlined_kernel
 def sweep_few_times(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep until the number of sweeps at which Nesterov's momentum would begin."""
-    return _sweep_up_to(s, k, min(task.sweep_limit, FEW_SWEEPS))
+    island, most = s.islands.ranges[k], min(task.sweep_limit, FEW_SWEEPS)
+    return _sweep_up_to(s.settings[0], s.counts[0], s.constrained, s.rows, island, most)
 
 
 @inlined_kernel
 def sweep_to_limit(s: Scene, k: Index, task: SolverTask) -> int:
     """Sweep up to the limit of sweeps."""
-    return _sweep_up_to(s, k, task.sweep_limit)
+    island, most = s.islands.ranges[k], task.sweep_limit
+    return _sweep_up_to(s.settings[0], s.counts[0], s.constrained, s.rows, island, most)
 
 
 @inner_kernel
-def _sweep_up_to(s: Scene, k: Index, most: int) -> int:
-    island = s.islands.ranges[k]
+def _sweep_up_to(
+    settings: Settings,
+    counts: Counts,
+    constrained: ConstraintBodies,
+    rows: Rows,
+    island: Island,
+    most: int,
+) -> int:
     if island.sweeps < most:
-        sweep(s.settings[0], s.counts[0], s.constrained, s.rows, island, most)
+        sweep(settings, counts, constrained, rows, island, most)
     return DONE
 
 
