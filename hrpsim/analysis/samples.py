@@ -5,6 +5,7 @@
 
 import math
 
+from hrpsim.analysis.margins import hull_margin, outline_margin
 from hrpsim.analysis.records import (
     CENTER_OF_PRESSURE,
     AnalysedRobot,
@@ -37,8 +38,6 @@ from hrpsim.engine.spatial.inertia import apply_inertia
 from hrpsim.engine.spatial.rotation import quaternion_from_rotation
 from hrpsim.engine.spatial.vector import copy_vector, matrix_times, placed_point, point_velocity
 from hrpsim.model.system import FIXED, FREE
-
-_COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 
 @kernel  # many parameters: arrays of the motion instead of the motion
@@ -302,96 +301,6 @@ def _write_support(subject: AnalysedRobot, i: Index, share: Vector, out: Support
     else:
         out.cop[0] = out.cop[1] = out.cop[2] = math.nan
         out.cop_margin = out.friction = math.nan
-
-
-@inner_kernel
-def _leftmost(points: Matrix, count: int) -> int:
-    """Return the index of the point with the least x. Among equal points the least y decides."""
-    result = 0
-    for k in range(1, count):
-        x, y = points[k, 0], points[k, 1]
-        if x < points[result, 0] or (x == points[result, 0] and y < points[result, 1]):
-            result = k
-    return result
-
-
-@inner_kernel
-def hull_margin(points: Matrix, count: int, x: float, y: float) -> float:
-    """Return the distance [m] of (x, y) to the border of the hull of points[:count], < 0 outside.
-
-    The algorithm is gift wrapping, counter-clockwise: from each corner to the point with no other
-    point on its right. Returns NaN without points.
-    """
-    if count == 0:
-        return math.nan
-    start = _leftmost(points, count)
-    here = start
-    inside, nearest = math.inf, math.inf
-    for _ in range(count):
-        after = here
-        for k in range(count):
-            if _comes_before(points, here, k, after):
-                after = k
-        if after == here:  # all points coincide
-            return -math.hypot(x - points[here, 0], y - points[here, 1])
-        signed, distance = edge_distance(
-            points[here, 0], points[here, 1], points[after, 0], points[after, 1], x, y
-        )
-        inside, nearest = min(inside, signed), min(nearest, distance)
-        here = after
-        if here == start:
-            break
-    return inside if inside >= 0.0 else -nearest
-
-
-@inner_kernel
-def _comes_before(points: Matrix, here: int, k: Index, after: int) -> bool:
-    """Return whether point k replaces `after` as the hull's next corner after `here`."""
-    ax, ay = points[k, 0] - points[here, 0], points[k, 1] - points[here, 1]
-    if ax == 0.0 and ay == 0.0:
-        return False
-    if after == here:
-        return True
-    bx, by = points[after, 0] - points[here, 0], points[after, 1] - points[here, 1]
-    side, along = bx * ay - by * ax, bx * ax + by * ay
-    if abs(side) <= _COLLINEAR * abs(along):
-        return along > 0.0 and ax * ax + ay * ay > bx * bx + by * by
-    return side < 0.0
-
-
-@inner_kernel
-def edge_distance(
-    ax: float, ay: float, bx: float, by: float, x: float, y: float
-) -> tuple[float, float]:
-    """Return the distances of the point (x, y) from a line and from an edge.
-
-    The line and the edge go through a and b.
-
-    Returns:
-        (distance to the left of the line, distance from the edge) [m].
-    """
-    dx, dy = bx - ax, by - ay
-    length = math.hypot(dx, dy)
-    signed = (dx * (y - ay) - dy * (x - ax)) / length
-    along = ((x - ax) * dx + (y - ay) * dy) / (length * length)
-    along = min(max(along, 0.0), 1.0)
-    return signed, math.hypot(x - ax - along * dx, y - ay - along * dy)
-
-
-@inner_kernel
-def outline_margin(vertices: Matrix, begin: Index, end: Index, x: float, y: float) -> float:
-    """Return the distance of (x, y) to the border of a convex outline, < 0 outside [m]."""
-    if begin == end:
-        return math.nan
-    inside, nearest = math.inf, math.inf
-    before = end - 1
-    for k in range(begin, end):
-        signed, distance = edge_distance(
-            vertices[before, 0], vertices[before, 1], vertices[k, 0], vertices[k, 1], x, y
-        )
-        inside, nearest = min(inside, signed), min(nearest, distance)
-        before = k
-    return inside if inside >= 0.0 else -nearest
 
 
 @inner_kernel

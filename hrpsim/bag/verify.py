@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from hrpsim.bag.reader import BagError, Metadata, StoredBag, timed_messages
+from hrpsim.bag.metadata import BagError, Metadata
+from hrpsim.bag.reader import StoredBag, timed_messages
 
 
 class Checked(NamedTuple):

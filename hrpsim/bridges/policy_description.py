@@ -27,7 +27,7 @@ from hrpsim.common.foreign.arrays import read_npz
 from hrpsim.common.foreign.yaml_text import YamlText, read_yaml
 from hrpsim.common.values import NOT_NEGATIVE, POSITIVE, Range
 from hrpsim.control.framework.controller import ControllerError
-from hrpsim.control.framework.controller_host import ESTIMATED, TRUE
+from hrpsim.control.framework.needs import ESTIMATED, TRUE
 from hrpsim.control.framework.plugins import PERIOD
 
 _MOST = 1000  # largest number of joints, and of steps of history

@@ -12,7 +12,7 @@ import hrpsim
 from hrpsim import Box, HrpsimError, World, share_path
 from hrpsim.control.framework.contact_points import ContactSums, pressing_points
 from hrpsim.control.framework.control_loop import StateReader
-from hrpsim.control.framework.controller_host import Needs
+from hrpsim.control.framework.needs import Needs
 from hrpsim.ros.base.stamps import Stamp
 from hrpsim.ros.controller.controller_topics import StateListener
 from hrpsim.ros.robot.robot_publishers import POINT, ContactPointPublisher, points_of

@@ -25,7 +25,8 @@ from hrpsim.control.framework.controller import (
     ImuReading,
     State,
 )
-from hrpsim.control.framework.controller_host import TRUE, ControllerHost, Needs, steps_in_period
+from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
+from hrpsim.control.framework.needs import TRUE, Needs
 from hrpsim.model.model import Model
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.objects.robot_reader import RobotReader

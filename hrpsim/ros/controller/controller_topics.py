@@ -26,7 +26,8 @@ from hrpsim.common.constants import NANOSECONDS
 from hrpsim.common.errors import HrpsimError, unknown_name
 from hrpsim.control.framework.contact_points import ContactSums
 from hrpsim.control.framework.controller import BaseReading, Command, State, controlled_joints
-from hrpsim.control.framework.controller_host import TRUE, Needs, seconds_of
+from hrpsim.control.framework.controller_host import seconds_of
+from hrpsim.control.framework.needs import TRUE, Needs
 from hrpsim.control.pattern.velocity_footsteps import Velocity
 from hrpsim.engine.step.scene.status import LARGEST_COMMAND
 from hrpsim.model.extension import robot_name

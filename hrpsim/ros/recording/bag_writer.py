@@ -27,7 +27,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from hrpsim.bag.checked_writer import CheckedWriter
 from hrpsim.bag.checksums import announce, seal
-from hrpsim.bag.reader import LOST_MESSAGES
+from hrpsim.bag.metadata import LOST_MESSAGES
 from hrpsim.common.errors import HrpsimError
 
 _LENGTH = struct.Struct("<I")
