@@ -60,11 +60,8 @@ def begin_drives(s: Scene) -> int:
     """
     dt, drives = s.settings[0].time_step, s.actuators
     for number in range(drives.units.shape[0]):
-        actuator, state, step_state = (
-            drives.units[number],
-            drives.states[number],
-            drives.steps[number],
-        )
+        actuator, state = drives.units[number], drives.states[number]
+        step_state = drives.steps[number]
         k = actuator.dof
         dof, command = s.forest.dofs[k], s.control[k]
         command_in_effect(actuator, state, drives.commands[number], command, dt, step_state.command)
@@ -359,11 +356,8 @@ def store_drives(s: Scene) -> int:
     """
     dt, drives = s.settings[0].time_step, s.actuators
     for number in range(drives.units.shape[0]):
-        actuator, state, step_state = (
-            drives.units[number],
-            drives.states[number],
-            drives.steps[number],
-        )
+        actuator, state = drives.units[number], drives.states[number]
+        step_state = drives.steps[number]
         k = actuator.dof
         step = s.velocity[k] - step_state.joint_end
         state.torque = step_state.torque + step_state.slope * step
