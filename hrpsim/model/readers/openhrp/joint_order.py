@@ -1,0 +1,31 @@
+# Copyright 2026 hrpsim developers
+# SPDX-License-Identifier: Apache-2.0
+
+"""The order of the joints in Choreonoid's lists of joint positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hrpsim.model.readers.urdf.joint_types import MOVING_TYPES
+
+if TYPE_CHECKING:
+    from hrpsim.model.readers.openhrp.assembly import LinkAssembly
+
+
+def joint_order(parts: list[LinkAssembly]) -> tuple[str, ...]:
+    """Return the joints by joint id, then the joints without an id.
+
+    A link that does not move, and an id that no link has, are "". The first part is the root.
+    """
+    by_id: dict[int, str] = {}
+    for part in parts:
+        if part.joint_id >= 0:
+            by_id.setdefault(part.joint_id, _moving(part))
+    others = [part for part in parts[1:] if part.joint_id < 0 and part.type != "fixed"]
+    listed = [by_id.get(k, "") for k in range(max(by_id, default=-1) + 1)]
+    return (*listed, *map(_moving, others))
+
+
+def _moving(part: LinkAssembly) -> str:
+    return part.name if part.type in MOVING_TYPES else ""
