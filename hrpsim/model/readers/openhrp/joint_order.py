@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 from hrpsim.model.readers.urdf.joint_types import MOVING_TYPES
 
-if TYPE_CHECKING:
-    from hrpsim.model.readers.openhrp.assembly import LinkAssembly
+
+class _Link(Protocol):
+    """A link with the type of the joint to its parent. `joint_id` is -1 without an id."""
+
+    name: str
+    type: str
+    joint_id: int
 
 
-def joint_order(parts: list[LinkAssembly]) -> tuple[str, ...]:
+def joint_order(parts: Sequence[_Link]) -> tuple[str, ...]:
     """Return the joints by joint id, then the joints without an id.
 
     A link that does not move, and an id that no link has, are "". The first part is the root.
@@ -27,5 +33,5 @@ def joint_order(parts: list[LinkAssembly]) -> tuple[str, ...]:
     return (*listed, *map(_moving, others))
 
 
-def _moving(part: LinkAssembly) -> str:
+def _moving(part: _Link) -> str:
     return part.name if part.type in MOVING_TYPES else ""
