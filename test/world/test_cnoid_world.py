@@ -111,6 +111,21 @@ def test_joint_displacements_are_degrees_in_the_order_of_the_joint_ids(load):
     assert (robot.q[at["upper"]], robot.q[at["lower"]]) == (0.5, 1.5)
 
 
+@pytest.mark.filterwarnings("error::hrpsim.ModelWarning")
+def test_a_fixed_joint_with_an_id_has_a_place_in_the_list(load, tmp_path):
+    """Law: ids come first, with a place for each, then joints without an id."""
+    text = ARM.replace("joint_id: 0", "joint_id: 3").replace(", mass: 1}", ", mass: 1, MASS}")
+    text = text.replace("MASS", "inertia: [1,0,0,0,1,0,0,0,1]")
+    solid = "mass: 1, inertia: [1,0,0,0,1,0,0,0,1]"
+    text += f"  - {{name: hand, parent: upper, joint_type: fixed, joint_id: 0, {solid}}}\n"
+    text += f"  - {{name: tip, parent: hand, joint_type: revolute, joint_axis: Y, {solid}}}\n"
+    (tmp_path / "sample" / "one" / "gap.body").write_text(text)
+    data = "file: gap.body, joint_displacements: [9, 10, 9, 30, 50]"
+    robot = load(item("arm", data)).robots["arm"]
+    found = {name: math.degrees(q) for name, q in zip(robot.joint_names, robot.joint_positions)}
+    assert found == pytest.approx({"lower": 10, "upper": 30, "tip": 50})
+
+
 @pytest.mark.filterwarnings("ignore::hrpsim.ModelWarning")
 def test_materials_of_links_have_the_friction_of_the_table(load):
     """Law: a sliding box stops after v^2 / (2 mu g); the pair Ground, Wood has mu = 0.3."""

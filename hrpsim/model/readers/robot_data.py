@@ -232,6 +232,7 @@ class RobotData:
     """A robot with `joints` in any order.
 
     commanded: (joint, interfaces) in the actuators' order.
+    joint_order: joints in the order of Choreonoid's lists of positions, "" for what does not move.
     notes: elements that hrpsim does not simulate, one line for each kind.
     label, document: name of the description for errors, and the XML of a URDF.
     """
@@ -250,6 +251,7 @@ class RobotData:
     apart: list[tuple[str, str]] = field(default_factory=list)  # links that never collide
     keyframes: list[KeyframeData] = field(default_factory=list)
     commanded: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    joint_order: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
 
     def add_link(self, name: str) -> LinkData:

@@ -197,6 +197,8 @@ def _located(path: Path, name: str) -> Path:
             folders.insert(0, Path(given))
         for installed in map(Path, _INSTALLED):
             folders += sorted(installed.glob("choreonoid*"), reverse=True)
+    elif head == "${HOME}":
+        folders = [Path.home()]
     else:
         rest = name.removeprefix("${PROJECT_DIR}/")
         folders = [path.absolute().parent]
@@ -295,12 +297,12 @@ def _posture(model: Model, item: _Item, notes: Notes) -> np.ndarray:
     given = degrees * _TO_RADIAN if degrees is not None else radians
     if given is None:
         return q
-    single = [joint.name for joint in model.joints if joint.name in model.joint_names]
-    order = [] if model.robot is None else [*model.robot.commanded]
-    order += [name for name in single if name not in order]
+    order = () if model.robot is None else model.robot.joint_order
+    order = order or model.joint_names
     if len(given) != len(order):
         why = f"the robot has {len(order)}: they hold in the order of joint_id"
         notes.add(f"joint_displacements of {len(given)} joints", why, item.name)
     for name, position in zip(order, given):
-        q[model.joint(name).q_index] = position
+        if name:
+            q[model.joint(name).q_index] = position
     return q

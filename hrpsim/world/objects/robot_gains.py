@@ -26,8 +26,9 @@ class RobotGains:
     def __init__(self, model: Model) -> None:
         self._kp, self._kd = np.zeros(len(self.joint_index)), np.zeros(len(self.joint_index))
         self._without_gains = set(self.joint_index.position_controlled(model).tolist())
-        for joint, (kp, kd) in model.gains.items():
-            self._store_gains(kp, kd, joint)
+        if model.gains:
+            kp, kd = zip(*model.gains.values())
+            self._store_gains(kp, kd, tuple(model.gains))
 
     def _control(self):
         return self.world.scene.control[self.first_v : self.first_v + self.nv]

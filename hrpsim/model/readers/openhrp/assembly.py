@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hrpsim.model.readers.openhrp.joint_order import joint_order
 from hrpsim.model.readers.robot_data import (
     WORLD_LINK,
     JointData,
@@ -288,6 +289,7 @@ def assembled(
     moving = [part for part in parts if part.type in MOVING_TYPES]
     driven = sorted((p for p in moving if p.joint_id >= 0), key=attrgetter("joint_id"))
     robot.commanded = {part.name: ("effort",) for part in driven}
+    robot.joint_order = joint_order(parts)
     same = sum(a.joint_id == b.joint_id for a, b in itertools.pairwise(driven))
     notes.add("joint_id of two joints", "commanded one after the other", times=same)
     _add_poses(robot, root.placement if is_free else None, moving, driven, pose)
