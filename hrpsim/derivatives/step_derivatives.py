@@ -23,12 +23,7 @@ from hrpsim.derivatives.differentiate import differentiate, differentiate_correc
 from hrpsim.derivatives.finish import write_ends
 from hrpsim.derivatives.motion_derivatives import PANEL
 from hrpsim.derivatives.outputs import StepSensors, effort_rows
-from hrpsim.derivatives.parameters import (
-    Changes,
-    changes_by_joints,
-    joined_changes,
-    no_changes,
-)
+from hrpsim.derivatives.parameters import Changes, changes_by_joints, joined_changes, no_changes
 from hrpsim.derivatives.room import BY_Q, MASS, TakenStep, new_room
 from hrpsim.derivatives.sensor_slopes import SensorPaths, sensor_paths
 from hrpsim.derivatives.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
@@ -211,7 +206,9 @@ class StepDerivatives:
         """
         step, nv = self.step, len(self.mass)
         changes = [self._changes_of(kind, joints) for kind in inputs]
-        every = joined_changes([*changes, *([] if parameters is None else [parameters])], step.scene)
+        every = joined_changes(
+            [*changes, *([] if parameters is None else [parameters])], step.scene
+        )
         sensors = None
         if "sensors" in outputs:
             sensors = StepSensors(step, paths, self.held, self._acceleration, every.bodies)
