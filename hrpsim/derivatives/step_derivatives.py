@@ -79,7 +79,13 @@ class OutputDerivatives(NamedTuple):
     C: np.ndarray
 
     def rows(self, kind: str, robot: str, name: str) -> np.ndarray:
-        """Return the numbers of the rows of a joint's effort, or of a sensor."""
+        """Return the numbers of the rows of a joint's effort, or of a sensor.
+
+        Args:
+            kind: "efforts" or "sensors".
+            robot: name of the robot.
+            name: name of the joint or of the sensor.
+        """
         return np.flatnonzero([own == (kind, robot, name) for own in self.names])
 
 
