@@ -51,6 +51,7 @@ __all__ = [
     "Model",
     "ModelError",
     "ModelWarning",
+    "OutputDerivatives",
     "Picture",
     "Plane",
     "RayHits",
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
     from hrpsim.common.errors import HrpsimError, ModelError, ModelWarning, StateError, WorldError
     from hrpsim.common.resources import share_path
     from hrpsim.common.version import __version__ as __version__
-    from hrpsim.derivatives.step_derivatives import ConstraintEdge, Linearization
+    from hrpsim.derivatives.step_derivatives import ConstraintEdge, Linearization, OutputDerivatives
     from hrpsim.derivatives.tangent import (
         forward_dynamics_derivatives,
         inverse_dynamics_derivatives,

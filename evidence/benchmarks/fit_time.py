@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,9 @@ def recorded(world_file: Path, seconds: float) -> Recording:
     for k in range(round(seconds / PERIOD) + 1):
         wanted = targets(first, names, (k + 1) * PERIOD)
         sensors = [robot.sensors[name].reading for name in (*SENSORS, "imu")]
-        rows.append((k * PERIOD, robot.q.copy(), robot.v.copy(), robot.joint_efforts, wanted, *sensors))
+        rows.append(
+            (k * PERIOD, robot.q.copy(), robot.v.copy(), robot.joint_efforts, wanted, *sensors)
+        )
         robot.command(positions=wanted)
         world.step(round(PERIOD / world.time_step))
     moment, q, v, efforts, commands, left, right, imu = map(np.array, zip(*rows))
@@ -115,14 +118,9 @@ def main() -> int:
         print("| | processor | wall |\n| --- | --- | --- |")
         for how in (EXACT, DIFFERENCES):
             slopes = Slopes(predictor, of, CHANGE, how)
-            show(f"derivatives, {how}", lambda: slopes.at(u, every, None, base, True))
-        for how in (EXACT,):
-            show(
-                f"fit, {how}",
-                lambda: hrpsim.fit(
-                    file, [one], unknowns(), window=WINDOW, start="fitted", derivatives=how
-                ),
-            )
+            show(f"derivatives, {how}", partial(slopes.at, u, every, None, base, True))
+        given = {"window": WINDOW, "start": "fitted", "derivatives": EXACT}
+        show("fit, exact", lambda: hrpsim.fit(file, [one], unknowns(), **given))
     return 0
 
 

@@ -239,7 +239,9 @@ def effective_commands(step: TakenStep) -> EffectiveCommands:
     scene, control = step.scene, step.scene.control
     follows = (control["saturated"] == 0).astype(float)
     position, by_delay = control["target_position"] - control["ahead"], np.zeros(len(control))
-    kp, kd, damping = (x.copy() for x in (control["kp"], control["kd"], scene.forest.dofs["damping"]))
+    kp, kd, damping = (
+        x.copy() for x in (control["kp"], control["kd"], scene.forest.dofs["damping"])
+    )
     if len(units := scene.actuators.units):
         at, now = units["dof"], scene.actuators.steps["command"]
         position[at], kp[at], kd[at] = now["target"], now["kp"], now["kd"]
@@ -249,7 +251,9 @@ def effective_commands(step: TakenStep) -> EffectiveCommands:
             _write_command_rates(step.reference, rates)
             by_delay[at] = rates
     speed = control["target_velocity"]
-    return EffectiveCommands(position, speed, follows * kp, follows * kd, damping, by_delay, follows)
+    return EffectiveCommands(
+        position, speed, follows * kp, follows * kd, damping, by_delay, follows
+    )
 
 
 def own_inertia_changes(step: TakenStep, changes: Changes) -> np.ndarray:

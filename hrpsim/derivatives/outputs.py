@@ -14,11 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hrpsim.derivatives.given_impulses import (
-    GivenImpulses,
-    effective_commands,
-    own_inertia_changes,
-)
+from hrpsim.derivatives.given_impulses import GivenImpulses, effective_commands, own_inertia_changes
 from hrpsim.derivatives.parameters import DAMPING, DELAY, KD, KP, Changes
 from hrpsim.derivatives.room import BY_Q, BY_VELOCITY, MASS, TakenStep
 from hrpsim.derivatives.sensor_slopes import SensorPaths, sensor_slopes

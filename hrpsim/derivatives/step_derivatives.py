@@ -23,12 +23,7 @@ from hrpsim.derivatives.differentiate import differentiate, differentiate_correc
 from hrpsim.derivatives.finish import write_ends
 from hrpsim.derivatives.motion_derivatives import PANEL
 from hrpsim.derivatives.outputs import StepSensors, effort_rows
-from hrpsim.derivatives.parameters import (
-    Changes,
-    changes_by_joints,
-    joined_changes,
-    no_changes,
-)
+from hrpsim.derivatives.parameters import Changes, changes_by_joints, joined_changes, no_changes
 from hrpsim.derivatives.room import BY_Q, MASS, TakenStep, new_room
 from hrpsim.derivatives.sensor_slopes import SensorPaths, sensor_paths
 from hrpsim.derivatives.sides import BOUND, CUT, NOTICED, RELEASE, SHARE, list_near
@@ -84,7 +79,13 @@ class OutputDerivatives(NamedTuple):
     C: np.ndarray
 
     def rows(self, kind: str, robot: str, name: str) -> np.ndarray:
-        """Return the numbers of the rows of a joint's effort, or of a sensor."""
+        """Return the numbers of the rows of a joint's effort, or of a sensor.
+
+        Args:
+            kind: "efforts" or "sensors".
+            robot: name of the robot.
+            name: name of the joint or of the sensor.
+        """
         return np.flatnonzero([own == (kind, robot, name) for own in self.names])
 
 
@@ -211,7 +212,9 @@ class StepDerivatives:
         """
         step, nv = self.step, len(self.mass)
         changes = [self._changes_of(kind, joints) for kind in inputs]
-        every = joined_changes([*changes, *([] if parameters is None else [parameters])], step.scene)
+        every = joined_changes(
+            [*changes, *([] if parameters is None else [parameters])], step.scene
+        )
         sensors = None
         if "sensors" in outputs:
             sensors = StepSensors(step, paths, self.held, self._acceleration, every.bodies)

@@ -139,9 +139,7 @@ class _Tangent:
             if self._sound:
                 wanted = tuple(kind for kind, steps in self._wanted.items() if self._done in steps)
                 try:
-                    found = world.linearize(
-                        (), parameters=self._paths, outputs=wanted, margin=None
-                    )
+                    found = world.linearize((), parameters=self._paths, outputs=wanted, margin=None)
                     self._differentiate_outputs(found.outputs)
                     self._past = [S[self._nv :].copy(), *self._past[:2]]
                     S[:] = found.A @ S
@@ -163,7 +161,9 @@ class _Tangent:
         found = outputs.A @ self._S
         found[:, : self.count] += outputs.C @ self._shares
         now, *past = self._S[self._nv :], *self._past
-        ahead = outputs.A[:, self._nv :] @ (_AHEAD[0] * now + sum(map(np.multiply, _AHEAD[1:], past)))
+        ahead = outputs.A[:, self._nv :] @ (
+            _AHEAD[0] * now + sum(map(np.multiply, _AHEAD[1:], past))
+        )
         rows = self._rows[outputs.names].items()
         self._outputs = {name: found[own] for name, own in rows}
         self._ahead = {name: ahead[own] for name, own in rows}

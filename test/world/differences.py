@@ -53,7 +53,11 @@ def outputs(world):
     robots = world.robots.values()
     efforts = [robot.joint_efforts for robot in robots]
     return np.concatenate(
-        [np.zeros(0), *efforts, *(sensor.reading for robot in robots for sensor in robot.sensors.values())]
+        [
+            np.zeros(0),
+            *efforts,
+            *(sensor.reading for robot in robots for sensor in robot.sensors.values()),
+        ]
     )
 
 

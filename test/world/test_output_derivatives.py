@@ -17,7 +17,8 @@ pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivative
 OUTPUTS = ("efforts", "sensors")
 LINK = """<link name="{}"><inertial><origin xyz="0.01 0.02 {}"/><mass value="{}"/>
 <inertia ixx="0.02" iyy="0.03" izz="0.04" ixy="0.001" ixz="0" iyz="0.002"/></inertial>{}</link>"""
-SOLE = '<collision><origin xyz="0 0 -0.02"/><geometry><box size="0.2 0.1 0.04"/></geometry></collision>'
+SOLE = """<collision><origin xyz="0 0 -0.02"/><geometry><box size="0.2 0.1 0.04"/></geometry>
+</collision>"""
 JOINT = """<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/>
 <origin xyz="{3}"/><axis xyz="{4}"/><limit lower="-2" upper="2" effort="500" velocity="20"/>
 <dynamics damping="0.3"/></joint>"""
@@ -110,5 +111,5 @@ def test_outputs_without_a_derivative_are_refused():
     with pytest.raises(WorldError, match=r"'imu' of 'leg' has a latency"):
         world.linearize(outputs="sensors")
     assert world.linearize(outputs="efforts").outputs.A.shape == (2, 16)
-    with pytest.raises(WorldError, match="output .*'forces'"):
+    with pytest.raises(WorldError, match=r"output .*'forces'"):
         world.linearize(outputs="forces")

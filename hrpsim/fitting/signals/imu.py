@@ -10,13 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hrpsim.fitting.signals.signal_kind import (
-    MIDDLE,
-    Setting,
-    SignalKind,
-    Tangent,
-    check_sensor,
-)
+from hrpsim.fitting.signals.signal_kind import MIDDLE, Setting, SignalKind, Tangent, check_sensor
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
 
@@ -48,9 +42,7 @@ class ImuSignal(SignalKind):
         """Return angular velocity [rad/s] and specific force [m/s^2] in the nominal frame (6,)."""
         return thing.sensors[of].reading
 
-    def slopes(
-        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
-    ) -> np.ndarray:
+    def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
         """Return the derivatives (6, p) of the reading. The gyro reads the middle of a step."""
         name = "sensors", thing.name, of
         found = tangent.outputs[name].copy()

@@ -33,9 +33,7 @@ class JointSignal(SignalKind):
 
     gain = "gain"  # name of the factor's unknown
 
-    def slopes(
-        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
-    ) -> np.ndarray:
+    def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
         """Return the derivatives (joints, p) of the efforts. Motors with a rigid gear have them."""
         return np.vstack([tangent.outputs["efforts", thing.name, joint] for joint in columns])
 
@@ -118,9 +116,7 @@ class MotorPosition(JointSignal):
         """Return the positions [rad or m] at the end of the last step."""
         return _at_actuators(thing, columns, "motor_position", thing.joint_positions)
 
-    def slopes(
-        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
-    ) -> np.ndarray:
+    def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
         """Return the derivatives (joints, p) of the positions, as behind a rigid gear."""
         return tangent.state[thing.joint_index.v[thing.joint_index.indices(columns)]]
 

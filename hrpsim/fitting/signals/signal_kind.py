@@ -81,9 +81,7 @@ class SignalKind(ABC):
     def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:
         """Return raw values (width,) of the last step of a robot or body."""
 
-    def slopes(
-        self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent
-    ) -> np.ndarray:
+    def slopes(self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
         """Return the derivatives (width, p) of the values of `read`."""
         raise NotImplementedError
 

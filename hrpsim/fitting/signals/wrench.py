@@ -35,9 +35,7 @@ class Wrench(SignalKind):
         """Return the wrench (6,) [N, Nm]."""
         return thing.sensors[of].reading
 
-    def slopes(
-        self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent
-    ) -> np.ndarray:
+    def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
         """Return the derivatives (6, p) of the wrench."""
         return tangent.outputs["sensors", thing.name, of]
 
