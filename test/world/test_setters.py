@@ -286,9 +286,8 @@ ACTING = [name for name, one in SETTERS.items() if one.python]
 def test_each_public_name_is_a_setter_with_an_entry_or_sets_nothing(kind):
     """Law: a new public name comes with an entry here."""
     public = {name for name in dir(getattr(hrpsim, kind)) if not name.startswith("_")}
-    entries = {
-        name.partition(".")[2].partition(" ")[0] for name in SETTERS if name.startswith(f"{kind}.")
-    }
+    names = [name.split()[0] for name in SETTERS]
+    entries = {name.partition(".")[2] for name in names if name.startswith(f"{kind}.")}
     entries |= BATCH_OF if kind == "Batch" else set()
     assert public - entries == set(READERS[kind].split()) & public
     assert entries - public <= ({"tau"} if kind == "Batch" else set()) | BATCH_OF
