@@ -104,13 +104,15 @@ def test_while_it_compiles_the_node_is_heard(listener, tmp_path):
 
 
 def test_who_cannot_be_heard_and_who_disturbs_is_said(simulations, listener):
-    """Law: commands that are best effort or of another type, and a second clock, are named."""
+    """Law: commands that this node cannot receive, and rivals of its topics, are named."""
     node = simulations.start(start_paused=True)
     reports = listener.collect("diagnostic_msgs/msg/DiagnosticArray", "/diagnostics")
     best_effort = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
     listener.node.create_publisher(JointState, "joint_commands", best_effort)
     listener.node.create_publisher(Clock, "/clock", 10)
     listener.node.create_publisher(JointState, "set_base_pose", 10)
+    for topic in ("joint_states", "/robot/joint_command"):
+        listener.node.create_publisher(JointState, topic, 10)
 
     def told():
         return "; ".join(status.message for report in reports for status in report.status)
@@ -121,6 +123,9 @@ def test_who_cannot_be_heard_and_who_disturbs_is_said(simulations, listener):
         "/test_listener sends /set_base_pose as sensor_msgs/msg/JointState, but this node receives"
     )
     assert listener.wait_for(lambda: wrong in told())
+    assert listener.wait_for(lambda: "/test_listener publishes /joint_states, too" in told())
+    astray = "publishes /robot/joint_command, which nobody receives. This node receives /joint_com"
+    assert listener.wait_for(lambda: astray in told())
     assert node.wait_for_line("geometry_msgs/msg/PoseStamped only", LIMIT)
     assert node.wait_for_line("/test_listener publishes /clock, too", LIMIT)
 

@@ -16,6 +16,8 @@ from ros.stand_ins import Log, Topic
 import hrpsim
 from hrpsim import Actuator, Batch, StateError, WorldError, load_model, load_world
 from hrpsim.common.errors import UnknownAttributeError
+from hrpsim.model.shapes.placement import Placement
+from hrpsim.ros.base.entities import Entities
 from hrpsim.ros.base.faults import Faults, Rejections
 from hrpsim.ros.base.stamps import MessageQueue
 from hrpsim.ros.robot.joint_commands import JointCommands
@@ -69,6 +71,27 @@ def _send(kind, world, fields):
     one.poll()
     one.apply()
     assert one.accepted_count == 1, log.lines
+
+
+def moved(**changes):
+    """Return what the service set_entity_state does to the box, without the node around it."""
+
+    def move(world):
+        entities, box = Entities(world), world.bodies["box"]
+        entities.move(box, entities.motion(box)._replace(**changes))
+
+    return move
+
+
+def mode_parameter(world):
+    """Lock the joints where they are, as the parameter modes.JOINT of a node does."""
+    pytest.importorskip("rcl_interfaces.msg")
+    from hrpsim.ros.robot.part_parameters import JointModes
+
+    node = SimpleNamespace(declare_parameter=lambda name, value, _: SimpleNamespace(value=value))
+    modes = JointModes(node, world.robots["arm"], lambda joints: None, "modes.")
+    for joint in JOINTS:
+        modes.change(f"modes.{joint}", "locked")
 
 
 def gains_parameter(world):
@@ -149,6 +172,7 @@ SETTERS = {
         actuators={"*": {"coulomb_friction": 1.0}},
     ),
     "Robot.lock": setter(called("arm", "lock", JOINTS, Q), locks=POSE),
+    "Robot.lock here": setter(called("arm", "lock", JOINTS), ros=mode_parameter),
     "Robot.drive": setter(
         called("arm", "drive", "elbow", 1.0, 50.0),
         motors={"elbow": {"velocity": 1.0, "force_limit": 50.0}},
@@ -178,11 +202,21 @@ SETTERS = {
     ),
     "Robot.place_on_floor": setter(None),  # of a free base: test_place_on_floor
     "Body.v": setter(assigned("box", v=[1, 0, 0, 0, 0, 2])),
-    "Body.position": setter(assigned("box", position=[1, 0, 0.4]), box_position=[1, 0, 0.4]),
+    "Body.position": setter(
+        assigned("box", position=[1, 0, 0.4]),
+        ros=moved(pose=Placement(np.eye(3), np.array([1, 0, 0.4]))),
+        box_position=[1, 0, 0.4],
+    ),
     "Body.orientation": setter(assigned("box", orientation=TURNED), box_orientation=TURNED),
-    "Body.velocity": setter(assigned("box", velocity=[0, 1, 0]), box_velocity=[0, 1, 0]),
+    "Body.velocity": setter(
+        assigned("box", velocity=[0, 1, 0]),
+        ros=moved(linear=np.array([0, 1.0, 0])),
+        box_velocity=[0, 1, 0],
+    ),
     "Body.angular_velocity": setter(
-        assigned("box", angular_velocity=[0, 0, 2]), box_angular_velocity=[0, 0, 2]
+        assigned("box", angular_velocity=[0, 0, 2]),
+        ros=moved(angular=np.array([0, 0, 2.0])),
+        box_angular_velocity=[0, 0, 2],
     ),
     "Body.apply_wrench": setter(
         called("box", "apply_wrench", (5, 0, 0)), lambda batch: batch.apply_wrench("box", (5, 0, 0))
@@ -253,7 +287,8 @@ ACTING = [name for name, one in SETTERS.items() if one.python]
 def test_each_public_name_is_a_setter_with_an_entry_or_sets_nothing(kind):
     """Law: a new public name comes with an entry here."""
     public = {name for name in dir(getattr(hrpsim, kind)) if not name.startswith("_")}
-    entries = {name.partition(".")[2] for name in SETTERS if name.startswith(f"{kind}.")}
+    names = [name.split()[0] for name in SETTERS]
+    entries = {name.partition(".")[2] for name in names if name.startswith(f"{kind}.")}
     entries |= BATCH_OF if kind == "Batch" else set()
     assert public - entries == set(READERS[kind].split()) & public
     assert entries - public <= ({"tau"} if kind == "Batch" else set()) | BATCH_OF

@@ -183,6 +183,9 @@ class TrajectoryGoals(JointTrajectories):
             raise WorldError(
                 "multi_dof_trajectory must be empty, as no joint has several degrees of freedom"
             )
+        fields = "component_path_tolerance", "component_goal_tolerance"
+        if given := [field for field in fields if getattr(request, field, ())]:
+            self._rejections.warn(self.topic, f"{given[0]} has no effect")
         run = super().validate(request.trajectory)
         if run is None:
             raise WorldError("the trajectory has no points")

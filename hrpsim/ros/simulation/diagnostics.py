@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from difflib import get_close_matches
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -22,6 +23,7 @@ from hrpsim.world.parts.energy import EnergyBalance
 
 PERIOD = 1.0  # [s, wall]
 _WELL = "ok"
+_ALIKE = 0.9  # least similarity of names, from 0 to 1
 _BEHIND = 0.95  # fraction of the requested real-time factor, below which a warning is published
 
 
@@ -64,15 +66,17 @@ class GraphWatch:
         return [f"{other} publishes {topic}, too. {consequence}" for other in sorted(set(names))]
 
     def _astray(self, topics: list[str]) -> list[str]:
-        """Return the publishers of topics that end as one of these, but that nobody receives."""
-        own, node = {topic.rpartition("/")[2]: topic for topic in topics}, self._node
-        return [
-            f"{_name_of(info)} publishes {topic}, which nobody receives. This node receives {mine}"
-            for topic, _ in node.get_topic_names_and_types()
-            if (mine := own.get(topic.rpartition("/")[2], topic)) != topic
-            and not node.count_subscribers(topic)
-            for info in node.get_publishers_info_by_topic(topic)
-        ]
+        """Return the publishers of topics with names like these, but which nobody receives."""
+        own, node, found = {topic.rpartition("/")[2]: topic for topic in topics}, self._node, []
+        for topic, _ in node.get_topic_names_and_types():
+            alike = get_close_matches(topic.rpartition("/")[2], own, 1, _ALIKE)
+            if alike and topic not in topics and not node.count_subscribers(topic):
+                found += [
+                    f"{_name_of(info)} publishes {topic}, which nobody receives. This node "
+                    f"receives {own[alike[0]]}"
+                    for info in node.get_publishers_info_by_topic(topic)
+                ]
+        return found
 
     def _unheard(self, topic: str) -> list[str]:
         """Return the publishers to a topic that subscribers here cannot receive."""
