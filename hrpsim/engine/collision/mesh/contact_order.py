@@ -54,7 +54,7 @@ def drop_high(m: SolidPair, candidates: Records[Candidate]) -> None:
 
 @inner_kernel
 def sort_by_name(m: SolidPair, candidates: Records[Candidate]) -> None:
-    """Sort the contacts of dense solids by their features (Shell's method).
+    """Sort the contacts of listed features of dense solids by their names (Shell's method).
 
     Their order then does not depend on the search, which may start at the last contact.
     """

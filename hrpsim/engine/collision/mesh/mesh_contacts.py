@@ -156,6 +156,7 @@ def _meet_solids(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Candida
         is_known = m.rise < math.inf
         if list_features_around(polyhedra, m) if is_known else list_facing_features(polyhedra, m):
             meet_facing_features(polyhedra, m, candidates)
+            sort_by_name(m, candidates)
             return
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
@@ -308,7 +309,6 @@ def find_candidates(polyhedra: Polyhedra, m: SolidPair, candidates: Records[Cand
             meet_cylinder(polyhedra, m, SIDE_B, candidates)
         else:
             _meet_solids(polyhedra, m, candidates)
-            sort_by_name(m, candidates)
         take_out_hidden(polyhedra, m, candidates)
         mend_deep_overlap(polyhedra, m, candidates)
         drop_high(m, candidates)
