@@ -84,6 +84,7 @@ def g1_task(description: str) -> Task:
     task = velocity_task(g1, feet=".*_ankle_roll_link", ranges=ranges, name="g1")
     clock = {"clock": ObservationTermCfg("gait_phase", {"period": 0.8})}
     groups = {name: {**group.terms, **clock} for name, group in task.groups.items()}
+    factors: dict[str, float | tuple[float, ...]]
     factors = {"base_ang_vel": 0.25, "velocity_commands": (2.0, 2.0, 0.25)}
     groups["teacher"] = {
         name: replace(term, scale=factors.get(name, term.scale))
