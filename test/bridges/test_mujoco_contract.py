@@ -207,6 +207,26 @@ def test_elements_of_a_spec_are_bound_one_by_one():
         model.bind(spec.joint("j")).margin = 1.0
 
 
+@pytest.mark.parametrize("is_wrapped", [True, False], ids=["MjModel", "compile"])
+def test_recompiled_specs_keep_the_state_and_the_facade(is_wrapped):
+    found = []
+    for mujoco in (ours, native):
+        spec = mujoco.MjSpec.from_string(XML.replace("INTEGRATOR", ""))
+        model = spec.compile()
+        if is_wrapped and mujoco is ours:
+            model = ours.MjModel(model)
+        data = mujoco.MjData(model)
+        mujoco.mj_step(model, data, 5)
+        spec.body("c").add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.1, 0.0, 0.0])
+        model, data = spec.recompile(model, data)
+        rows = [data.qpos.copy(), [data.time], data.act.copy()]
+        mujoco.mj_step(model, data, 5)
+        found.append([*rows, data.qpos.copy(), data.qvel.copy(), data.act.copy(), [data.time]])
+        assert isinstance(data, mujoco.MjData) and model.ngeom == 4
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
 def test_sensors_with_a_delay_are_named():
     text = BALLS.replace("</mujoco>", SENSOR + "</mujoco>")
     if not hasattr(native.MjModel, "sensor_delay"):

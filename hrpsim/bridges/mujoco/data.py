@@ -182,8 +182,12 @@ class MjData(TrialSteps, metaclass=NamesOf):
             native.qfrc_smooth[:] = smooth_forces(m, native, *self._applied)
             package().mj_solveM(m, native, native.qacc_smooth[None], native.qfrc_smooth[None])
 
+    def for_model(self, model: MjModel) -> MjData:
+        """Return data of a model, whose computed fields are of the same states as here."""
+        return MjData(model, self._after)
+
     def __copy__(self) -> MjData:
-        twin = MjData(self.model, self._after)
+        twin = self.for_model(self.model)
         twin.take(self)
         return twin
 
