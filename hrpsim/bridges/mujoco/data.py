@@ -43,7 +43,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
 
     After `mj_step` the computed fields and the sensors belong to the state before the step, as in
     MuJoCo. With the integrator rk4, this holds for the sensors alone, and forces of actuators are
-    means over the step. `mj_forward` computes all fields for the present state. After a reset the
+    of the last stage. `mj_forward` computes all fields for the present state. After a reset the
     computed fields are zero, as in MuJoCo. An array stays up to date as long as the script holds
     the array or a part of the array. `world` is the hrpsim world that steps.
 
