@@ -26,6 +26,14 @@ from hrpsim.world.file.mjcf_world import update_properties, world_of_mjcf
 from hrpsim.world.world import World
 
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
+# Fields that MuJoCo computes, and that are readable without further conditions, with their levels.
+_COMPUTED = {
+    name: fields.LEVELS[name]
+    for name, need in fields.NEEDS.items()
+    if need
+    in (fields.Need.SENSORS, fields.Need.POSES, fields.Need.VELOCITIES, fields.Need.DYNAMICS)
+}
+del _COMPUTED["cfrc_ext"]
 # Attributes of MjData that a copy has too.
 _KEPT = (
     *("time", "_contact", "_current", "_is_behind", "_before_time", "_is_sensed_before"),
@@ -85,6 +93,8 @@ class MjData(TrialSteps, metaclass=NamesOf):
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of mujoco.MjData."""
+        if name in _COMPUTED and not self._inputs:
+            return self._lend(_COMPUTED[name], getattr(self._native, name))
         if name.startswith("_") or name in ("model", "world"):
             raise AttributeError(name)
         if name in OBJECTS:
@@ -244,6 +254,8 @@ class MjData(TrialSteps, metaclass=NamesOf):
         world.sleeping = False
         self.world: World = world
         self._time_step, self._is_staged = world.time_step, world.integrator == "mujoco_rk4"
+        if self._acceleration_sensors.size:  # which need this state after the step
+            self._least_in_step = fields.VELOCITIES if self._is_staged else fields.DYNAMICS
         mapping = map_world(model.native, native, world, sources, taken)
         self._use(mapping, Watch(model))
         if mapping.unread and is_first:
@@ -312,18 +324,16 @@ class MjData(TrialSteps, metaclass=NamesOf):
         now = self._now
         self._follow_changes()
         now["_current"], now["_is_behind"], now["_is_sensed_before"] = fields.STATE, False, None
-        need = fields.STATE if self._after else self._need()
-        if self._acceleration_sensors.size:  # which need velocities of this state after the step
-            need = max(need, fields.VELOCITIES)
+        need = max(fields.STATE if self._after else self._need(), self._least_in_step)
         if need:
             self._forward(need)
-        native = self._native
-        self._applied[0][:], self._applied[1][:] = native.qfrc_applied, native.xfrc_applied
+        forces, wrenches = self._applied
+        forces[:], wrenches[:] = now["qfrc_applied"], now["xfrc_applied"]
         self._mapping.step()
         now["_before_time"] = self.time
         now["time"] += self._time_step
         now["_contact"], now["_is_behind"], now["_is_mean"] = None, True, True
-        if any(array is self._native.qacc for _, array in self._lent):
+        if (need == fields.DYNAMICS or self._after) and self._is_lent(self._native.qacc):
             self._accelerate()
         if self._inputs:
             self._refresh()

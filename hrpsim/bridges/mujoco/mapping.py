@@ -239,8 +239,12 @@ class Mapping:
         servos, late = self._others.servos, self._others.late
         for robot in self._robots:
             robot.write_servos(servos)
-        added = self.gain_inertia + self._late_time * servos.dampers
-        return added * acceleration - (late.force if late else 0.0)
+        result = self._late_time * servos.dampers
+        result += self.gain_inertia
+        result *= acceleration
+        if late:
+            result -= late.force
+        return result
 
     def needs_copy(self, m) -> bool:
         """Return whether MuJoCo computes some forces, which needs a copy of the mujoco.MjModel."""
