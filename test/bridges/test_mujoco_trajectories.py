@@ -190,7 +190,8 @@ def test_a_free_body_is_damped_from_a_write_on(integrator):
 
 
 LEG = """<mujoco><option timestep="STEP" integrator="KIND"/>
-<default><geom friction="0 0 0" condim="1" solref="SOFTNESS 1" solimp=".9999 .9999 0.001"/></default>
+<default><geom friction="0 0 0" condim="1" solref="SOFTNESS 1" solimp=".9999 .9999 0.001"/>
+</default>
 <worldbody><geom type="plane" size="9 9 1"/>
 <body name="torso" pos="0 0 .75"><joint type="slide" axis="1 0 0" damping="3"/>
 <joint type="slide" axis="0 0 1"/><geom type="box" size=".1 .1 .1" mass="4" CLEAR/>
@@ -234,6 +235,39 @@ def test_late_forces_under_contact_are_mujoco_s_up_to_the_step(integrator):
         assert np.ptp(b, axis=0).max() > 0.3
         differences.append(np.abs(a - b).max())
     assert differences[0] < 3e-4 and differences[1] < 0.5 * differences[0]
+
+
+ARM = """<mujoco><option timestep="STEP"/><default><joint axis="0 1 0" damping="0.05"
+solreflimit="SOFTNESS 10" solimplimit=".9999 .9999 0.001"/></default><worldbody><body>
+<joint range="-40 40"/><geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass="1" CLEAR/>
+<body pos=".3 0 0"><joint range="-30 60"/>
+<geom type="capsule" fromto="0 0 0 .3 0 0" size=".03" mass="1" CLEAR/></body></body></worldbody>
+</mujoco>""".replace("CLEAR", APART)
+
+
+def falling_arm(mujoco, step) -> np.ndarray:
+    """Return the angles of an arm that falls into its limits, every 50 ms."""
+    text = ARM.replace("STEP", f"{step}").replace("SOFTNESS", f"{2 * step}")
+    model = mujoco.MjModel.from_xml_string(text)
+    data, rows = mujoco.MjData(model), []
+    for _ in range(30):
+        mujoco.mj_step(model, data, round(0.05 / step))
+        rows.append(data.qpos.copy())
+    return np.array(rows)
+
+
+def test_limits_are_mujoco_s_stiff_limits():
+    """Law: MuJoCo's limits approach rigid limits if they are stiff and overdamped.
+
+    At a damping ratio of 1, MuJoCo's limits return exp(-2) of the speed, however stiff, and 0 to
+    0.25 if the time constant is two steps.
+    """
+    differences = []
+    for step in (1e-3, 2.5e-4):
+        a, b = falling_arm(ours, step), falling_arm(native, step)
+        assert b[-1, 0] == pytest.approx(np.deg2rad(40.0), abs=1e-3)
+        differences.append(np.abs(a - b).max())
+    assert differences[0] < 1e-2 and differences[1] < 0.4 * differences[0]
 
 
 def test_what_a_free_body_does_not_have_is_refused():
