@@ -39,7 +39,6 @@ class ComputedFields:
     time: float
     qpos: np.ndarray
     qvel: np.ndarray
-    _is_staged: bool
 
     def _compute_for(self, native: Any) -> None:
         """Compute the fields of a mujoco.MjData."""
@@ -100,14 +99,16 @@ class ComputedFields:
 
         Fields without references are removed from the list.
         """
-        need, sensors, lent, alone = self._least, fields.SENSORS, self._lent, self._alone
+        need, lent, alone, is_sensed = self._least, self._lent, self._alone, False
         if lent:
-            needs = [need, *[one[0] for one in lent]]
-            self._now["_lent"] = [
-                one for one, count in zip(lent, references(lent)) if count > alone
-            ]
-            need = max(needs)
-            if need == fields.POSES and sensors in needs:
+            kept = []
+            for one, count in zip(lent, references(lent)):
+                need = one[0] if one[0] > need else need
+                is_sensed = is_sensed or one[0] == fields.SENSORS
+                if count > alone:
+                    kept.append(one)
+            self._now["_lent"] = kept
+            if need == fields.POSES and is_sensed:
                 need = fields.VELOCITIES
         return need
 
@@ -196,8 +197,7 @@ class ComputedFields:
             written, mean = qvel.copy(), qacc.copy()
             if self._is_behind:
                 qvel[:] = self._mapping.before[1]
-            if self._is_staged:
-                qacc += self._mapping.start_change
+            qacc += self._mapping.start_change
             sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
             qvel[:], qacc[:] = written, mean
 

@@ -28,12 +28,10 @@ from hrpsim.world.world import World
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
 # Fields that MuJoCo computes, and that are readable without further conditions, with their levels.
 _COMPUTED = {
-    name: fields.LEVELS[name]
-    for name, need in fields.NEEDS.items()
-    if need
-    in (fields.Need.SENSORS, fields.Need.POSES, fields.Need.VELOCITIES, fields.Need.DYNAMICS)
+    name: level
+    for name, level in fields.LEVELS.items()
+    if level and name not in ("qacc", "cfrc_ext")
 }
-del _COMPUTED["cfrc_ext"]
 # Attributes of MjData that a copy has too.
 _KEPT = (
     *("time", "_contact", "_current", "_is_behind", "_before_time", "_is_sensed_before"),
@@ -192,12 +190,8 @@ class MjData(TrialSteps, metaclass=NamesOf):
             native.qfrc_smooth[:] = smooth_forces(m, native, *self._applied)
             package().mj_solveM(m, native, native.qacc_smooth[None], native.qfrc_smooth[None])
 
-    def for_model(self, model: MjModel) -> MjData:
-        """Return data of a model, whose computed fields are of the same states as here."""
-        return MjData(model, self._after)
-
     def __copy__(self) -> MjData:
-        twin = self.for_model(self.model)
+        twin = MjData(self.model, self._after)
         twin.take(self)
         return twin
 

@@ -266,7 +266,7 @@ def _for_facade(recompile: Callable[..., Any]) -> Callable[..., Any]:
 def _with_state(old: MjData, m: Any, d: Any) -> tuple[MjModel, MjData]:
     """Return the facade's model and data of a mujoco.MjModel, with the state of a mujoco.MjData."""
     model = MjModel(m, old.model.path, old.model.assets)
-    data, sig = old.for_model(model), package().mjtState.mjSTATE_INTEGRATION
+    data, sig = MjData(model, old._after), package().mjtState.mjSTATE_INTEGRATION
     state = np.empty(package().mj_stateSize(m, sig))
     package().mj_getState(m, d, state, sig)
     mj_setState(model, data, state, sig)

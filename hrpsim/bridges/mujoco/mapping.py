@@ -225,11 +225,8 @@ class Mapping:
         self._stage = StageForces(m) if staged and depend_on_state(m) else None
         self._late_time = late_time(m)
         self.start_change = np.zeros(m.nv)  # of the acceleration, see Starts
-        self.unread = [  # sensors of which hrpsim has no reading
-            m.sensor(k).name or f"sensor {k}"
-            for k in range(m.nsensor)
-            if int(m.sensor_adr[k]) in readings.unread
-        ]
+        without = np.flatnonzero(np.isin(m.sensor_adr, readings.unread)).tolist()
+        self.unread = [m.sensor(k).name or f"sensor {k}" for k in without]  # without a reading
 
     def late_forces(self, acceleration: np.ndarray) -> np.ndarray:
         """Return the late forces of the last step with this mean acceleration (nv,) [N or Nm].
@@ -239,12 +236,8 @@ class Mapping:
         servos, late = self._others.servos, self._others.late
         for robot in self._robots:
             robot.write_servos(servos)
-        result = self._late_time * servos.dampers
-        result += self.gain_inertia
-        result *= acceleration
-        if late:
-            result -= late.force
-        return result
+        added = self.gain_inertia + self._late_time * servos.dampers
+        return added * acceleration - late.force if late else added * acceleration
 
     def needs_copy(self, m) -> bool:
         """Return whether MuJoCo computes some forces, which needs a copy of the mujoco.MjModel."""
@@ -289,7 +282,7 @@ class Mapping:
         if self._laws:
             self._laws.write(self._data, self._readings.hidden, self._readings.measured)
         if self._stage:
-            self._stage.finish(self._data)
+            self._stage.finish(self._data, self._world.scene.counts[0]["row_count"] == 0)
 
     def put_start(self) -> None:
         """Let qacc and forces of actuators be of the start of an RK4 step that was undone."""

@@ -181,7 +181,7 @@ class Stages(SmoothSteps):
 class StageForces(Stages):
     """Computes forces of actuators at the last stage of an RK4 step, where MuJoCo leaves them.
 
-    Constraints change the state at the last stage as they change the end of the step.
+    If constraints act, the end of the step stands for the last stage.
     """
 
     def begin(self, data: Any) -> None:
@@ -189,8 +189,14 @@ class StageForces(Stages):
         for _ in self.of(data):
             pass
 
-    def finish(self, data: Any) -> None:
-        """Write the forces of the last stage to a mujoco.MjData at the end of the step."""
+    def finish(self, data: Any, is_free: bool) -> None:
+        """Write the forces of the last stage to a mujoco.MjData at the end of the step.
+
+        is_free: whether no constraint acted in the step.
+        """
+        if not is_free:
+            self.write(data)
+            return
         m, d = self._model, self._data  # at the end of the step without constraints
         change = np.zeros(m.nv)
         package().mj_differentiatePos(m, change, 1.0, self.end[0], self.last[0])
