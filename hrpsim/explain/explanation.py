@@ -55,7 +55,7 @@ class Effect(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The explained fraction of the gap: the mean of two fractions."""
+        """The explained fraction of the gap: the mean of `by_gap` and `by_predictions`."""
         return 0.5 * (self.by_gap + self.by_predictions)
 
 

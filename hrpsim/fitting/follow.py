@@ -255,7 +255,7 @@ def plan_of(
     time_step: float,
     starts_are_fitted: bool,
 ) -> Plan:
-    """Return the plan of a window. settings: of each signal, for each trial."""
+    """Return the plan of a window. settings: the settings of each signal, for each trial."""
     begin_time = one.time[window.start]
     states = (one.time[window.first : window.last + 1] - begin_time) / time_step
     chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]

@@ -34,7 +34,7 @@ class JointSignal(SignalKind):
     gain = "gain"  # name of the factor's unknown
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (joints, p) of the efforts. Motors with a rigid gear have them."""
+        """Return the derivatives (joints, p) of the efforts, which need motors with rigid gears."""
         return np.vstack([tangent.outputs["efforts", thing.name, joint] for joint in columns])
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:

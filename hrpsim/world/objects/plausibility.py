@@ -132,7 +132,7 @@ def odd_gravity(gravity: np.ndarray) -> str:
 
 
 def too_rough(what: str, friction: float) -> str:
-    """Return a text if a friction coefficient is larger than that of any material, or else ""."""
+    """Return a text if a friction coefficient exceeds the values of all materials, or else ""."""
     if friction <= _ROUGHEST:
         return ""
     return f"{what} is {friction:g}. Coefficients of materials are usually from 0 to 1.5"

@@ -326,7 +326,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         self.keep_holds()
 
     def initialise(self) -> None:
-        """Return to the initial state and commands: as the robot was added, or as last saved."""
+        """Return to the state and commands at addition, or as `keep_as_initial` saved both."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()
