@@ -77,7 +77,7 @@ def follow(
 ) -> list[Prediction]:
     """Return the predictions of the states of a recording, and of each of its signals.
 
-    number: index of the recording, for the offsets of initial states.
+    number: index of the recording, which selects the offsets of initial states in `trials`.
     """
     followed = _Followed(batch, one, trials, starts_are_fitted)
     found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]

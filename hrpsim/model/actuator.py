@@ -229,8 +229,8 @@ class Actuator:
         Args:
             joint: name of the joint, for errors.
             span: range of the joint's positions [rad or m], inf without limits.
-            effort_limit: [Nm or N].
-            rotor_inertia: [kg m^2 or kg].
+            effort_limit: largest effort of the joint [Nm or N].
+            rotor_inertia: rotor inertia of the joint [kg m^2 or kg].
         """
         if self.backlash >= span:
             raise WorldError(

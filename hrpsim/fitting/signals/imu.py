@@ -43,7 +43,7 @@ class ImuSignal(SignalKind):
         return thing.sensors[of].reading
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (6, p) of the reading with respect to the p unknowns.
+        """Return the derivatives (6, p) of the reading by the p unknowns.
 
         The gyro reads the middle of a step.
         """

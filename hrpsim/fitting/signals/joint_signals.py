@@ -117,7 +117,10 @@ class MotorPosition(JointSignal):
         return _at_actuators(thing, columns, "motor_position", thing.joint_positions)
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (joints, p) of the positions, as behind a rigid gear."""
+        """Return the derivatives (joints, p) of the positions by the p unknowns.
+
+        The gear counts as rigid.
+        """
         return tangent.state[thing.joint_index.v[thing.joint_index.indices(columns)]]
 
     def predict(

@@ -295,7 +295,7 @@ class Connection(Closed):
 
         Args:
             axis: name of the axis.
-            velocity: [m/s or rad/s].
+            velocity: target of the motor [m/s or rad/s].
             force_limit: largest force or torque of the motor [N or Nm].
         """
         k = self._free_axis(axis)
