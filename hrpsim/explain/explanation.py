@@ -154,7 +154,9 @@ def explain(
     first = reference.start or case.first_start()
     starts = tuple(case.start(k, first) for k in range(case.starts))
     trace = reference.trace(*first)
-    there = There(reference.mjcf) if isinstance(reference, MujocoReference) else None
+    there = None
+    if isinstance(reference, MujocoReference):
+        there = There(reference.mjcf, reference.period)
     here = Subject.of(case, {})
     tell(f"runs from {len(starts)} starts in both")
     plain = Comparison(case, (), starts, trace, there)
