@@ -136,6 +136,21 @@ def inactive(mujoco, m, d):
 SCRIPTS = (reset, late_reading, late_forces, kept, halves, copies, constants, inactive)
 
 
+def forward(mujoco, m, d):
+    """Read results of mj_forward, whose inputs are written before the reading."""
+    rows = []
+    for k in range(3):
+        controls(d, k)
+        mujoco.mj_step(m, d)
+        rows += [d.actuator_force.copy(), d.qfrc_actuator.copy(), d.act_dot.copy()]
+        mujoco.mj_forward(m, d)
+        kept = d.ctrl.copy(), d.qpos.copy()
+        d.ctrl[:], d.qpos[0] = 5.0, 2.0
+        rows += [d.qacc.copy(), d.actuator_force.copy(), d.act_dot.copy(), d.sensordata.copy()]
+        d.ctrl[:], d.qpos[:] = kept
+    return rows
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.__name__)
 def test_a_script_reads_what_mujoco_has(script):
     found = []
@@ -145,6 +160,14 @@ def test_a_script_reads_what_mujoco_has(script):
         found.append(script(mujoco, m, d))
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-7)
+
+
+def test_forces_of_rk4_are_of_the_last_stage_and_of_mj_forward():
+    found = []
+    for mujoco in (ours, native):
+        found.append(forward(mujoco, *made(mujoco, 'integrator="RK4"')))
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
 
 
 def test_sensors_of_rk4_are_of_the_start_of_the_step():
@@ -205,6 +228,26 @@ def test_elements_of_a_spec_are_bound_one_by_one():
         data.bind([spec.joint("j"), spec.joint("k")])
     with pytest.raises(HrpsimError, match=r"MjModel\.body_pos|MjModel\.jnt_margin"):
         model.bind(spec.joint("j")).margin = 1.0
+
+
+@pytest.mark.parametrize("is_wrapped", [True, False], ids=["MjModel", "compile"])
+def test_recompiled_specs_keep_the_state_and_the_facade(is_wrapped):
+    found = []
+    for mujoco in (ours, native):
+        spec = mujoco.MjSpec.from_string(XML.replace("INTEGRATOR", ""))
+        model = spec.compile()
+        if is_wrapped and mujoco is ours:
+            model = ours.MjModel(model)
+        data = mujoco.MjData(model)
+        mujoco.mj_step(model, data, 5)
+        spec.body("c").add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE, size=[0.1, 0.0, 0.0])
+        model, data = spec.recompile(model, data)
+        rows = [data.qpos.copy(), [data.time], data.act.copy()]
+        mujoco.mj_step(model, data, 5)
+        found.append([*rows, data.qpos.copy(), data.qvel.copy(), data.act.copy(), [data.time]])
+        assert isinstance(data, mujoco.MjData) and model.ngeom == 4
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
 
 
 def test_sensors_with_a_delay_are_named():

@@ -72,6 +72,8 @@ def __getattr__(name: str) -> Any:
 def _find(name: str) -> Any:
     if name in _OURS:
         return _OURS[name]
+    if name == "MjSpec":
+        return functions.specification()
     if name == "viewer":
         return importlib.import_module(f"{FACADE}.viewer")
     result = getattr(package(), name)

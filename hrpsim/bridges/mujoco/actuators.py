@@ -34,6 +34,12 @@ def acting_actuators(m) -> list[int]:
     return [k for k in range(len(m.actuator_gear)) if not is_off[k]]
 
 
+def depend_on_state(m) -> bool:
+    """Return whether the force of an actuator depends on the state."""
+    names = ("biastype", "gaintype", "dyntype", "damping", "dampingpoly")  # constant: all are 0
+    return any(np.any(getattr(m, f"actuator_{name}", 0)) for name in names)
+
+
 def joint_like(m, read: MjcfModel) -> list[int]:
     """Return the actuators that a joint of hrpsim can have. One joint has one actuator.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 from weakref import getweakrefcount
 
@@ -39,6 +39,7 @@ class ComputedFields:
     time: float
     qpos: np.ndarray
     qvel: np.ndarray
+    _is_staged: bool
 
     def _compute_for(self, native: Any) -> None:
         """Compute the fields of a mujoco.MjData."""
@@ -50,6 +51,7 @@ class ComputedFields:
         self._is_felt = bool(self._touch) or self._acceleration_sensors.size > 0
         self._lent: list[tuple[int, np.ndarray]] = []  # fields read by the script, and their needs
         self._least = fields.STATE  # computed in each step
+        self._least_in_step = fields.STATE  # computed for the state before each step
         # references to an array without references of the script
         self._alone = references([(fields.POSES, native.xpos)])[0]
         self._current = fields.STATE  # computed for the present state, or for the state before
@@ -75,11 +77,12 @@ class ComputedFields:
         self._now["_is_mean"] = False
         m, native = self.model.native, self._native
         late = self._mapping.late_forces(native.qacc)
-        if late.any():
+        if np.count_nonzero(late):
             self._compute(fields.DYNAMICS)
             change = np.zeros((1, m.nv))
             package().mj_solveM(m, native, change, late[None])
-            native.qacc[:] += change[0]
+            qacc = native.qacc
+            qacc += change[0]
 
     def _arrive(self) -> None:
         """Mark computed fields as out of date.
@@ -97,12 +100,12 @@ class ComputedFields:
 
         Fields without references are removed from the list.
         """
-        need, sensors = self._least, fields.SENSORS
-        if self._lent:
-            counts, alone = references(self._lent), self._alone
-            kept = [one for one, count in zip(self._lent, counts) if count > alone]
-            needs = [need, *[one[0] for one in self._lent]]
-            self._now["_lent"] = kept
+        need, sensors, lent, alone = self._least, fields.SENSORS, self._lent, self._alone
+        if lent:
+            needs = [need, *[one[0] for one in lent]]
+            self._now["_lent"] = [
+                one for one, count in zip(lent, references(lent)) if count > alone
+            ]
             need = max(needs)
             if need == fields.POSES and sensors in needs:
                 need = fields.VELOCITIES
@@ -111,9 +114,16 @@ class ComputedFields:
     def _lend(self, need: int, value: Any) -> Any:
         """Compute a field of MuJoCo up to a level. Record that the script refers to the array."""
         self._compute(need)
-        if need and isinstance(value, np.ndarray) and all(value is not a for _, a in self._lent):
+        if need and isinstance(value, np.ndarray) and not self._is_lent(value):
             self._lent.append((need, value))
         return value
+
+    def _is_lent(self, array: np.ndarray) -> bool:
+        """Return whether the script has read an array since it last dropped the array."""
+        for _, one in self._lent:  # a loop takes half the time of any()
+            if one is array:
+                return True
+        return False
 
     def _compute(self, need: int) -> None:
         """Compute fields of the present or the previous state, regardless of qpos and qvel."""
@@ -156,8 +166,9 @@ class ComputedFields:
             self._compute(max(held))
 
     def _sense(self) -> None:
+        m, native = self.model.native, self._native
         for compute in self._sensing:
-            compute(self.model.native, self._native)
+            compute(m, native)
 
     def _forward(self, need: int) -> None:
         """Compute fields for the present qpos and qvel, up to the level `need`."""
@@ -181,12 +192,14 @@ class ComputedFields:
         if self._acceleration_sensors.size:
             self._compute(fields.VELOCITIES)
             self._accelerate()
-            behind = self._at(self._mapping.before) if self._is_behind else nullcontext()
-            mean, change = self._native.qacc.copy(), self._mapping.start_change
-            with behind:
-                self._native.qacc[:] += change
-                sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
-                self._native.qacc[:] = mean
+            qvel, qacc = self._native.qvel, self._native.qacc
+            written, mean = qvel.copy(), qacc.copy()
+            if self._is_behind:
+                qvel[:] = self._mapping.before[1]
+            if self._is_staged:
+                qacc += self._mapping.start_change
+            sense_accelerations(self.model.native, self._native, self._acceleration_sensors)
+            qvel[:], qacc[:] = written, mean
 
     def _leave_poses(self, need: int) -> None:
         """Mark sensors as of the state before the step, other fields as of the present state."""

@@ -26,6 +26,14 @@ from hrpsim.world.file.mjcf_world import update_properties, world_of_mjcf
 from hrpsim.world.world import World
 
 _STATES = tuple(fields.DATA[fields.Need.STATE].split())
+# Fields that MuJoCo computes, and that are readable without further conditions, with their levels.
+_COMPUTED = {
+    name: fields.LEVELS[name]
+    for name, need in fields.NEEDS.items()
+    if need
+    in (fields.Need.SENSORS, fields.Need.POSES, fields.Need.VELOCITIES, fields.Need.DYNAMICS)
+}
+del _COMPUTED["cfrc_ext"]
 # Attributes of MjData that a copy has too.
 _KEPT = (
     *("time", "_contact", "_current", "_is_behind", "_before_time", "_is_sensed_before"),
@@ -43,7 +51,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
 
     After `mj_step` the computed fields and the sensors belong to the state before the step, as in
     MuJoCo. With the integrator rk4, this holds for the sensors alone, and forces of actuators are
-    means over the step. `mj_forward` computes all fields for the present state. After a reset the
+    of the last stage. `mj_forward` computes all fields for the present state. After a reset the
     computed fields are zero, as in MuJoCo. An array stays up to date as long as the script holds
     the array or a part of the array. `world` is the hrpsim world that steps.
 
@@ -85,6 +93,8 @@ class MjData(TrialSteps, metaclass=NamesOf):
 
     def __getattr__(self, name: str) -> Any:
         """Return a field of mujoco.MjData."""
+        if name in _COMPUTED and not self._inputs:
+            return self._lend(_COMPUTED[name], getattr(self._native, name))
         if name.startswith("_") or name in ("model", "world"):
             raise AttributeError(name)
         if name in OBJECTS:
@@ -182,8 +192,12 @@ class MjData(TrialSteps, metaclass=NamesOf):
             native.qfrc_smooth[:] = smooth_forces(m, native, *self._applied)
             package().mj_solveM(m, native, native.qacc_smooth[None], native.qfrc_smooth[None])
 
+    def for_model(self, model: MjModel) -> MjData:
+        """Return data of a model, whose computed fields are of the same states as here."""
+        return MjData(model, self._after)
+
     def __copy__(self) -> MjData:
-        twin = MjData(self.model, self._after)
+        twin = self.for_model(self.model)
         twin.take(self)
         return twin
 
@@ -240,6 +254,8 @@ class MjData(TrialSteps, metaclass=NamesOf):
         world.sleeping = False
         self.world: World = world
         self._time_step, self._is_staged = world.time_step, world.integrator == "mujoco_rk4"
+        if self._acceleration_sensors.size:  # which need this state after the step
+            self._least_in_step = fields.VELOCITIES if self._is_staged else fields.DYNAMICS
         mapping = map_world(model.native, native, world, sources, taken)
         self._use(mapping, Watch(model))
         if mapping.unread and is_first:
@@ -308,18 +324,16 @@ class MjData(TrialSteps, metaclass=NamesOf):
         now = self._now
         self._follow_changes()
         now["_current"], now["_is_behind"], now["_is_sensed_before"] = fields.STATE, False, None
-        need = fields.STATE if self._after else self._need()
-        if self._acceleration_sensors.size:  # which need velocities of this state after the step
-            need = max(need, fields.VELOCITIES)
+        need = max(fields.STATE if self._after else self._need(), self._least_in_step)
         if need:
             self._forward(need)
-        native = self._native
-        self._applied[0][:], self._applied[1][:] = native.qfrc_applied, native.xfrc_applied
+        forces, wrenches = self._applied
+        forces[:], wrenches[:] = now["qfrc_applied"], now["xfrc_applied"]
         self._mapping.step()
         now["_before_time"] = self.time
         now["time"] += self._time_step
         now["_contact"], now["_is_behind"], now["_is_mean"] = None, True, True
-        if any(array is self._native.qacc for _, array in self._lent):
+        if (need == fields.DYNAMICS or self._after) and self._is_lent(self._native.qacc):
             self._accelerate()
         if self._inputs:
             self._refresh()

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 from hrpsim.bridges.mujoco.data import MjData
 from hrpsim.bridges.mujoco.forces import inverse_forces
 from hrpsim.bridges.mujoco.model import MjModel
-from hrpsim.bridges.mujoco.native import package
+from hrpsim.bridges.mujoco.native import native_of, package
 from hrpsim.bridges.mujoco.smooth_steps import is_staged
 from hrpsim.bridges.mujoco.trials import transition_matrices
 from hrpsim.common.errors import ModelWarning
@@ -243,6 +244,33 @@ def mjd_transitionFD(  # MuJoCo's parameters
             out[:] = matrix
     d._put()  # the computed values are of other states
     d._grow_stale()
+
+
+@functools.cache
+def specification() -> type:
+    """Return mujoco.MjSpec, whose `recompile` now accepts models and data of the facade too."""
+    kind = package().MjSpec
+    kind.recompile = _for_facade(kind.recompile)
+    return kind
+
+
+def _for_facade(recompile: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(recompile, assigned=("__name__", "__doc__"), updated=())
+    def call(spec: Any, m: Any, d: Any, *rest: Any, **named: Any) -> tuple[Any, Any]:
+        found = recompile(spec, native_of(m), native_of(d), *rest, **named)
+        return _with_state(d, *found) if isinstance(d, MjData) else found
+
+    return call
+
+
+def _with_state(old: MjData, m: Any, d: Any) -> tuple[MjModel, MjData]:
+    """Return the facade's model and data of a mujoco.MjModel, with the state of a mujoco.MjData."""
+    model = MjModel(m, old.model.path, old.model.assets)
+    data, sig = old.for_model(model), package().mjtState.mjSTATE_INTEGRATION
+    state = np.empty(package().mj_stateSize(m, sig))
+    package().mj_getState(m, d, state, sig)
+    mj_setState(model, data, state, sig)
+    return model, data
 
 
 def _restart(d: MjData) -> None:

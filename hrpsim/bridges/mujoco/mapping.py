@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 import hrpsim.bridges.mujoco.exchange as exchange
-from hrpsim.bridges.mujoco.actuators import joint_actuators
+from hrpsim.bridges.mujoco.actuators import depend_on_state, joint_actuators
 from hrpsim.bridges.mujoco.forces import late_time
 from hrpsim.bridges.mujoco.native import package
 from hrpsim.bridges.mujoco.other_forces import OtherForces
@@ -26,7 +26,7 @@ from hrpsim.bridges.mujoco.sensing import (
     force_readings,
     readings_of,
 )
-from hrpsim.bridges.mujoco.smooth_steps import Laws, Servos, Starts, is_staged
+from hrpsim.bridges.mujoco.smooth_steps import Laws, Servos, StageForces, Starts, is_staged
 from hrpsim.common.errors import HrpsimError, StateError
 from hrpsim.engine.compile.compiled import entry_point
 from hrpsim.engine.compile.reference import TupleReference
@@ -220,8 +220,9 @@ class Mapping:
             m, staged, others.numbers, others.taken, shown, read
         )
         self._laws = Laws(m) if readings.hidden or (staged and readings.measured) else None
-        has_starts = staged and acceleration_sensors(m).size > 0
-        self._starts = Starts(m) if has_starts else None
+        self._starts = Starts(m) if staged else None
+        self._has_accelerometers = acceleration_sensors(m).size > 0
+        self._stage = StageForces(m) if staged and depend_on_state(m) else None
         self._late_time = late_time(m)
         self.start_change = np.zeros(m.nv)  # of the acceleration, see Starts
         self.unread = [  # sensors of which hrpsim has no reading
@@ -242,8 +243,12 @@ class Mapping:
         servos, late = self._others.servos, self._others.late
         for robot in self._robots:
             robot.write_servos(servos)
-        added = self.gain_inertia + self._late_time * servos.dampers
-        return added * acceleration - (late.force if late else 0.0)
+        result = self._late_time * servos.dampers
+        result += self.gain_inertia
+        result *= acceleration
+        if late:
+            result -= late.force
+        return result
 
     def needs_copy(self, m) -> bool:
         """Return whether MuJoCo computes some forces, which needs a copy of the mujoco.MjModel."""
@@ -268,7 +273,9 @@ class Mapping:
             self._move_frames()
         if self._others.act:
             self._others.compute(self._data)
-        if self._starts:
+        if self._stage:
+            self._stage.begin(self._data)
+        if self._starts and self._has_accelerometers:
             self.start_change[:] = self._starts.compute(self._data)
         if self._laws:
             self._laws.compute(self._data)
@@ -285,6 +292,16 @@ class Mapping:
             self._end_as_mujoco()
         if self._laws:
             self._laws.write(self._data, self._readings.hidden, self._readings.measured)
+        if self._stage:
+            self._stage.finish(self._data)
+
+    def put_start(self) -> None:
+        """Let qacc and forces of actuators be of the start of an RK4 step that was undone."""
+        if self._starts:
+            self._data.qacc[:] += self._starts.compute(self._data)
+            self.start_change[:] = 0.0
+        if self._stage:
+            self._stage.write(self._data)
 
     def _end_as_mujoco(self) -> None:
         """Let an RK4 step end as MuJoCo's if no constraint acted in the step."""

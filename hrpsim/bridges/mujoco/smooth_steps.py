@@ -154,7 +154,7 @@ class Laws(SmoothSteps):
 class Stages(SmoothSteps):
     """The states at which an RK4 step of MuJoCo without constraints evaluates its forces.
 
-    `end` is qpos and qvel at the end of the step.
+    `end` is qpos and qvel at the end of the step. `last` is qpos, qvel and act at the last stage.
     """
 
     def of(self, data: Any) -> Iterator[tuple[float, Any]]:
@@ -171,7 +171,40 @@ class Stages(SmoothSteps):
                 d.act[:], d.time = data.act + part * h * act_dot, data.time + part * h
             package().mj_forward(m, d)
             rates.append((d.qvel.copy(), d.qacc.copy(), d.act_dot.copy()))
+            self.last = d.qpos.copy(), d.qvel.copy(), d.act.copy()
             yield weight, d
         self._begin(data)
         package().mj_step(m, d)  # turns free bodies otherwise than mj_integratePos
         self.end = d.qpos.copy(), d.qvel.copy()
+
+
+class StageForces(Stages):
+    """Computes forces of actuators at the last stage of an RK4 step, where MuJoCo leaves them.
+
+    Constraints change the state at the last stage as they change the end of the step.
+    """
+
+    def begin(self, data: Any) -> None:
+        """Find the last stage of the step from a mujoco.MjData, without constraints."""
+        for _ in self.of(data):
+            pass
+
+    def finish(self, data: Any) -> None:
+        """Write the forces of the last stage to a mujoco.MjData at the end of the step."""
+        m, d = self._model, self._data  # at the end of the step without constraints
+        change = np.zeros(m.nv)
+        package().mj_differentiatePos(m, change, 1.0, self.end[0], self.last[0])
+        d.qpos[:], d.qvel[:] = data.qpos, data.qvel + self.last[1] - self.end[1]
+        package().mj_integratePos(m, d.qpos, change, 1.0)
+        d.act[:] = data.act + self.last[2] - d.act
+        self._write(data)
+
+    def write(self, data: Any) -> None:
+        """Write the forces at the state of a mujoco.MjData."""
+        self._begin(data)
+        self._write(data)
+
+    def _write(self, data: Any) -> None:
+        find_actuator_forces(self._model, self._data)
+        for name in ("actuator_force", "qfrc_actuator", "act_dot"):
+            getattr(data, name)[:] = getattr(self._data, name)

@@ -99,6 +99,8 @@ class TrialSteps(ComputedFields):
             with self.trial():
                 self._mapping.step()
                 self._now["_contact"] = self._geoms.contacts(self.world)
+            with self._watch.known_values(), self._at(self._mapping.known):
+                self._mapping.put_start()
         finally:
             self._write(present)
         self._now["_is_mean"] = self._now["_is_located"] = True
