@@ -39,13 +39,14 @@ def test_settings_have_one_range_for_python_and_files(name, tmp_path):
     bounds = RANGES[name]
     path = tmp_path / "w.yaml"
     key, entry = name, f"world: {{{name}: VALUE}}"
-    if name in ("friction", "restitution"):
-        key = "static" if name == "friction" else name
+    of_materials = {"friction": "static", "friction_length": "torsional", "restitution": name}
+    if name in of_materials:
+        key = of_materials[name]
         rest = "" if key == "static" else "static: 1, "
         entry = f"friction: [{{between: [a, b], {rest}kinetic: 0, {key}: VALUE}}]"
 
     def build(value):
-        if name == key and name != "restitution":
+        if name not in of_materials:
             return World(**{key: value})
         return World().set_friction("a", "b", **{"static": 1.0, "kinetic": 0.0, key: value})
 

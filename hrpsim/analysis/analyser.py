@@ -89,7 +89,7 @@ class Analyser(Closed):
             "center_of_pressure" (docs/explanation/analysis.md).
         norm_length: length l in the norm |f|^2 + |n|^2 / l^2 [m]. Larger values give larger moments
             n.
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity (3,) [m/s^2].
         threads: largest number of threads. By default as many as the process may use.
 
     Raises:

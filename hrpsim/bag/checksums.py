@@ -23,9 +23,13 @@ _PART = 1 << 20  # bytes that are read at once
 
 
 def announce(file: str, note: Callable[[str, str], object]) -> None:
-    """Write placeholders of the checksums into a bag's custom data, by `note`.
+    """Write placeholders of the checksums into a bag's custom data.
 
     `seal` replaces the placeholders when the bag is closed.
+
+    Args:
+        file: name of the bag's file of messages.
+        note: function (key, value) that adds an entry to the custom data.
     """
     note(CHECKSUMS, f"{file} {UNSEALED.decode()}")
     note(OWN, UNSEALED.decode())

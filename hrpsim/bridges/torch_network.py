@@ -98,7 +98,7 @@ def load_module(path: Path) -> tuple[Any, Any]:
             warnings.simplefilter("ignore", DeprecationWarning)  # the usual format of policies
             return torch, torch.jit.load(BytesIO(data), map_location="cpu").eval()
     except Exception as error:  # PyTorch has many classes of errors
-        raise _error(path, "is not a network of TorchScript", error) from error
+        raise _error(path, "is not a TorchScript network", error) from error
 
 
 def _error(path: Path, what: str, error: Exception) -> ControllerError:

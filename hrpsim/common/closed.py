@@ -48,7 +48,7 @@ def _refuse_unfit(kind: Any, arguments: tuple[Any, ...], named: Mapping[str, Any
 
 
 def closed(made: _Object) -> _Object:
-    """Return a new object of a Closed class, made without `__init__` and closed."""
+    """Close an object of a Closed class that was made without `__init__`. Return the object."""
     made.__dict__["_is_closed_to_names"] = True
     return made
 

@@ -114,7 +114,7 @@ def simulate_walk(
         controller: walking controller with the attribute `sequence` (the motion) after `configure`.
             The values in its mapping `signals` are recorded.
         parameters: parameters of the controller.
-        duration: [s].
+        duration: longest simulated time [s].
         model: model of the robot for the controller. The default is the true model.
         after_fall: time that is simulated after a fall [s].
         each_tick: function each_tick(time), called before every tick, for disturbances.

@@ -14,8 +14,8 @@ and the world,
 - u: relative velocity of the bodies at the contact.
 - c: acceleration of free rotation of a body. h: time step.
 
-In the first step of a contact, dr is the expected change h (omega x r + f). f is the velocity at
-which the contact point moves over a round shape (engine.constraints.round_points).
+In the first step of a contact, dn is zero and dr is the expected change h (omega x r + f). f is the
+velocity at which the contact point moves over a round shape (engine.constraints.round_points).
 """
 
 from __future__ import annotations
@@ -403,7 +403,8 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
             twist, by_speed = h * np.cross(one.omega, unit) if along else none, sign * unit
         found.by_motion[3 * c : 3 * c + 3, e] += d @ dV
         found.by_twist[3 * c : 3 * c + 3, e] = 0.5 * sign * d @ twist
-        found.by_motion[3 * c, e] += normal @ V + 0.5 * (normal @ u + turned @ du)
+        turning = none if one.begins else normal
+        found.by_motion[3 * c, e] += normal @ V + 0.5 * (turning @ u + turned @ du)
         found.by_twist[3 * c, e] += 0.5 * turned @ by_speed
         found.by_motion[3 * c + 1 : 3 * c + 3, e] -= (n @ V) * (d[1:] @ normal)
     _add_links(step, c, sides, found)

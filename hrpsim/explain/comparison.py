@@ -49,7 +49,7 @@ class Comparison(Scenario):
         case: the policy and its runs.
         changes: all changes that can be made.
         starts: initial states of the runs.
-        trace: motion of the reference from the first start, with a sample for each control period.
+        trace: motion of the reference from the first start.
         there: file of the reference, if the reference is MuJoCo.
     """
 
@@ -133,7 +133,7 @@ class Comparison(Scenario):
             for kind in kinds:
                 kind.apply_to_reference(model)
 
-        return MujocoReference(self.case, self.there.mjcf, alter)
+        return MujocoReference(self.case, self.there.mjcf, alter, self.there.period)
 
     def _miss(self, numbers: Sequence[int]) -> float:
         """Return the mean error of predicted velocities, each from 0 to 1.
@@ -144,9 +144,8 @@ class Comparison(Scenario):
         altered = [k for k in numbers if self.changes[k].of_reference]
         if altered:
             trace = self._altered_reference(altered).trace(*self.starts[0])
-        window = self.case.description().decimation
-        found = subject.predict(trace, window, _MOST_WINDOWS)
-        true = trace.v[window::window][: len(found)]
+        found = subject.predict(trace, _MOST_WINDOWS)
+        true = trace.sampled(subject.policy.seconds * np.arange(1, len(found) + 1)).v
         if not len(true):
             raise ExplainError(
                 "the reference falls before the second evaluation of the policy, so nothing can be "

@@ -55,7 +55,7 @@ class Effect(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The explained fraction of the gap: the mean of two fractions."""
+        """The explained fraction of the gap: the mean of `by_gap` and `by_predictions`."""
         return 0.5 * (self.by_gap + self.by_predictions)
 
 
@@ -154,7 +154,9 @@ def explain(
     first = reference.start or case.first_start()
     starts = tuple(case.start(k, first) for k in range(case.starts))
     trace = reference.trace(*first)
-    there = There(reference.mjcf) if isinstance(reference, MujocoReference) else None
+    there = None
+    if isinstance(reference, MujocoReference):
+        there = There(reference.mjcf, reference.period)
     here = Subject.of(case, {})
     tell(f"runs from {len(starts)} starts in both")
     plain = Comparison(case, (), starts, trace, there)

@@ -44,7 +44,7 @@ class _Picture(NamedTuple):
 
 
 def write_page(found: Explanation, folder: str | Path) -> tuple[Path, Path]:
-    """Write index.html, explanation.md and the figures of the latter into a folder.
+    """Write index.html, explanation.md and the figures of explanation.md into a folder.
 
     Without matplotlib the pages have no figures.
 

@@ -218,7 +218,7 @@ class _Problem:
         return np.concatenate([own, self.unknowns.prior_residuals(self._all(x))])
 
     def _trial(self, x: np.ndarray) -> np.ndarray:
-        """Return residuals. Values that no world can have get large residuals, and are refused."""
+        """Return residuals. Values that are invalid for the world get large residuals."""
         try:
             return self.residuals(x)
         except HrpsimError:

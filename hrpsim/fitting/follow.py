@@ -77,7 +77,7 @@ def follow(
 ) -> list[Prediction]:
     """Return the predictions of the states of a recording, and of each of its signals.
 
-    number: index of the recording, for the offsets of initial states.
+    number: index of the recording, which selects the offsets of initial states in `trials`.
     """
     followed = _Followed(batch, one, trials, starts_are_fitted)
     found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
@@ -255,7 +255,7 @@ def plan_of(
     time_step: float,
     starts_are_fitted: bool,
 ) -> Plan:
-    """Return the plan of a window. settings: of each signal, for each trial."""
+    """Return the plan of a window. settings: the settings of each signal, for each trial."""
     begin_time = one.time[window.start]
     states = (one.time[window.first : window.last + 1] - begin_time) / time_step
     chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]

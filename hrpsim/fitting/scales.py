@@ -25,7 +25,7 @@ def find_units(unknowns: Unknowns, predictor: Predictor) -> None:
     """Set `unit` of the unknowns that have neither bounds nor a prior nor a log scale.
 
     Raises:
-        HrpsimError: for initial values that no world can have.
+        HrpsimError: the initial values are invalid for the world.
     """
     if not unknowns.is_open.any():
         return

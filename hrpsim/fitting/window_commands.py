@@ -44,7 +44,7 @@ def commands_of(
         recordings: for each world, the recording with its commands.
         begin: time of the window's start [s].
         steps: length of the window in steps.
-        time_step: [s].
+        time_step: length of a step [s].
         delays: delay of the commands for each world [s].
 
     Returns:

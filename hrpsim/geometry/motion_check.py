@@ -53,8 +53,8 @@ def check_motion(
         distances: distances of the model's links.
         times: (T,) [s], ascending.
         q: configurations (T, nq).
-        tolerance: [m]. Links that are closer collide. Must not be below `distances.error`. None:
-            1e-4 m, or `distances.error` if that is larger.
+        tolerance: distance [m] below which links collide, at least `distances.error`. The default
+            is 1e-4 m, or `distances.error` if larger.
 
     Raises:
         WorldError: a tolerance below `distances.error`.

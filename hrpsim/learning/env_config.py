@@ -46,7 +46,7 @@ class JointOrder(NamedTuple):
     names: tuple[str, ...]
 
     def params(self) -> dict[str, Any]:
-        """Return the arguments of a term of joints."""
+        """Return the arguments by which an observation or action term selects these joints."""
         return {"joint_names": self.names, "preserve_order": True} if self.names else {}
 
 

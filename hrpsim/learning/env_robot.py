@@ -112,5 +112,5 @@ def short_name(dotted: str) -> str:
 
 
 def scale_of(section: Section, key: str, rest: float) -> float | Mapping[str, Any]:
-    """Return the number of an entry, or numbers by names. `rest` replaces a missing entry."""
+    """Return one number, or numbers by name. The default for a missing entry is `rest`."""
     return by_name(section, key) if section.is_section(key) else section.number(key, rest)

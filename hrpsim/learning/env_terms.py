@@ -99,26 +99,26 @@ def _noise(one: Section) -> UniformNoiseCfg | GaussianNoiseCfg | None:
 
 
 def reward(one: Section) -> RewardTermCfg:
-    """Return a term of the reward. Raises OwnTermError if hrpsim does not have the term."""
+    """Convert an entry to a reward term. Raises OwnTermError if hrpsim lacks the function."""
     func, params = _function(one, REWARDS)
     return RewardTermCfg(func, one.number("weight"), params)
 
 
 def termination(one: Section) -> TerminationTermCfg:
-    """Return a termination. Raises OwnTermError if hrpsim does not have the term."""
+    """Convert an entry to a termination. Raises OwnTermError if hrpsim lacks the function."""
     func, params = _function(one, TERMINATIONS)
     return TerminationTermCfg(func, params, bool(one.get("time_out")))
 
 
 def event(one: Section) -> EventTermCfg:
-    """Return an event. Raises OwnTermError if hrpsim does not have the event."""
+    """Convert an entry to an event. Raises OwnTermError if hrpsim lacks the function."""
     func, params = _function(one, EVENTS, 2)
     interval = None if one.get("interval_range_s") is None else one.pair("interval_range_s")
     return EventTermCfg(func, one.text("mode"), interval, params)
 
 
 def curriculum(one: Section) -> CurriculumTermCfg:
-    """Return a term of the curriculum. Raises OwnTermError if hrpsim does not have the term."""
+    """Convert an entry to a curriculum term. Raises OwnTermError if hrpsim lacks the function."""
     func, params = _function(one, CURRICULA, 2)
     return CurriculumTermCfg(func, params)
 

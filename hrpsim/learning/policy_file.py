@@ -50,14 +50,18 @@ def policy_description(
             the term.
     """
     task, state = tasks.task, tasks.state
-    if len(task.actions) != 1 or not isinstance(
-        next(iter(task.actions.values())), JointPositionActionCfg
-    ):
+    name, cfg = next(iter(task.actions.items()))
+    if len(task.actions) != 1 or not isinstance(cfg, JointPositionActionCfg):
         raise StateError(
             f"task {task.name!r}: a policy description has one action of joint positions, and the"
             f" task has {', '.join(task.actions)}"
         )
-    action = next(iter(tasks.actions.values()))
+    if cfg.ramp:
+        raise StateError(
+            f"task {task.name!r}: the action {name!r} has ramp=True. The targets of a policy"
+            " description change at once. Give the action ramp=False"
+        )
+    action = tasks.actions[name]
     at = state.joints(action.names, preserve_order=True)
     posture = state.default_joint_pos[at]
     if np.abs(action.offset - posture).max() > _SAME:

@@ -66,7 +66,7 @@ class Section:
         return self.get(key)
 
     def section(self, key: str, rest: Any = _NEEDED) -> Section:
-        """Return the mapping of an entry. `rest` replaces a missing entry."""
+        """Return the mapping of an entry. The default for a missing entry is `rest`."""
         value = self._data.get(key)
         given = rest if value is None and rest is not _NEEDED else value
         if given is None:
@@ -114,7 +114,7 @@ class Section:
         return value if isinstance(value, str) else self._refuse(key, "a text", value)
 
     def number(self, key: str, rest: Any = _NEEDED) -> float:
-        """Return an entry as a finite number. `rest` replaces a missing entry."""
+        """Return an entry as a finite number. The default for a missing entry is `rest`."""
         value = self._given(key, rest)
         right = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not right or abs(value) > 1e18 or not math.isfinite(value):

@@ -64,7 +64,7 @@ class Task(CheckedSettings):
         accuracy: accuracy of the contact solver, for a robot from a description. See World.
         scale_rewards_by_dt: multiply rewards by the control period [s], as Isaac Lab and mjlab do.
         xacro_arguments: arguments of all descriptions of the world file.
-        gravity: (3,) [m/s^2]. The default is the gravity of the world.
+        gravity: acceleration of gravity (3,) [m/s^2]. The default is the gravity of the world.
 
     Raises:
         StateError: neither or both of world file and description are given, or a number is invalid.

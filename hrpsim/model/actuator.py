@@ -185,8 +185,8 @@ class Actuator:
             )
         if self.regeneration_torque is not None and self.regeneration_torque < torques[0]:
             raise WorldError(
-                f"regeneration_torque must be at least the curve's torque at rest, {torques[0]:g},"
-                f" got {self.regeneration_torque:g}"
+                f"regeneration_torque must be at least the curve's torque at rest "
+                f"({torques[0]:g}), got {self.regeneration_torque:g}"
             )
 
     def _check_groups(self) -> None:
@@ -199,12 +199,12 @@ class Actuator:
                 raise WorldError(text.format(name))
         if not self.velocity_integral_lower < self.velocity_integral_upper:
             raise WorldError(
-                "velocity_integral_lower must be below velocity_integral_upper,"
-                f" {self.velocity_integral_upper:g}, got {self.velocity_integral_lower:g}"
+                "velocity_integral_lower must be below velocity_integral_upper"
+                f" ({self.velocity_integral_upper:g}), got {self.velocity_integral_lower:g}"
             )
         if self.static_friction is not None and self.static_friction < self.coulomb_friction:
             raise WorldError(
-                f"static_friction must be at least coulomb_friction, {self.coulomb_friction:g},"
+                f"static_friction must be at least coulomb_friction ({self.coulomb_friction:g}),"
                 f" got {self.static_friction:g}"
             )
         self._check_temperatures()
@@ -229,18 +229,18 @@ class Actuator:
         Args:
             joint: name of the joint, for errors.
             span: range of the joint's positions [rad or m], inf without limits.
-            effort_limit: [Nm or N].
-            rotor_inertia: [kg m^2 or kg].
+            effort_limit: largest effort of the joint [Nm or N].
+            rotor_inertia: rotor inertia of the joint [kg m^2 or kg].
         """
         if self.backlash >= span:
             raise WorldError(
-                f"backlash of joint {joint!r} must be smaller than the joint's range, {span:g},"
+                f"backlash of joint {joint!r} must be smaller than the joint's range ({span:g}),"
                 f" got {self.backlash:g}"
             )
         if self.curve_torque and self.curve_torque[0] > effort_limit:
             raise WorldError(
                 f"the curve of joint {joint!r} has the stall torque {self.curve_torque[0]:g}, above"
-                f" the joint's effort limit, {effort_limit:g}. Lower the curve, or raise the limit"
+                f" the joint's effort limit ({effort_limit:g}). Lower the curve, or raise the limit"
             )
         if self.stiffness > 0.0 and rotor_inertia == 0.0:
             raise WorldError(

@@ -131,9 +131,9 @@ class Sensor:
 
     @property
     def own_noise(self) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
-        """Standard deviations of the noise, standard deviations and means of the bias.
+        """The standard deviations of the noise and of the bias, and the means of the bias.
 
-        Each of the three is (6,), or empty without noise or bias.
+        Each of the three arrays is (6,), or empty without noise or bias.
         """
         return self.noise, self.bias, self.bias_mean
 

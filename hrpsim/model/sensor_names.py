@@ -21,7 +21,11 @@ def sensor_topic(sensor: Sensor) -> str:
 
 
 def sensor_frame(model: Model, sensor: Sensor | SampledSensor) -> str:
-    """Return the frame of a sensor's messages: the named link, a link there, or a new frame."""
+    """Return the frame of a sensor's messages.
+
+    This is the declared frame, or else a link with the same frame, or else a frame with the name
+    of the sensor.
+    """
     return sensor.frame or link_at(model, sensor) or sensor.name
 
 

@@ -20,7 +20,7 @@ _OPEN = 8  # largest number of networks in a process
 
 
 class SharedPolicy(OnnxPolicy):
-    """A policy that shares a network without memory with all worlds of a process."""
+    """A policy for many worlds of a process, which share the network if it has no memory."""
 
     def open_network(
         self, path: Path, further: Collection[str] = (), outputs: Collection[str] = ()

@@ -199,7 +199,7 @@ def fingerprint(scenario: Scenario) -> dict[str, str]:
 
 @lru_cache
 def versions() -> dict[str, str]:
-    """Return the versions of all packages that compute. hrpsim's is a hash of its sources."""
+    """Return the versions of packages that affect results. For hrpsim, a hash of the sources."""
     found = {"hrpsim": _sources(), "python": platform.python_version()}
     for name in _PACKAGES:
         try:

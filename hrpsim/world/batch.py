@@ -208,8 +208,8 @@ class Batch(BatchMotion, Closed):
 
         Args:
             name: name of the robots.
-            kp: (count, joints) [Nm/rad or N/m].
-            kd: (count, joints) [Nms/rad or Ns/m].
+            kp: position gains (count, joints) [Nm/rad or N/m].
+            kd: damping gains (count, joints) [Nms/rad or Ns/m].
             names: joints, in the order of the columns. The default is all joints.
             worlds: numbers of worlds, or a truth value for each world. Each world uses its own row.
                 The default is all worlds.

@@ -232,8 +232,8 @@ class BatchCommands(FollowedEntities):
         self.follow()
         if not self._alike:
             raise StateError(
-                f"the {self._name!r} of the worlds have different joints. Read each of `worlds` by"
-                " itself"
+                f"robot {self._name!r} has different joints in different worlds. Read the efforts"
+                " in each of `worlds`"
             )
         out = array_for(out, (len(self.entities), len(self.entities[0].joint_names)), worlds)
         _gather_efforts(self.example, self.addresses, self.chosen(worlds), out)

@@ -68,7 +68,7 @@ class BatchContacts(FollowedEntities):
         self.follow()
         if self._differ:
             raise StateError(
-                f"the {self._name!r} of the worlds have different links. Read `contact_arrays` of"
+                f"{self._name!r} has different links in different worlds. Read `contact_arrays` in"
                 " each of `worlds`"
             )
         links = len(self.entities[0].frames)

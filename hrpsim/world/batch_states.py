@@ -136,8 +136,8 @@ class BatchStates(FollowedEntities):
         """Return `out`, or a new array (count, width) if `out` is None."""
         if self._sizes_differ:
             raise StateError(
-                f"the {self._name!r} of the worlds have different numbers of joints. Read each of"
-                " `worlds` by itself"
+                f"{self._name!r} has different numbers of joints in different worlds. Read q and v"
+                " in each of `worlds`"
             )
         return array_for(out, (len(self.entities), width), worlds)
 
@@ -173,8 +173,8 @@ class BatchLinks(FollowedEntities):
         self.follow()
         if len({len(entity.frames) for entity in self.entities}) > 1:
             raise StateError(
-                f"the {self._name!r} of the worlds have different numbers of links. Read"
-                " `link_poses` of each of `worlds`"
+                f"{self._name!r} has different numbers of links in different worlds. Read"
+                " `link_poses` in each of `worlds`"
             )
         shape = len(self.entities), len(self.entities[0].frames), width
         return array_for(None, shape, worlds)

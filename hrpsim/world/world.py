@@ -54,8 +54,8 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
     all sensor noise.
 
     Args:
-        time_step: [s].
-        gravity: (3,) [m/s^2].
+        time_step: length of a step [s].
+        gravity: acceleration of gravity (3,) [m/s^2].
         integrator: "semi_implicit" has second order. Bodies move for half a step, velocities change
             in the middle of the step, and bodies move for another half step. Joint springs, dampers
             and gains are implicit. "rk4" has fourth order, and solves for the contact force once a

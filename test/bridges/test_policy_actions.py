@@ -231,5 +231,5 @@ def test_a_network_in_torchscript_answers_as_its_module_and_forgets_between_runs
                 np.testing.assert_allclose(policy.action, expected, rtol=1e-5, err_msg=str(run))
             one.robot.world.reset()
     (tmp_path / "policy.pt").write_bytes(b"nothing")
-    with pytest.raises(ControllerError, match=r"policy\.pt' is not a network of TorchScript"):
+    with pytest.raises(ControllerError, match=r"policy\.pt' is not a TorchScript network"):
         loop(tmp_path, text)

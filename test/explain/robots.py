@@ -85,9 +85,9 @@ observations:
     return path
 
 
-def arm_policy(folder):
+def arm_policy(folder, kd=0.5):
     """Write the arm's policy: both joints swing."""
-    return write_policy(folder, ARM_JOINTS, _ARM_GAINS, 20.0, 0.5)
+    return write_policy(folder, ARM_JOINTS, _ARM_GAINS, 20.0, kd)
 
 
 def crawler_policy(folder):

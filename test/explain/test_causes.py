@@ -37,13 +37,17 @@ PLANTED = {
 }
 
 
-def explained(folder, policy, text, here):
-    """Return the explanation of a policy in MuJoCo with one MJCF, and in hrpsim with another."""
+def explained(folder, policy, text, here, period=None):
+    """Return the explanation of a policy in MuJoCo with one MJCF, and in hrpsim with another.
+
+    period: of the PD control in MuJoCo [s].
+    """
     (folder / "there.xml").write_text(text)
     (folder / "here.xml").write_text(here)
     case = Case(policy, folder / "here.xml", duration=1.5, starts=4)
     with ThreadPoolExecutor(1) as executor:
-        return explain(case, MujocoReference(case, folder / "there.xml"), executor)
+        reference = MujocoReference(case, folder / "there.xml", period=period)
+        return explain(case, reference, executor)
 
 
 @pytest.mark.quick_cases("armature", "torque limits")
@@ -60,6 +64,28 @@ def test_a_planted_difference_ranks_first(planted, tmp_path):
     assert [one.difference for one in found.smallest.changes] == [planted]
     assert all(one.share < 0.1 for one in found.ranked[1:])
     assert found.remains < 0.05
+
+
+_STIFF = 3.5  # kd at which the rate of the PD control matters [Nms/rad]
+
+
+def test_another_rate_of_the_pd_control_in_mujoco_ranks_first(tmp_path):
+    """Law: torques that stay constant for 20 ms in MuJoCo are the only cause."""
+    found = explained(tmp_path, arm_policy(tmp_path, _STIFF), ARM, ARM, period=0.02)
+    (change,) = found.smallest.changes
+    assert (change.difference, change.text) == ("rate of the PD control", "every 2 -> 20 ms")
+    assert found.ranked[0].changes == (change,)
+    assert found.ranked[0].by_gap > 0.95
+    assert found.ranked[0].by_predictions > 0.9
+    assert found.remains < 0.05
+
+
+@pytest.mark.parametrize("period", [0.003, 0.04])
+def test_a_period_in_mujoco_that_does_not_fit_is_refused(period, tmp_path):
+    (tmp_path / "arm.xml").write_text(ARM)
+    case = Case(arm_policy(tmp_path), tmp_path / "arm.xml")
+    with pytest.raises(ExplainError, match="not a whole multiple of the period in MuJoCo"):
+        MujocoReference(case, tmp_path / "arm.xml", period=period)
 
 
 @pytest.mark.long
@@ -106,8 +132,11 @@ def test_slippery_ground_ranks_first(tmp_path):
     assert found.ranked[0].share > 0.4 > 0.2 > max(others.values())
 
 
-def recorded_in_mujoco(folder, delay=0, sensed=0):
-    """Record the arm in MuJoCo. Commands arrive, and measurements are, some steps late."""
+def recorded_in_mujoco(folder, delay=0, sensed=0, hold=1, kd=0.5):
+    """Record the arm in MuJoCo. Commands arrive, and measurements are, some periods late.
+
+    hold: control periods with constant torques.
+    """
     from explain.robots import _ARM_GAINS
 
     model = mujoco.MjModel.from_xml_string(ARM)
@@ -122,7 +151,8 @@ def recorded_in_mujoco(folder, delay=0, sensed=0):
             turned = 2.0 * np.pi * 1.5 * 0.002 * tick
             clock = np.array([np.sin(turned), np.cos(turned)])
             target = 0.5 * (clock @ np.array(_ARM_GAINS) - 0.1 * q)
-        torques.append(20.0 * (target - q) - 0.5 * rate)
+        held = torques[-1] if tick % hold else 20.0 * (target - q) - kd * rate
+        torques.append(held)
         data.ctrl[:] = torques[-1 - delay] if delay else torques[-1]
         mujoco.mj_step(model, data, nstep=2)
     positions, velocities = (np.array(part) for part in zip(*rows))
@@ -133,9 +163,11 @@ def recorded_in_mujoco(folder, delay=0, sensed=0):
     return folder / "run.npz"
 
 
-def explained_recording(folder, **late):
-    run = recorded_in_mujoco(folder, **late)
-    case = Case(arm_policy(folder), folder / "arm.xml", duration=1.0, starts=3, joint_spread=0.005)
+def explained_recording(folder, kd=0.5, **late):
+    run = recorded_in_mujoco(folder, kd=kd, **late)
+    case = Case(
+        arm_policy(folder, kd), folder / "arm.xml", duration=1.0, starts=3, joint_spread=0.005
+    )
     with ThreadPoolExecutor(1) as executor:
         return explain(case, RecordedReference(case, run), executor)
 
@@ -146,15 +178,19 @@ def test_a_recording_without_a_difference_is_alike(tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("late", "planted"),
-    [({"delay": 10}, "delay of commands"), ({"sensed": 10}, "delay of measurements")],
+    ("late", "planted", "text"),
+    [
+        ({"delay": 10}, "delay of commands", "+20 ms"),
+        ({"sensed": 10}, "delay of measurements", "+20 ms"),
+        ({"hold": 10, "kd": _STIFF}, "rate of the PD control", "every 2 -> 20 ms"),
+    ],
 )
-def test_a_delay_in_a_recording_ranks_first(late, planted, tmp_path):
-    """Law: a recording does not tell its delays, and a delay of 20 ms is found by its effect."""
+def test_a_difference_in_a_recording_ranks_first(late, planted, text, tmp_path):
+    """Law: a recording does not tell delays and rates. 20 ms of each are found by their effect."""
     found = explained_recording(tmp_path, **late)
     assert found.differs
     change = found.ranked[0].changes[0]
-    assert (change.difference, change.text) == (planted, "+20 ms")
+    assert (change.difference, change.text) == (planted, text)
 
 
 @pytest.mark.long

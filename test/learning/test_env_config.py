@@ -15,6 +15,7 @@ from hrpsim.bridges import OnnxPolicy
 from hrpsim.bridges.policy_description import read_policy
 from hrpsim.control import ControlLoop
 from hrpsim.learning import (
+    JointPositionActionCfg,
     ObservationTermCfg,
     RobotCfg,
     TaskBatch,
@@ -186,3 +187,10 @@ def test_what_a_description_cannot_say_is_refused(tmp_path, terms, error):
         with pytest.raises(StateError, match=error):
             write_policy(tmp_path / "policy.yaml", tasks, "policy.onnx")
         assert not (tmp_path / "policy.yaml").exists()
+
+
+def test_a_ramp_of_targets_is_refused_by_the_name_of_the_action(tmp_path):
+    ramped = {"hips": JointPositionActionCfg((".*",), scale=0.3, ramp=True)}
+    with closing(TaskBatch(task(actions=ramped), 1, threads=1)) as tasks:
+        with pytest.raises(StateError, match="action 'hips' has ramp=True"):
+            write_policy(tmp_path / "policy.yaml", tasks, "policy.onnx")

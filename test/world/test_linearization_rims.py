@@ -9,7 +9,7 @@ from grouped import one_compiles
 from scipy.spatial.transform import Rotation
 from world.differences import differences, error
 
-from hrpsim import Box, Cylinder, World
+from hrpsim import Box, Capsule, Cylinder, Sphere, World
 from hrpsim.engine.collision.primitives.generatrix import MEANINGFUL_SINE
 
 pytestmark = [one_compiles("linearization"), pytest.mark.usefixtures("derivatives_in_python")]
@@ -63,3 +63,19 @@ def test_an_upright_cylinder_that_sticks(tilt):
     found, size = world.linearize(()), np.full(12, 3e-7 if tilt == 0.0 else 2e-3 * tilt)
     coarse, fine = differences(world, size), differences(world, size / 2)
     assert error(found.A, (4.0 * fine - coarse) / 3.0) < 1e-6 or found.on_edge
+
+
+@pytest.mark.parametrize("shape, height", [(Sphere(0.1), 0.1), (Capsule(0.1, 0.2), 0.2)])
+@pytest.mark.parametrize("friction", [0.0, 5.0])
+def test_a_round_body_that_begins_to_slide_on_a_plate_that_turns(shape, height, friction):
+    """Law: A of the first step, in which the normal of a new contact counts as fixed."""
+    world = World(sleeping=False, tolerance=1e-14, slop=1e-4)
+    world.set_friction("default", "default", friction)
+    plate = world.add_body(Box((2, 2, 0.1)), 5.0, position=(0, 0, -0.05))
+    body = world.add_body(shape, 1.0, position=(0.1, 0.2, height - 5e-5))
+    plate.angular_velocity = (0.3, -0.2, 0.1)
+    body.velocity, body.angular_velocity = (1.0, -2.0, 0.079), (1.0, 2.0, -3.0)
+    found, size = world.linearize(()), np.full(24, 2e-6)
+    coarse, fine = differences(world, size), differences(world, size / 2)
+    assert not found.on_edge
+    assert error(found.A, (4.0 * fine - coarse) / 3.0) < 1e-7

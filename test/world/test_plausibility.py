@@ -67,6 +67,7 @@ def trajectory(*points):
             positions=[q],
             velocities=list(v),
             accelerations=(),
+            effort=(),
         )
         for t, q, *v in points
     ]

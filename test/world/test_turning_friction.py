@@ -3,7 +3,9 @@
 
 """Contacts resist spin and rolling by moments in proportion to the normal force."""
 
+import copy
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -113,3 +115,20 @@ def test_what_is_not_a_length_or_not_differentiated_is_refused():
     world.step()
     with pytest.raises((WorldError, StateError, hrpsim.HrpsimError), match="torsional and rolling"):
         world.linearize()
+
+
+def test_moments_outlast_a_snapshot_a_copy_and_sleep():
+    """Law: the next step of a ball at rest starts from the last moments, and is solved at once."""
+    world, body = ball(slope=0.5 * ROLLING / RADIUS, solver="iterative")
+    world.step(300)
+    start = world.snapshot()
+    world.restore(start)
+    others = [world, copy.deepcopy(world), pickle.loads(pickle.dumps(world))]
+    world.step(1000)
+    assert world.asleep == (body.name,)
+    woken = pickle.loads(pickle.dumps(world))
+    woken.wake()
+    world.restore(start)
+    for one in (*others, woken):
+        one.step()
+        assert one.stats.iterations == 1

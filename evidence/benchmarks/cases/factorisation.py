@@ -209,7 +209,7 @@ def libraries(name, A):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time ours and the libraries in turn on every graph, fit the exponent over chains."""
+    """Time hrpsim and the libraries in turn on every graph. Fit the exponent over chain lengths."""
     times = {}
     for name, ends in list(GRAPHS.items())[: 2 if effort.quick else None]:
         A = matrix_of(ends)

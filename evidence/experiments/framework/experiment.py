@@ -88,7 +88,10 @@ class Result:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment of the source documents, or on measurements. `source` names the origin."""
+    """An experiment of the thesis or of a paper, or a comparison with published measurements.
+
+    `source` names the document or the data.
+    """
 
     name: str
     title: str

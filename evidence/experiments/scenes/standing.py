@@ -52,7 +52,7 @@ class Conditions:
 
 
 def humanoid(points: int = 8, bush: bool = True) -> Model:
-    """Return hrp2_like whose soles touch a floor in `points` points, of both feet together."""
+    """Return the robot hrp2_like. Both soles together touch a floor in `points` points."""
     urdf = load_model(
         share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments={"bush": str(bush).lower()}
     ).urdf

@@ -187,9 +187,9 @@ def _entry(m, field: str, k: int, default: int) -> int:
 
 
 def alone_on_joint(m, taken: list[int]) -> dict[int, tuple[int, float]]:
-    """Return the index in qvel and the gear ratio of each actuator whose force a joint shows.
+    """Return the index in qvel and the gear ratio of each actuator that is alone on a joint.
 
-    The actuator is alone on the joint, and the joint has no limit of its own.
+    The joint has no limit of effort. The effort of the joint therefore gives the actuator's force.
     """
     parts = {k: _driven_joints(m, k)[0] for k in taken}
     driven = [joint for joint, _ in parts.values()]

@@ -149,7 +149,9 @@ def touch_sensors(m) -> list[tuple[int, int]]:
 
 
 def touch_forces(m, data, sensors: list[tuple[int, int]], contacts: Contacts) -> None:
-    """Write the sums of normal forces [N] whose line meets the zone of a touch sensor, as MuJoCo.
+    """Write the sum of normal forces [N] through the zone of each touch sensor, as MuJoCo does.
+
+    A force counts if its line of action meets the zone.
 
     data: a mujoco.MjData with poses.
     """

@@ -51,9 +51,9 @@ def find_actuator_forces(m: Any, data: Any) -> None:
 def late_time(m: Any) -> float:
     """Return the time over which dampers of a mujoco.MjModel act in a step [s].
 
-    Times damping, the result is the inertia that the dampers add. MuJoCo computes accelerations
-    from the forces at the start of the step. Dampers act at the end of the step, unless the
-    integrator is RK4 or a flag disables this.
+    The product of this time and the damping is the inertia that the dampers add. MuJoCo computes
+    accelerations from the forces at the start of the step. Dampers act at the end of the step,
+    unless the integrator is RK4 or a flag disables this.
     """
     bits, sorts = package().mjtDisableBit, package().mjtIntegrator
     off = bits.mjDSBL_DAMPER | (m.opt.integrator == sorts.mjINT_EULER) * bits.mjDSBL_EULERDAMP

@@ -229,9 +229,13 @@ class Mapping:
         self.unread = [m.sensor(k).name or f"sensor {k}" for k in without]  # without a reading
 
     def late_forces(self, acceleration: np.ndarray) -> np.ndarray:
-        """Return the late forces of the last step with this mean acceleration (nv,) [N or Nm].
+        """Return the late forces of the last step (nv,) [N or Nm].
 
-        MuJoCo's qacc is the acceleration without late forces.
+        Late forces depend on the state at the end of the step. MuJoCo's qacc is the acceleration
+        without late forces.
+
+        Args:
+            acceleration: mean acceleration in the step (nv,) [rad/s^2 or m/s^2].
         """
         servos, late = self._others.servos, self._others.late
         for robot in self._robots:

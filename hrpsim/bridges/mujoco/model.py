@@ -117,7 +117,7 @@ class MjModel(metaclass=NamesOf):
 
     @classmethod
     def from_xml_path(cls, filename: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model of a file. assets: contents of files named in the model, by name."""
+        """Return the model of an MJCF file. assets: contents of files that the MJCF names."""
         path = Path(filename)
         native = package().MjModel.from_xml_path(str(path), assets)
         MjcfSource("", path, assets).refuse_no_numbers()
@@ -125,7 +125,7 @@ class MjModel(metaclass=NamesOf):
 
     @classmethod
     def from_xml_string(cls, xml: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model of a text. assets: contents of files named in the text, by name."""
+        """Return the model of MJCF text. assets: contents of files that the text names."""
         if isinstance(xml, bytes):
             xml = xml.decode()
         native = package().MjModel.from_xml_string(xml, assets)
@@ -134,7 +134,7 @@ class MjModel(metaclass=NamesOf):
 
     @classmethod
     def from_binary_path(cls, filename: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model of a compiled model, which `mj_saveModel` wrote."""
+        """Return the model in a binary file, which `mj_saveModel` wrote."""
         return cls(package().MjModel.from_binary_path(str(filename), assets), Path(filename))
 
     @property

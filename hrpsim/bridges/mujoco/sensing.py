@@ -58,7 +58,7 @@ def _function(name: str) -> Callable[[Any, Any], None]:
 
 
 def reads_energy(m: Any) -> bool:
-    """Return whether a sensor reads an energy. The kinetic energy needs the mass matrix."""
+    """Return whether a sensor reads the potential or kinetic energy."""
     sorts = package().mjtSensor
     kinds = [sorts.mjSENS_E_POTENTIAL, sorts.mjSENS_E_KINETIC]
     return bool(np.isin(m.sensor_type, kinds).any())

@@ -42,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the robot for mujoco; by default the world, if the world is an MJCF",
     )
+    parser.add_argument(
+        "--mujoco-period",
+        type=positive,
+        metavar="SECONDS",
+        help="of the PD control in mujoco [s]; the policy's by default",
+    )
     parser.add_argument("--robot", metavar="NAME", help="name of the robot, if there are several")
     parser.add_argument(
         "--keyframe", default="", metavar="NAME", help="posture of the description to start in"
@@ -91,8 +97,11 @@ def _reference(case, options: argparse.Namespace):
     from hrpsim.explain import MujocoReference, RecordedReference
 
     if options.reference != _MUJOCO:
-        if options.mjcf is not None:
-            raise HrpsimError("--mjcf has no effect without --reference mujoco. Leave it out")
+        for name in ("mjcf", "mujoco-period"):
+            if getattr(options, name.replace("-", "_")) is not None:
+                raise HrpsimError(
+                    f"--{name} has no effect without --reference mujoco. Leave it out"
+                )
         return RecordedReference(case, Path(options.reference))
     mjcf = options.mjcf or options.world
     if mjcf.suffix != ".xml":
@@ -100,4 +109,4 @@ def _reference(case, options: argparse.Namespace):
             f"{mjcf} is not an MJCF. Name the robot for MuJoCo by --mjcf FILE, or a recording by "
             "--reference FILE"
         )
-    return MujocoReference(case, mjcf.absolute())
+    return MujocoReference(case, mjcf.absolute(), period=options.mujoco_period)

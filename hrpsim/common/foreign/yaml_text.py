@@ -52,8 +52,8 @@ class YamlText(NamedTuple):
     def location(self, path: Sequence[str | int]) -> str:
         """Return "label:line:column" of the entry at a path of keys and indices.
 
-        The position is the key's, not the value's. For an unknown path the nearest entry above has
-        the position.
+        The position is the key's, not the value's. If the path does not exist, the position belongs
+        to the nearest existing entry above.
         """
         mark = self._mark(path)
         return self.label if mark is None else f"{self.label}:{mark.line + 1}:{mark.column + 1}"

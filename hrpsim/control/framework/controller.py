@@ -253,7 +253,8 @@ def joint_modes(model: Model, modes: Mapping[str, int], default: int = POSITION)
     for pattern, mode in modes.items():
         if mode not in (POSITION, VELOCITY, EFFORT):
             raise ControllerError(
-                f"the mode of {pattern!r} is POSITION, VELOCITY or EFFORT, got {shown_value(mode)}"
+                f"the mode of {pattern!r} must be POSITION, VELOCITY or EFFORT, got"
+                f" {shown_value(mode)}"
             )
         at = [k for k, name in enumerate(names) if fnmatch.fnmatchcase(name, pattern)]
         if not at:

@@ -288,9 +288,7 @@ class StandController(Controller):
         indices = {joint: k for k, joint in enumerate(self.motion.joint_names)}
         for joint in self._joints:
             if joint not in indices:
-                raise ControllerError(
-                    f"StandController: joint {joint!r} has no gains. Set gains of it"
-                )
+                raise ControllerError(f"StandController: joint {joint!r} has no gains. Set gains")
         self._indices = [indices[joint] for joint in self._joints]
 
     def _positions(self, t: float) -> np.ndarray:

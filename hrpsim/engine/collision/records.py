@@ -126,7 +126,16 @@ CONTACT = np.dtype(
         ("curve_b", "f8", (3,)),
         ("rise", "f8", (3,)),  # change of `push` since the last step [N]
         ("closes", "i8"),  # whether its row closes the rest of a gap
-        ("turning", "f8", (3,)),  # on a, against spin and rolling, if any pair has that [Nms]
+    ]
+)
+
+# impulse of a contact's friction against spin and rolling
+MOMENT = np.dtype(
+    [
+        ("shape_a", "i8"),
+        ("shape_b", "i8"),
+        ("feature", "i8"),  # as in CONTACT
+        ("impulse", "f8", (3,)),  # on a [Nms]
     ]
 )
 
@@ -154,12 +163,8 @@ MANIFOLD = np.dtype(
 )
 
 
-_SHAPES_AND_BODIES = {
-    "shape_a": Axis.SHAPE,
-    "shape_b": Axis.SHAPE,
-    "body_a": Axis.BODY,
-    "body_b": Axis.BODY,
-}
+_SHAPES = {"shape_a": Axis.SHAPE, "shape_b": Axis.SHAPE}
+_SHAPES_AND_BODIES = _SHAPES | {"body_a": Axis.BODY, "body_b": Axis.BODY}
 
 
 def _contacts(text: str, live: str) -> Any:
@@ -201,6 +206,13 @@ class Collision(NamedTuple):
     contacts: np.ndarray = _contacts("contacts of the step, sorted by pair", "contact_count")
     previous: np.ndarray = _contacts(
         "the same of the last step, which a step leaves alone", "previous_count"
+    )
+    moments: np.ndarray = state(
+        "impulses against spin and rolling in the last step, by pair",
+        MOMENT,
+        Axis.CONTACT,
+        refers=_SHAPES,
+        live="moment_count",
     )
     motions: np.ndarray = array("of the step, where something is fast", MOTION, Axis.SHAPE)
     speculative_contacts: np.ndarray = array("found so far in this step", SPECULATIVE, Axis.CONTACT)

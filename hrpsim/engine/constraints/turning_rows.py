@@ -19,7 +19,6 @@ import math
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Contact, Index, MaterialPair, Row, Scene, Vec3
-from hrpsim.engine.constraints.contact_history import last_contact
 from hrpsim.engine.constraints.contact_rows import contact_directions
 from hrpsim.engine.constraints.rows import (
     AT_REST,
@@ -61,28 +60,31 @@ def write_turning(s: Scene, used: int) -> int:
     first normal impulses of the solution.
     """
     counts, directions, rows = s.counts[0], s.work.directions, s.rows.rows
-    number = counts.row_count - counts.turning_rows
+    number, last = counts.row_count - counts.turning_rows, 0
     for c in range(counts.contact_count):
         contact = s.collision.contacts[c]
         pair = _pair_of(s, contact)
         if pair.torsional <= 0.0 and pair.rolling <= 0.0:
             continue
         contact_directions(contact, directions)
+        last = _first_moment(s, contact, last)
         if pair.torsional > 0.0:
             row = rows[number]
             row.friction = pair.torsional
             used = _attach(s, c, directions[0], row, used)
             row.kind = SPIN
-            _start(s, c, directions[0], row)
+            _start(s, c, directions[0], row, last)
             number += 1
         if pair.rolling > 0.0:
-            used = _write_rolling(s, c, pair.rolling, number, used)
+            used = _write_rolling(s, c, pair.rolling, number, used, last)
             number += 2
     return used
 
 
 @inner_kernel
-def _write_rolling(s: Scene, c: Index, coefficient: float, number: Index, used: int) -> int:
+def _write_rolling(
+    s: Scene, c: Index, coefficient: float, number: Index, used: int, last: Index
+) -> int:
     """Write the two rows against rolling of contact c. Return the entries of `response` in use."""
     directions, velocity, first = s.work.directions, s.constrained.velocity, used
     along, across = s.rows.rows[number], s.rows.rows[number + 1]
@@ -100,8 +102,8 @@ def _write_rolling(s: Scene, c: Index, coefficient: float, number: Index, used: 
         used = _attach(s, c, directions[1], along, first)
         used = _attach(s, c, directions[2], across, used)
         along.kind, across.kind, across.friction = ROLLING, ROLLING, 0.0
-    _start(s, c, directions[1], along)
-    _start(s, c, directions[2], across)
+    _start(s, c, directions[1], along, last)
+    _start(s, c, directions[2], across, last)
     return used
 
 
@@ -127,27 +129,52 @@ def _attach(s: Scene, c: Index, axis: Vec3, row: Row, used: int) -> int:
 
 
 @inlined_kernel
-def _start(s: Scene, c: Index, axis: Vec3, row: Row) -> None:
-    """Write the bounds of a row of contact c, and its impulse from the last step."""
-    contact, before = s.collision.contacts[c], last_contact(s, c)
+def _first_moment(s: Scene, contact: Contact, last: Index) -> int:
+    """Return the place of the first moment that does not belong to a pair before a contact's pair.
+
+    last: the place for the contact before, in the order of pairs.
+    """
+    moments, a, b = s.collision.moments, contact.shape_a, contact.shape_b
+    while last < s.counts[0].moment_count and (
+        moments[last].shape_a < a or (moments[last].shape_a == a and moments[last].shape_b < b)
+    ):
+        last += 1
+    return last
+
+
+@inlined_kernel
+def _start(s: Scene, c: Index, axis: Vec3, row: Row, last: Index) -> None:
+    """Write the bounds of a row of contact c, and its impulse from the last step.
+
+    last: place of the first moment of the contact's pair in the last step.
+    """
+    contact, moments = s.collision.contacts[c], s.collision.moments
     bound = row.friction * s.rows.rows[3 * c].impulse
     row.lower, row.upper, row.impulse = -bound, bound, 0.0
-    if not contact.is_new and not before.forgotten:
-        turning = before.turning
-        impulse = turning[0] * axis[0] + turning[1] * axis[1] + turning[2] * axis[2]
-        row.impulse = min(max(impulse, -bound), bound)
+    for k in range(last, s.counts[0].moment_count):
+        if moments[k].shape_a != contact.shape_a or moments[k].shape_b != contact.shape_b:
+            break
+        if moments[k].feature == contact.feature and not contact.is_new:
+            moment = moments[k].impulse
+            impulse = moment[0] * axis[0] + moment[1] * axis[1] + moment[2] * axis[2]
+            row.impulse = min(max(impulse, -bound), bound)
 
 
 @inner_kernel
 def remember_turning(s: Scene) -> None:
-    """Store the impulses against spin and rolling of all contacts [Nms], as vectors on body a."""
-    counts, rows, contacts = s.counts[0], s.rows.rows, s.collision.contacts
-    for c in range(counts.contact_count):
-        for r in range(3):
-            contacts[c].turning[r] = 0.0
+    """Store the impulses against spin and rolling of all contacts."""
+    counts, rows, moments = s.counts[0], s.rows.rows, s.collision.moments
+    count, last = 0, -1
     for number in range(counts.row_count - counts.turning_rows, counts.row_count):
         row = rows[number]
-        contact = contacts[row.source]
+        contact = s.collision.contacts[row.source]
+        if row.source != last:
+            last, count = row.source, count + 1
+            moment = moments[count - 1]
+            moment.shape_a, moment.shape_b = contact.shape_a, contact.shape_b
+            moment.feature = contact.feature
+            moment.impulse[0] = moment.impulse[1] = moment.impulse[2] = 0.0
         sign = 1.0 if contact.body_a >= 0 else -1.0
         for r in range(3):
-            contact.turning[r] += sign * row.impulse * row.J_a[r]
+            moments[count - 1].impulse[r] += sign * row.impulse * row.J_a[r]
+    counts.moment_count = count

@@ -27,7 +27,7 @@ from hrpsim.explain.differences.signals import (
     RateFilterDifference,
     SensingDelay,
 )
-from hrpsim.explain.differences.stepping import IntegratorDifference, TimeStep
+from hrpsim.explain.differences.stepping import IntegratorDifference, PdPeriod, TimeStep
 
 KINDS: tuple[Difference, ...] = (
     Friction(),
@@ -45,6 +45,7 @@ KINDS: tuple[Difference, ...] = (
     SensingDelay(),
     RateFilterDifference(),
     HistoryOrder(),
+    PdPeriod(),
     Inertia(),
     Gravity(),
     TimeStep(),

@@ -23,9 +23,10 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class There:
-    """The MJCF of the reference, if the reference is MuJoCo."""
+    """The MJCF and the period of the PD control of the reference, if the reference is MuJoCo."""
 
     mjcf: Path
+    period: float  # [s]
 
     @property
     def world(self) -> World:

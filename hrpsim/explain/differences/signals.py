@@ -20,8 +20,8 @@ _DELAYS = (*(0.002 * k for k in range(1, 13)), 0.03, 0.04)  # [s]
 def _delays(kind: Difference, here: Subject) -> list[Change]:
     """Return delays in whole control periods, without duplicates."""
     period = here.policy.period
-    periods = sorted({round(delay / period) for delay in _DELAYS} - {0})
-    return [kind.change(f"+{1e3 * n * period:g} ms", periods=n) for n in periods]
+    delays = [period * n for n in sorted({round(delay / period) for delay in _DELAYS} - {0})]
+    return [kind.change(f"+{1e3 * delay:g} ms", delay=delay) for delay in delays]
 
 
 class CommandDelay(Difference):
@@ -43,7 +43,7 @@ class CommandDelay(Difference):
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Delay commands, or remove the actuators' delays."""
-        subject.command_delay += values.get("periods", 0)
+        subject.command_delay += values.get("delay", 0.0)
         for joint in values.get("actuators", ()):
             actuator = replace(subject.robot.fitted_actuators[joint], delay=0.0)
             subject.robot.set_actuator(actuator, joint)
@@ -87,7 +87,7 @@ class SensingDelay(Difference):
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Delay all measurements."""
-        subject.sensing_delay += values["periods"]
+        subject.sensing_delay += values["delay"]
 
 
 class RateFilterDifference(Difference):
@@ -138,4 +138,5 @@ class HistoryOrder(Difference):
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Use another order of the histories."""
-        subject.history |= values
+        policy = subject.policy
+        subject.policy = replace(policy, observation=replace(policy.observation, **values))

@@ -1,19 +1,23 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Time step and integrator."""
+"""Time step, integrator and period of the PD control."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hrpsim.engine.step.scene.integrators import INTEGRATORS
 from hrpsim.explain.differences.difference import Change, Difference, There
+from hrpsim.explain.runs.described_policy import rate_is_fixed
 from hrpsim.explain.runs.subject import Subject
 
 _MOST_STEPS = 20  # largest number of steps in a control period
 _WHOLE = 1e-6  # tolerance of a whole number of steps
+_PD_PERIODS = (0.001, 0.002, 0.005, 0.01, 0.02)  # [s]
+_MOST_PARTS = 5  # largest number of parts into which another rate divides the time step
 
 
 class TimeStep(Difference):
@@ -66,3 +70,51 @@ class IntegratorDifference(Difference):
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Load the world with the integrator."""
         return {"integrator": values["integrator"]}
+
+
+class PdPeriod(Difference):
+    """The period of the PD control. Torques stay constant between two evaluations."""
+
+    name = "rate of the PD control"
+
+    def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
+        """Return the change to the reference's period."""
+        return self._to(here, [there.period])
+
+    def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
+        """Return the time step, and periods up to the period of the policy."""
+        return self._to(here, sorted({here.world.time_step, *_PD_PERIODS}))
+
+    def _to(self, here: Subject, periods: Sequence[float]) -> list[Change]:
+        policy, result = here.policy, []
+        if rate_is_fixed(policy):
+            return []
+        for period in periods:
+            count = round(policy.seconds / period)
+            if count in (0, policy.decimation) or abs(count * period - policy.seconds) > _WHOLE:
+                continue
+            now, step = here.world.time_step, _fitting_step(here, count)
+            text = f"every {1e3 * policy.period:g} -> {1e3 * period:g} ms"
+            if step > (1.0 - _WHOLE) * now:
+                result.append(self.change(text, count=count))
+            elif step > (1.0 - _WHOLE) * now / _MOST_PARTS:
+                text += f", with a time step of {1e3 * step:g} ms"
+                result.append(self.change(text, count=count, time_step=step))
+        return result
+
+    def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
+        """Set the number of evaluations of the PD control in a period of the policy."""
+        subject.evaluate_pd(values["count"])
+
+    def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Load the world with a shorter step, if the present step does not fit the period."""
+        return {"time_step": values["time_step"]} if "time_step" in values else {}
+
+
+def _fitting_step(here: Subject, count: int) -> float:
+    """Return the longest step up to the present one that fits `count` evaluations [s]."""
+    tick = here.policy.seconds / math.lcm(here.policy.decimation, count)
+    steps = tick / here.world.time_step
+    if abs(steps - round(steps)) < _WHOLE and round(steps) >= 1:
+        return here.world.time_step
+    return tick / math.ceil(steps)

@@ -20,17 +20,20 @@ import numpy as np
 
 from hrpsim.bridges.mujoco import MjModel
 from hrpsim.bridges.mujoco.native import package
-from hrpsim.bridges.onnx_policy import OnnxPolicy
+from hrpsim.bridges.policy_description import PolicyDescription
 from hrpsim.common.errors import ModelWarning, unknown_name
 from hrpsim.control.framework.controller import EFFORT, Command
 from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
 from hrpsim.explain.runs.case import Case, ExplainError, stamp_of
+from hrpsim.explain.runs.described_policy import DescribedPolicy, divided, rate_is_fixed
 from hrpsim.explain.runs.reference import Reference
 from hrpsim.explain.runs.subject import StateView
 from hrpsim.explain.runs.trace import Trace, TraceWriter
 from hrpsim.world.file.mjcf_world import load_mjcf_world
 from hrpsim.world.objects.robot import Robot
 from hrpsim.world.world import World
+
+_WHOLE = 1e-6  # tolerance of a whole number of periods [s]
 
 
 def world_of(path: Path) -> World:
@@ -63,12 +66,19 @@ class MujocoReference(Reference):
         case: the policy and its runs.
         mjcf: the robot and its surroundings for MuJoCo.
         alter: a function that changes the compiled model. None: no change.
+        period: period of the PD control in MuJoCo [s]. None: the policy's period.
 
     Raises:
-        ExplainError: the robots of the two worlds have other joints.
+        ExplainError: the robots of the two worlds have other joints, or the period does not fit.
     """
 
-    def __init__(self, case: Case, mjcf: Path, alter: Callable[[Any], None] | None = None) -> None:
+    def __init__(
+        self,
+        case: Case,
+        mjcf: Path,
+        alter: Callable[[Any], None] | None = None,
+        period: float | None = None,
+    ) -> None:
         self.mjcf, self._case = mjcf, case
         self.label = f"MuJoCo with {mjcf.name}"
         self._model = copy(mujoco_model(mjcf))
@@ -76,17 +86,17 @@ class MujocoReference(Reference):
             alter(self._model)
         self._robot = case.robot_in(case.load())
         self._map = _Coordinates(self._model, self._robot, mjcf)
-        period = case.description().period
-        step = float(self._model.opt.timestep)
-        self._steps = steps_in_period("the policy's period in MuJoCo", period, step)
+        self._policy = _with_period(case.description(), period)
+        self.period, step = self._policy.period, float(self._model.opt.timestep)
+        self._steps = steps_in_period("the policy's period in MuJoCo", self.period, step)
 
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
         """Run the policy in MuJoCo from a start in hrpsim's layout."""
-        sorts, policy = package(), self._case.description()
+        sorts, policy = package(), self._policy
         data = sorts.MjData(self._model)
         self._map.place(data, q, v)
         sorts.mj_forward(self._model, data)
-        host = ControllerHost(OnnxPolicy(), self._robot.model, self._case.parameters())
+        host = ControllerHost(DescribedPolicy(policy), self._robot.model, self._case.parameters())
         motors = _Motors(self._map.model, self._map.joints(host.joint_names), self._robot, host)
         writer, view = TraceWriter(self._map.free), StateView(self._robot, policy.imu)
         forces = np.zeros(len(self._robot.model.frames))
@@ -102,6 +112,24 @@ class MujocoReference(Reference):
         finally:
             host.stop()
         return writer.trace()
+
+
+def _with_period(policy: PolicyDescription, period: float | None) -> PolicyDescription:
+    """Return the policy with another period of the PD control [s]."""
+    if period is None:
+        return policy
+    count = max(round(policy.seconds / period), 1)
+    if abs(count * period - policy.seconds) > _WHOLE:
+        raise ExplainError(
+            f"the policy's {policy.seconds:g} s between two evaluations are not a whole multiple "
+            f"of the period in MuJoCo, {period:g} s"
+        )
+    if count != policy.decimation and rate_is_fixed(policy):
+        raise ExplainError(
+            f"{policy.source}: actuators with delays or networks have the period "
+            f"{policy.period:g} s, so MuJoCo cannot have the period {period:g} s"
+        )
+    return divided(policy, count)
 
 
 class _Coordinates:

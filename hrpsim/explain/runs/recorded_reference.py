@@ -33,7 +33,7 @@ class RecordedReference(Reference):
     """
 
     def __init__(self, case: Case, path: Path) -> None:
-        self.label, self._period = path.name, case.description().period
+        self.label = path.name
         world = case.load()
         robot = case.robot_in(world)
         options = {} if path.suffix in _ARRAYS else {"commands": None}
@@ -62,25 +62,10 @@ class RecordedReference(Reference):
         return float(self._time[-1])
 
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
-        """Return the recording at the control periods. q and v are not used. Forces are unknown."""
-        count = int(self.duration / self._period + 1e-6) + 1
-        times = self._period * np.arange(count)
-        positions = _between(times, self._time, self._q)
-        if self._free:
-            turns = self._q[:, 3:7].copy()
-            flips = np.cumprod(np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0))
-            turns[1:] *= flips[:, None]
-            turns = _between(times, self._time, turns)
-            positions[:, 3:7] = turns / np.linalg.norm(turns, axis=1, keepdims=True)
-        velocities = _between(times, self._time, self._v)
+        """Return the recording. q and v are not used. Forces are unknown."""
         writer = TraceWriter(self._free)
         forces = np.full(self._links, np.nan)
-        for time, one, rate in zip(times.tolist(), positions, velocities):
+        for time, one, rate in zip(self._time.tolist(), self._q, self._v):
             if writer.add(time, one, rate, forces):
                 break
         return writer.trace()
-
-
-def _between(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return columns (n, k) at other times, by linear interpolation between known times."""
-    return np.column_stack([np.interp(times, known, column) for column in values.T])

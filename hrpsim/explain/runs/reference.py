@@ -21,7 +21,7 @@ class Reference(ABC):
 
     @abstractmethod
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
-        """Return the run from a start, with a sample for each control period.
+        """Return the run from a start, with samples at evaluations of the policy or more often.
 
         Args:
             q: configuration at the start, in hrpsim's layout (nq,).

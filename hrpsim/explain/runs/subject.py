@@ -5,14 +5,14 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from hrpsim.bridges.onnx_policy import OnnxPolicy
 from hrpsim.bridges.policy_description import PolicyDescription
 from hrpsim.common.errors import ModelWarning
 from hrpsim.control.framework.contact_points import pressing_points
@@ -27,6 +27,7 @@ from hrpsim.control.framework.controller import (
 )
 from hrpsim.control.framework.controller_host import ControllerHost, steps_in_period
 from hrpsim.explain.runs.case import Case, ExplainError
+from hrpsim.explain.runs.described_policy import DescribedPolicy, divided
 from hrpsim.explain.runs.trace import Trace, TraceWriter
 from hrpsim.model.model import Model, Sensor
 from hrpsim.model.shapes.placement import quaternion_of, rotation_matrix
@@ -43,10 +44,10 @@ class Subject:
     robot: Robot
     policy: PolicyDescription
     parameters: dict[str, Any]
-    command_delay: int = 0  # control periods
-    sensing_delay: int = 0  # control periods
+    hold: int = 1  # control periods with constant torques
+    command_delay: float = 0.0  # [s]
+    sensing_delay: float = 0.0  # [s]
     filter_time: float = 0.0  # filter time constant of measured rates [s]
-    history: dict[str, bool] = field(default_factory=dict)  # entries of the description
 
     @staticmethod
     def of(case: Case, at_load: Mapping[str, Any]) -> Subject:
@@ -59,13 +60,24 @@ class Subject:
         system = self.robot.system._replace(**fields)
         self.robot.use_properties_of(replace(self.robot.model, system=system))
 
+    def evaluate_pd(self, count: int) -> None:
+        """Evaluate the PD control `count` times between two evaluations of the policy.
+
+        Control periods become shorter if needed. Delays stay whole numbers of periods.
+        """
+        ticks = math.lcm(self.policy.decimation, count)
+        self.policy, self.hold = divided(self.policy, ticks), ticks // count
+
     def controller(self) -> Controller:
         """Return the policy as a controller with delays and filter."""
-        policy: Controller = _VariedPolicy(self.history)
+        policy: Controller = DescribedPolicy(self.policy, self.hold)
         if self.filter_time > 0.0:
             policy = _Filtered(policy, self.filter_time)
-        if self.command_delay or self.sensing_delay:
-            policy = DisturbedController(policy, {}, self.sensing_delay, self.command_delay)
+        sensing, command = (
+            round(delay / self.policy.period) for delay in (self.sensing_delay, self.command_delay)
+        )
+        if sensing or command:
+            policy = DisturbedController(policy, {}, sensing, command)
         return policy
 
     def run(self, q: np.ndarray, v: np.ndarray, duration: float) -> Trace:
@@ -90,32 +102,33 @@ class Subject:
         time = tick * self.policy.period
         return writer.add(time, robot.q.copy(), robot.v.copy(), forces)
 
-    def predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
-        """Predict velocities at the ends of short windows that begin in states of a reference.
+    def predict(self, trace: Trace, most: int) -> np.ndarray:
+        """Predict velocities at each evaluation of the policy, from the evaluation before.
 
         The policy, with all delays, measures the states of the reference. The commands act on the
-        robot in hrpsim, which returns to the state of the reference at the start of each window.
+        robot in hrpsim, which returns to the state of the reference at each evaluation.
 
         Args:
-            trace: motion of the reference, with a sample for each control period.
-            window: control periods in a window.
-            most: number of windows at most.
+            trace: motion of the reference.
+            most: number of predictions at most.
 
         Returns:
-            Velocities (windows, nv).
+            Velocities (predictions, nv).
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
-            return self._predict(trace, window, most)
+            return self._predict(trace, most)
 
-    def _predict(self, trace: Trace, window: int, most: int) -> np.ndarray:
-        robot, ends = self.robot, []
+    def _predict(self, trace: Trace, most: int) -> np.ndarray:
+        robot, ends, window = self.robot, [], self.policy.decimation
+        count = min(int(trace.time[-1] / self.policy.seconds + 1e-6), most)
+        trace = trace.sampled(self.policy.period * np.arange(count * window + 1))
         host = ControllerHost(self.controller(), robot.model, self.parameters, robot.name)
         view = StateView(robot, self.policy.imu)
         try:
             steps = steps_in_period("the period", self.policy.period, self.world.time_step)
             self._place(trace.q[0], trace.v[0])
-            for k in range(min(len(trace.time) - 1, window * most)):
+            for k in range(count * window):
                 if k % window == 0:
                     robot.q, robot.v = trace.q[k], trace.v[k]
                 command = host.command(view.state(trace, k))
@@ -182,20 +195,6 @@ def _imu_reading(sensor: Sensor, q: np.ndarray, v: np.ndarray) -> ImuReading:
 def joint_order(robot: Robot) -> np.ndarray:
     """Return the indices in `joint_names` of a controller's joints, in the controller's order."""
     return robot.joint_index.indices(list(controlled_joints(robot.model)))
-
-
-class _VariedPolicy(OnnxPolicy):
-    """The policy with other orders of histories."""
-
-    def __init__(self, history: Mapping[str, bool]) -> None:
-        self._history = dict(history)
-
-    def described(self, parameters: Mapping[str, Any]) -> PolicyDescription:
-        """Return the description with changed orders of histories."""
-        policy = super().described(parameters)
-        if not self._history:
-            return policy
-        return replace(policy, observation=replace(policy.observation, **self._history))
 
 
 class _Filtered(Controller):

@@ -24,6 +24,7 @@ class Trace:
     q: np.ndarray  # (n, nq)
     v: np.ndarray  # (n, nv)
     forces: np.ndarray  # upward contact force on each link (n, links) [N]
+    is_free: bool  # whether the base is free
     fell_at: float  # [s], NaN without a fall
 
     @property
@@ -32,16 +33,24 @@ class Trace:
         return not math.isnan(self.fell_at)
 
     def sampled(self, times: np.ndarray) -> Trace:
-        """Return the samples at other times [s]: the last sample at or before each time."""
-        at = np.searchsorted(self.time, times + 1e-9, side="right") - 1
-        at = np.clip(at, 0, len(self.time) - 1)
+        """Return linearly interpolated samples at other times [s]."""
+        q = self.q.copy()
+        if self.is_free:
+            turns = q[:, 3:7]
+            flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+            turns[1:] *= np.cumprod(flips)[:, None]
         late = times > self.time[-1] + 1e-9
-        parts = {}
-        for name in ("q", "v", "forces"):
-            values = getattr(self, name)[at].copy()
+        q, v, forces = (_between(times, self.time, one) for one in (q, self.v, self.forces))
+        for values in (q, v, forces):
             values[late] = np.nan
-            parts[name] = values
-        return replace(self, time=times, **parts)
+        if self.is_free:
+            q[:, 3:7] /= np.linalg.norm(q[:, 3:7], axis=1, keepdims=True)
+        return replace(self, time=times, q=q, v=v, forces=forces)
+
+
+def _between(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Return columns (n, k) at other times, by linear interpolation between known times."""
+    return np.column_stack([np.interp(times, known, column) for column in values.T])
 
 
 def up_in_base(quaternions: np.ndarray) -> np.ndarray:
@@ -98,4 +107,5 @@ class TraceWriter:
     def trace(self) -> Trace:
         """Return the recorded samples."""
         time, *parts = zip(*self._rows)
-        return Trace(np.array(time), *(np.array(part) for part in parts), self.fell_at)
+        arrays = (np.array(part) for part in parts)
+        return Trace(np.array(time), *arrays, self._is_free, self.fell_at)

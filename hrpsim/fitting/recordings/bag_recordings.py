@@ -88,8 +88,9 @@ def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
     for topic, lag in lags.items():
         if abs(lag - lags[states]) > _OFFSET:
             warnings.warn(
-                f"{bag}: the clocks of {states} and {topic} disagree: stamps differ from reception "
-                f"by {lags[states]:.3f} and {lag:.3f} s. Fit a delay, or correct the stamps",
+                f"{bag}: the clocks of {states} and {topic} disagree. Stamps and times of "
+                f"reception differ by {lags[states]:.3f} s and by {lag:.3f} s. Fit a delay, or "
+                "correct the stamps",
                 FitWarning,
                 stacklevel=5,
             )
@@ -202,7 +203,7 @@ def _odometry(bag: Path, topic: str) -> _Rows:
         raise BagError(f"{bag}: {name} must have at least two messages, got {len(rows)}")
     table = np.array(rows)
     if not (np.abs(table) <= LARGEST).all():
-        raise FitError(f"{bag}: {name} has a pose that is not finite, or above {LARGEST:g}")
+        raise FitError(f"{bag}: {name}: every number must be finite and at most {LARGEST:g}")
     check_turns(f"{bag}: {name}", table[:, 3:7])
     return _Rows(received, stamps, (), {"rows": table})
 

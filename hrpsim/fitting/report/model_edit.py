@@ -59,7 +59,7 @@ def write_model(
         text, left = _description_text(Path(world), values, result, target.suffix)
     else:
         known = ", ".join((*WORLD_SUFFIXES, *DESCRIPTION_SUFFIXES))
-        raise FitError(f"{target}: a changed model ends with {known}")
+        raise FitError(f"{target}: the suffix must be one of: {known}")
     target.write_text(text, encoding="utf-8")
     return left
 

@@ -70,7 +70,7 @@ def paths_of(name: str, given: Any) -> tuple[str, ...]:
 
 
 def unit_of(path: str, prismatic: frozenset[str] = frozenset()) -> str:
-    """Return the unit of a path, or "1" without a unit."""
+    """Return the unit of the parameter at a path, or "1" if the parameter has no unit."""
     joint, _, what = path.rpartition(".")
     if what in _UNITS and ".joints." in path:
         return _UNITS[what][joint in prismatic]

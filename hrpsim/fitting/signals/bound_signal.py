@@ -90,7 +90,7 @@ class BoundSignal:
         return predicted - self.signal.values[samples]
 
     def slopes(self, thing: Any, tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (width, p) of the raw values of the last step."""
+        """Return the derivatives (width, p) of the last step's raw values by the p unknowns."""
         return self.signal.rules.slopes(thing, self.signal.of, self.signal.columns, tangent)
 
     def differentials(

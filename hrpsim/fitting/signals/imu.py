@@ -43,7 +43,10 @@ class ImuSignal(SignalKind):
         return thing.sensors[of].reading
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (6, p) of the reading. The gyro reads the middle of a step."""
+        """Return the derivatives (6, p) of the reading by the p unknowns.
+
+        The gyro reads the middle of a step.
+        """
         name = "sensors", thing.name, of
         found = tangent.outputs[name].copy()
         found[:3] += tangent.ahead[name][:3]

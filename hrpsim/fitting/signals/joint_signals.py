@@ -34,7 +34,7 @@ class JointSignal(SignalKind):
     gain = "gain"  # name of the factor's unknown
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (joints, p) of the efforts. Motors with a rigid gear have them."""
+        """Return the derivatives (joints, p) of the efforts, which need motors with rigid gears."""
         return np.vstack([tangent.outputs["efforts", thing.name, joint] for joint in columns])
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
@@ -117,7 +117,10 @@ class MotorPosition(JointSignal):
         return _at_actuators(thing, columns, "motor_position", thing.joint_positions)
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (joints, p) of the positions, as behind a rigid gear."""
+        """Return the derivatives (joints, p) of the positions by the p unknowns.
+
+        The gear counts as rigid.
+        """
         return tangent.state[thing.joint_index.v[thing.joint_index.indices(columns)]]
 
     def predict(

@@ -44,7 +44,7 @@ class Point(SignalKind):
         return thing.link_pose(of) if isinstance(thing, Robot) else (thing.q[:3], thing.q[3:7])
 
     def slopes(self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (12, p) of position and rotation matrix."""
+        """Return the derivatives (12, p) of position and rotation matrix by the p unknowns."""
         from scipy.spatial.transform import Rotation
 
         turns = Rotation.from_quat(self._pose(thing, of)[1]).as_matrix()

@@ -82,7 +82,7 @@ class SignalKind(ABC):
         """Return raw values (width,) of the last step of a robot or body."""
 
     def slopes(self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (width, p) of the values of `read`."""
+        """Return the derivatives (width, p) of the values of `read`, by the p unknowns."""
         raise NotImplementedError
 
     @abstractmethod

@@ -36,7 +36,7 @@ class Wrench(SignalKind):
         return thing.sensors[of].reading
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (6, p) of the wrench."""
+        """Return the derivatives (6, p) of the wrench by the p unknowns."""
         return tangent.outputs["sensors", thing.name, of]
 
     def predict(

@@ -32,7 +32,7 @@ class _Element(NamedTuple):
 def plain_ply(data: bytes) -> bytes:
     """Return a PLY of vertices and triangles. A file of triangles alone is returned unchanged.
 
-    In a file with other polygons, the faces lose all data except corners, such as colours.
+    In a file with other polygons, the faces keep the corners and lose other data, such as colours.
 
     Raises:
         ValueError: the file is shorter than the header declares, a property has an unknown type, or

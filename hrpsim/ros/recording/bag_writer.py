@@ -73,7 +73,9 @@ def definition_file(type_name: str) -> Path:
     """
     match = _NAME.fullmatch(type_name)
     if match is None:
-        raise HrpsimError(f"{type_name!r} must be the name of a message type, as package/msg/Name")
+        raise HrpsimError(
+            f"{type_name!r} is not the name of a message type. Write package/msg/Name"
+        )
     spec = find_spec(match[1])
     inside = Path("share", match[1], "msg", f"{match[2]}.msg")
     for folder in [] if spec is None else spec.submodule_search_locations or ():

@@ -75,7 +75,7 @@ class Lockstep:
         return _AnswerQueue(source, self)
 
     def wait_first_for(self, source) -> None:
-        """Wait for a topic whose messages have no stamp before all other topics.
+        """Wait for a topic before all other topics, because its messages have no stamp.
 
         Log messages about the wait name this topic.
         """

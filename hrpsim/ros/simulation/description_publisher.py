@@ -111,7 +111,10 @@ def _bound(value: float) -> float | None:
 
 
 class DescriptionPublisher:
-    """Publishes simulation_description, JSON, latched: at first and after each change."""
+    """Publishes the latched topic simulation_description, as JSON.
+
+    The first message is sent at construction, and another message after each change.
+    """
 
     def __init__(self, node: Node, simulation: Simulation) -> None:
         self._node = node

@@ -232,7 +232,7 @@ class Design:
         if self.method == "table":
             if not isinstance(distribution, Levels) or len(distribution.levels) != 1:
                 raise SweepError(
-                    f"parameter {path!r}: only a single value can be used next to a table"
+                    f"parameter {path!r}: must be a single value, because the design is a table"
                 )
             if path in self.rows[0]:
                 raise SweepError(

@@ -119,7 +119,7 @@ class Added(NamedTuple):
 
 
 class SpareRoom:
-    """The larger arrays, whose leading entries are the arrays of a scene."""
+    """Arrays with spare entries at the end. A scene uses the leading entries."""
 
     def __init__(self) -> None:
         self._whole: list[np.ndarray] = []  # in the order of _FIELDS

@@ -79,7 +79,7 @@ def world_of_mjcf(  # many parameters: keyword arguments
     Args:
         m: the compiled MJCF.
         path: path of the MJCF, for messages and for relative file names.
-        time_step: [s]. The default comes from the MJCF.
+        time_step: length of a step [s]. The default comes from the MJCF.
         integrator: integrator of the world. The default comes from the MJCF.
         unlisted: the ModelWarning omits lines with one of these prefixes.
         stacklevel: stack level of the ModelWarning.

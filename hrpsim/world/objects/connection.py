@@ -190,7 +190,7 @@ class Connection(Closed):
         return self.world.connection_records[self.index]
 
     def initialise(self) -> None:
-        """Return to the initial state: the state at creation, or the last state saved for it."""
+        """Return to the state at creation, or to the state that `keep_as_initial` saved."""
         present = self._record()
         for side in ("body_a", "body_b"):  # body numbers change if others leave the world
             self._initial[side] = present[side]
@@ -295,7 +295,7 @@ class Connection(Closed):
 
         Args:
             axis: name of the axis.
-            velocity: [m/s or rad/s].
+            velocity: target of the motor [m/s or rad/s].
             force_limit: largest force or torque of the motor [N or Nm].
         """
         k = self._free_axis(axis)

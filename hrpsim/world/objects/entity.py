@@ -308,7 +308,7 @@ class Entity(Plain, Closed):
         self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
 
     def initialise(self) -> None:
-        """Return to the state in which the entity was added, or to the state last saved for it."""
+        """Return to the state at addition, or to the state that `keep_as_initial` saved."""
         self._q()[:] = self.initial_q
         self.v = self.initial_v
 

@@ -142,8 +142,8 @@ class JointConstraints:
         Args:
             kind: "limit", "friction", "mimic", "lock" or "motor".
             names: joints. The default is all joints.
-            compliance: [rad/Nm or m/N].
-            damping_time: [s].
+            compliance: inverse of the spring's stiffness [rad/Nm or m/N]. 0 is rigid.
+            damping_time: decay time of a deviation [s].
             force_limit: largest effort of the constraint [Nm or N].
             solver: overrides the world's rules.
         """

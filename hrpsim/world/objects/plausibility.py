@@ -124,15 +124,13 @@ def odd_gravity(gravity: np.ndarray) -> str:
     parts = ", ".join(f"{part:g}" for part in gravity)
     if gravity[2] > 0.0:
         return f"gravity ({parts}) points upward, because z is up. Give a negative z"
-    if gravity[1] < 0.0 and gravity[0] == gravity[2] == 0.0:
-        return f"gravity ({parts}) is horizontal, because z is up. On earth it is (0, 0, -9.81)"
     if np.linalg.norm(gravity) > _STRONGEST:
         return f"gravity ({parts}) is unusually strong. The unit is m/s^2: on earth (0, 0, -9.81)"
     return ""
 
 
 def too_rough(what: str, friction: float) -> str:
-    """Return a text if a friction coefficient is larger than that of any material, or else ""."""
+    """Return a text if a friction coefficient exceeds the values of all materials, or else ""."""
     if friction <= _ROUGHEST:
         return ""
     return f"{what} is {friction:g}. Coefficients of materials are usually from 0 to 1.5"

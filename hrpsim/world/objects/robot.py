@@ -184,14 +184,14 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         Args:
             positions: targets (n,) [rad or m].
             velocities: targets (n,) [rad/s or m/s].
-            efforts: (n,) [Nm or N].
+            efforts: efforts, or feed-forward beside targets (n,) [Nm or N].
             names: joints, in the order of the values. The default is all joints. Joints without
                 gains then ignore positions and velocities.
             over: time [s] over which position targets change evenly. Use this if the period of a
                 controller is longer than the world's step.
             kp: gains of this command, one number or (n,) [Nm/rad or N/m]. The default is the gains
                 of `set_gains`. The gains last until the next command or `set_gains` for the joint.
-            kd: likewise [Nms/rad or Ns/m].
+            kd: damping gains of this command [Nms/rad or Ns/m], with the same rules.
             nan_holds: NaN means that a value is not given. The joint is then commanded by its other
                 values. A joint keeps its command if its position, velocity and effort are all NaN.
 
@@ -326,7 +326,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         self.keep_holds()
 
     def initialise(self) -> None:
-        """Return to the initial state and commands: as the robot was added, or as last saved."""
+        """Return to the state and commands at addition, or as `keep_as_initial` saved both."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()

@@ -147,9 +147,9 @@ class RobotProperties:
             names: joints. The default is all joints. Each property is one number or one for each
                 joint.
             friction: dry friction [Nm or N].
-            damping: [Nms/rad or Ns/m].
+            damping: viscous damping of the joints [Nms/rad or Ns/m].
             stiffness: stiffness of the joint springs [Nm/rad or N/m].
-            rotor_inertia: [kg m^2 or kg].
+            rotor_inertia: inertia of the rotor, reflected to the joint [kg m^2 or kg].
 
         Raises:
             WorldError: a value is negative or not finite.

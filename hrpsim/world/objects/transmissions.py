@@ -85,7 +85,7 @@ class TransmissionView(Closed):
             over: as for `Robot.command`.
             kp: gains of this command at the actuators, one number or (k,) [Nm/rad or N/m]. By
                 default the joints' own gains act.
-            kd: likewise [Nms/rad or Ns/m].
+            kd: damping gains of this command [Nms/rad or Ns/m], with the same rules.
 
         Raises:
             StateError: as for `Robot.command`, and if gains would couple the joints. Nothing
@@ -179,9 +179,9 @@ class TendonView(Closed):
         Args:
             position: target of the length [m or rad].
             velocity: target of the rate [m/s or rad/s].
-            effort: [N or Nm].
+            effort: force of the actuator, or feed-forward beside a target [N or Nm].
             kp: gain of this command [N/m or Nm/rad]. The default is the gain of the description.
-            kd: likewise [Ns/m or Nms/rad].
+            kd: damping gain of this command [Ns/m or Nms/rad], with the same default.
 
         Raises:
             StateError: a value is not finite, no value is given, or a position or velocity alone is

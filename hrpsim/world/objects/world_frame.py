@@ -68,7 +68,7 @@ class WorldFrame(Closed):
             connection.follow(self)
 
     def initialise(self) -> None:
-        """Return to the pose at which the frame was added, or that was last saved as initial."""
+        """Return to the pose at addition, or to the pose that `keep_as_initial` saved."""
         self.put(self._initial)
 
     def keep_as_initial(self) -> None:

@@ -109,7 +109,7 @@ class Population(Connections):
 
         Args:
             geometry: shape of uniform density. All parts of a Compound have one density.
-            mass: [kg].
+            mass: mass of the body [kg].
             position: position of the centre of mass in the world (3,) [m].
             orientation: quaternion x y z w (4,).
             velocity: velocity of the centre of mass in the world (3,) [m/s].

@@ -30,7 +30,10 @@ from hrpsim.world.parts.readings import LinkTable, Readings
 
 
 class RayHits(NamedTuple):
-    """The first surfaces that n rays hit. A ray without a hit has inf, zeros, -1 and -1."""
+    """The first surfaces that n rays hit.
+
+    A ray without a hit has the distance inf, a normal of zeros, and the indices -1.
+    """
 
     distances: np.ndarray  # (n,) [m]
     normals: np.ndarray  # (n, 3) outward, or along the ray if it starts inside a shape

@@ -292,6 +292,7 @@ class Scenes:
         for contacts, count in (
             (collision.contacts, counts["contact_count"]),
             (collision.previous, counts["previous_count"]),
+            (collision.moments, counts["moment_count"]),
         ):
             for side in ("shape_a", "shape_b"):
                 contacts[side][:count] = numbers[contacts[side][:count]]

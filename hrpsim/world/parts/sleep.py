@@ -14,7 +14,7 @@ from itertools import accumulate, compress
 import numpy as np
 
 from hrpsim.engine.collision.body_bounds import new_body_bounds
-from hrpsim.engine.collision.records import CONTACT
+from hrpsim.engine.collision.records import CONTACT, MOMENT
 from hrpsim.engine.compile.fields import Axis, rows_of
 from hrpsim.engine.kinematics.forward import new_kinematics, update_poses
 from hrpsim.engine.step.arrays import Scene
@@ -33,6 +33,7 @@ class Sleep:
         self._contents, self._scenes = contents, scenes
         self._island_of: dict[Entity, int] = {}  # of sleeping entities, in the entities' order
         self.kept_contacts = np.zeros(0, dtype=CONTACT)  # of sleeping bodies, points in the world
+        self._kept_moments = np.zeros(0, dtype=MOMENT)
         self._front: Scene | None = None  # scene of the awake bodies
         self._front_of: Scene | None = None  # scene from which the front was made
         self._set_sleeping(sleeping)
@@ -192,7 +193,7 @@ class Sleep:
     # -- contacts ---------------------------------------------------------------------------
 
     def _store_contacts(self, falls_asleep: np.ndarray) -> None:
-        """Move contacts of shapes (s,) that fall asleep from the step to the stored contacts."""
+        """Move contacts and moments of shapes (s,) that fall asleep from the step to the store."""
         scene = self._scenes.present
         collision, counts = scene.collision, scene.counts
         records = collision.contacts[: int(counts["contact_count"][0])]
@@ -211,23 +212,32 @@ class Sleep:
         records[: len(left)] = left
         collision.previous[: len(left)] = collision.previous[: len(records)][~stored]
         counts["contact_count"] = counts["previous_count"] = len(left)
+        moments = collision.moments[: int(counts["moment_count"][0])]
+        stored = fixed[moments["shape_a"]] & fixed[moments["shape_b"]]
+        self._kept_moments = _joined(self._kept_moments, moments, stored)
+        counts["moment_count"] = len(moments) - stored.sum()
+        moments[: int(counts["moment_count"][0])] = moments[~stored]
 
     def _recall_contacts(self, wakes: np.ndarray) -> None:
         """Return the stored contacts of waking shapes (s,) to the step, as a warm start."""
-        a, b = self.kept_contacts["shape_a"], self.kept_contacts["shape_b"]
-        recalled = wakes[a] | wakes[b]
+        recalled, moments = _of_shapes(self.kept_contacts, wakes), self._kept_moments
         if not recalled.any():
             return
         scene, lists = self._scenes.present, {}
-        for name, count in (("contacts", "contact_count"), ("previous", "previous_count")):
+        for name, count, kept, chosen in (
+            ("contacts", "contact_count", self.kept_contacts, recalled),
+            ("previous", "previous_count", self.kept_contacts, recalled),
+            ("moments", "moment_count", moments, _of_shapes(moments, wakes)),
+        ):
             live = getattr(scene.collision, name)[: int(scene.counts[count][0])]
-            lists[name] = _by_pair(_joined(live, self.kept_contacts, recalled))
+            lists[name] = _by_pair(_joined(live, kept, chosen))
             scene.counts[count] = len(lists[name])
         self._scenes.present = with_room(scene, Axis.CONTACT, max(map(len, lists.values())))
         for name, records in lists.items():
             there = getattr(self._scenes.present.collision, name)
             rows_of(there)[: len(records)] = rows_of(records)
         self.kept_contacts = self.kept_contacts[~recalled]
+        self._kept_moments = moments[~_of_shapes(moments, wakes)]
 
     def contact_records(self) -> np.ndarray:
         """Return the CONTACT records of the last step.
@@ -276,15 +286,16 @@ class Sleep:
 
     # -- snapshots ---------------------------------------------------------------------------
 
-    def state(self) -> tuple[tuple[int, ...], np.ndarray]:
-        """Return the island of every entity (-1 if awake), and the stored contacts."""
+    def state(self) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+        """Return the island of every entity (-1 if awake), and the stored contacts and moments."""
         islands = tuple(self._island_of.get(entity, -1) for entity in self._contents.entities)
-        return islands, self.kept_contacts  # this array is replaced and never written to
+        # these arrays are replaced and never written to
+        return islands, self.kept_contacts, self._kept_moments
 
-    def prepare(self, state: tuple[tuple[int, ...], np.ndarray]) -> None:
+    def prepare(self, state: tuple[tuple[int, ...], np.ndarray, np.ndarray]) -> None:
         """Wake all entities, and arrange the arrays as at the time when `state` was saved."""
         self.wake()
-        islands, self.kept_contacts = state
+        islands, self.kept_contacts, self._kept_moments = state
         asleep = [k >= 0 for k in islands]
         if any(asleep):
             pairs = zip(self._contents.entities, islands, strict=True)
@@ -310,16 +321,23 @@ class Sleep:
         """
         self._scenes.renumber_shapes(numbers)
         self.kept_contacts = self.kept_contacts.copy()  # belongs to a snapshot
-        for side in ("shape_a", "shape_b"):
-            self.kept_contacts[side] = numbers[self.kept_contacts[side]]
+        self._kept_moments = self._kept_moments.copy()
+        for records in (self.kept_contacts, self._kept_moments):
+            for side in ("shape_a", "shape_b"):
+                records[side] = numbers[records[side]]
 
 
-def _joined(contacts: np.ndarray, others: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return contacts, followed by the chosen ones of some others."""
-    rows = np.concatenate([rows_of(contacts), rows_of(others)[chosen]])
-    return rows.view(CONTACT).reshape(len(rows))
+def _of_shapes(records: np.ndarray, shapes: np.ndarray) -> np.ndarray:
+    """Return which records (n,) have a shape that is chosen in `shapes` (s,)."""
+    return shapes[records["shape_a"]] | shapes[records["shape_b"]]
+
+
+def _joined(records: np.ndarray, others: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Return records, followed by the chosen ones of some others."""
+    rows = np.concatenate([rows_of(records), rows_of(others)[chosen]])
+    return rows.view(records.dtype).reshape(len(rows))
 
 
 def _by_pair(records: np.ndarray) -> np.ndarray:
-    """Return contacts sorted by pair of shapes, in unchanged order within a pair."""
+    """Return records sorted by pair of shapes, in unchanged order within a pair."""
     return records.take(np.lexsort((records["shape_b"], records["shape_a"])))

@@ -185,7 +185,7 @@ class Surroundings(Part):
             a: first material.
             b: second material.
             compliance: compliance of each contact point [m/N].
-            damping_time: [s]. The default is two time steps.
+            damping_time: decay time of a deviation [s]. The default is two time steps.
             force_limit: largest normal force of each point [N].
         """
         compliance = not_negative("compliance", compliance, 1)

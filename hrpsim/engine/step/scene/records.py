@@ -80,6 +80,7 @@ COUNTS = np.dtype(
         ("row_count", "i8"),
         ("connection_rows", "i8"),
         ("turning_rows", "i8"),  # against spin and rolling of contacts, the last rows
+        ("moment_count", "i8"),  # contacts of the last step that had such rows
         ("newton_rows", "i8"),  # for Newton's method
         ("constrained_count", "i8"),
         ("island_count", "i8"),

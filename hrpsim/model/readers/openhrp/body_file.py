@@ -69,7 +69,7 @@ class _Reader:
         self.top = Values(content, self._fail_at(""))
         unit = self.top.text("angle_unit", default="degree")
         if unit not in ("degree", "radian"):
-            self.top.fail(f"angle_unit {shown_value(unit)}: degree or radian")
+            self.top.fail(f"angle_unit must be degree or radian, got {shown_value(unit)}")
         self.to_radian = math.pi / 180.0 if unit == "degree" else 1.0
         files = YamlFiles(yaml, self.notes)
         self.elements = Elements(resources, self.to_radian, self.notes, files)

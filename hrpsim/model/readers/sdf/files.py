@@ -49,7 +49,7 @@ class SdfFiles:
         self._roots += [Path(name).absolute() for name in listed if name]
 
     def model_file(self, source: SdfFile, element: object, uri: str) -> SdfFile:
-        """Return the SDF of an <include>: a file, the folder of a model, or a usual model."""
+        """Return the SDF of an <include>: a file, the folder of a model, or a built-in model."""
         path = self.locate(source, uri)
         if path is not None and is_folder(path):
             path = self._of_folder(path)

@@ -24,7 +24,7 @@ _RESERVED = ("world", "__model__", "__root__")
 
 
 class SdfContents(NamedTuple):
-    """A file that was read: the world or only model, and how further files are found."""
+    """The contents of an SDF: the world or the only model, and the finder of further files."""
 
     scope: Scope
     file: SdfFile

@@ -43,7 +43,7 @@ class Surface(NamedTuple):
 
 
 def surface_of(file: SdfFile, collision: Any) -> Surface:
-    """Return the surface of a <collision>. Raises ModelError for numbers that no surface has."""
+    """Return the surface of a <collision>. Raises ModelError for invalid numbers."""
     surface = collision.find("surface")
     if surface is None:
         return Surface()

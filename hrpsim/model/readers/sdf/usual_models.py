@@ -17,7 +17,7 @@ _TEXTS = {"sun": _SUN, "ground_plane": _GROUND_PLANE}
 
 
 def usual_model(uri: str) -> str | None:
-    """Return the SDF of a usual model that model:// or Fuel names, or None."""
+    """Return the SDF of a built-in model (sun, ground_plane) that a URI names, or None."""
     scheme, _, rest = uri.partition("://")
     of_fuel = fuel.parse(uri)
     if of_fuel is not None and not of_fuel.file:

@@ -264,7 +264,7 @@ def read_source(source: str | os.PathLike) -> tuple[str, Path | None]:
         )
     path = Path(source)
     if not str(source).strip() or "\n" in str(path):
-        raise ModelError("the robot description is must be a path, or XML text that begins with <")
+        raise ModelError("the robot description must be a path, or XML text that begins with <")
     if path.suffix.lower() in BINARY:
         return "", path  # a reader of its own reads the file
     data = read_bytes(path, ModelError, "XML_SIZE")
