@@ -129,12 +129,9 @@ class RobotMapping:
                 **shared,
             )
         )
-        kernels = (
-            entry_point(kernel, arrays)
-            for kernel in (exchange.read_controls, exchange.write_results)
-        )
-        read, write = (partial(kernel, arrays) for kernel in kernels)
-        return read, write
+        read = entry_point(exchange.read_controls, arrays)
+        write = entry_point(exchange.write_results, arrays)
+        return partial(read, arrays), partial(write, arrays)
 
     def write_servos(self, servos: Servos) -> None:
         """Write dampers of joints, and gains and effort limits of joints with servos."""
