@@ -89,11 +89,9 @@ class ContactGeoms:
         records = world.reader.contacts.whole.contacts[: len(is_closed)][is_closed]
         on, by = self._geoms[records["shape_a"]], self._geoms[records["shape_b"]]
         sign = np.where(on < by, -1.0, 1.0)[:, None]  # forces and normals: on the second
-        resists = bool(world.scene.settings["turning_friction"][0])
         frames = _frames_along(sign * found.normals)
         forces = np.einsum("nij,nj->ni", frames, sign * found.forces)
-        turning = sign * records["turning"] / world.time_step
-        torques = np.einsum("nij,nj->ni", frames, turning if resists else 0.0 * turning)
+        torques = np.einsum("nij,nj->ni", frames, sign * _moments(world, records))
         columns = found.points, frames.reshape(-1, 9), forces, torques
         pairs = np.minimum(on, by).tolist(), np.maximum(on, by).tolist()
         frictions, dims = self._frictions(*pairs)
@@ -183,6 +181,18 @@ def _geoms_by_link(m):
         if body and solid and m.geom_type[geom] not in unseen:
             found.setdefault(m.body(body).name or f"body{body}", []).append(geom)
     return {link: iter(geoms) for link, geoms in found.items()}
+
+
+def _moments(world: World, records: np.ndarray) -> np.ndarray:
+    """Return moments against spin and rolling (n, 3) [Nm], on the first shapes of CONTACT records."""
+    scene, result = world.scene, np.zeros((len(records), 3))
+    if scene.settings["turning_friction"][0]:
+        key = ["shape_a", "shape_b", "feature"]
+        moments = scene.collision.moments[: scene.counts[0]["moment_count"]]
+        found = dict(zip(moments[key].tolist(), moments["impulse"] / world.time_step, strict=True))
+        for k, one in enumerate(records[key].tolist()):
+            result[k] = found.get(one, 0.0)
+    return result
 
 
 def _frames_along(normals: np.ndarray) -> np.ndarray:
