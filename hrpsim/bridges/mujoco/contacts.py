@@ -184,7 +184,7 @@ def _geoms_by_link(m):
 
 
 def _moments(world: World, records: np.ndarray) -> np.ndarray:
-    """Return moments against spin and rolling (n, 3) [Nm], on the first shapes of CONTACT records."""
+    """Return moments (n, 3) [Nm] by spin and rolling, on the first shapes of CONTACT records."""
     scene, result = world.scene, np.zeros((len(records), 3))
     if scene.settings["turning_friction"][0]:
         key = ["shape_a", "shape_b", "feature"]
