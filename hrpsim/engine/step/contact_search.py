@@ -12,8 +12,9 @@ from hrpsim.engine.compile.lazy_kernels import lazy_kernel
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
 from hrpsim.engine.step.arrays import Scene
-from hrpsim.engine.step.continuous.fast_motion import any_fast, check_drift
+from hrpsim.engine.step.continuous.fast_motion import check_drift
 from hrpsim.engine.step.continuous.speculative_contacts import add_speculative_contacts, find_flying
+from hrpsim.engine.step.continuous.swept_motion import is_fast
 from hrpsim.engine.step.scene.status import DONE, MORE_CANDIDATES, MORE_CONTACTS, NEEDS_KERNEL
 
 
@@ -81,7 +82,10 @@ def _check_drift(s: Scene) -> int:
 
     The drift is the motion from the start of the step to the positions where the forces act.
     """
-    fast = not s.search[0].calm and any_fast(s.collision)
+    fast = False
+    if not s.search[0].calm:
+        for number in s.collision.moving:
+            fast = fast or is_fast(s.collision.shapes[number])
     if s.settings[0].restitution and (fast or s.continuous.state[0].ballistic):
         status = find_flying(s)
         if status != DONE:

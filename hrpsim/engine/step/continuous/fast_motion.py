@@ -68,15 +68,6 @@ def check_motion(s: Scene) -> int:
     )
 
 
-@inlined_kernel
-def any_fast(collision: Collision) -> bool:
-    """Return whether any moving shape was fast when candidate pairs were last listed."""
-    fast = False
-    for k in range(collision.moving.shape[0]):
-        fast = fast or is_fast(collision.shapes[collision.moving[k]])
-    return fast
-
-
 @lazy_kernel(np.int64)
 def let_nothing_pass(s: Scene, solved: int) -> int:
     """Prevent shapes from passing through others in the drift or in the solved motion.
