@@ -28,7 +28,7 @@ MJCF = """<mujoco model="rich"><compiler angle="radian"/>
  <hfield name="hills" nrow="2" ncol="2" size="1 1 0.3 0.1" elevation="0 1 0.2 0.4"/>
  <material name="paint" rgba="0.1 0.2 0.3 1"/></asset>
 <worldbody><geom name="floor" type="plane" size="5 5 1" pos="0 0 -1" friction="0.7 0.005 0.0001"/>
- <geom name="hill" type="hfield" hfield="hills" pos="9 0 0"/>
+ <geom name="hill" type="hfield" hfield="hills" pos="9 0 0" contype="2"/>
  <light pos="0 0 3"/><camera pos="1 0 0"/>
  <body name="a" pos="0 0 2" quat="1 0.1 0 0" gravcomp="0.2">
   <joint name="j" type="hinge" axis="0 1 0" pos="0.01 0 0" range="-1 1" stiffness="2"

@@ -191,6 +191,8 @@ class JointTrajectories(RobotInput):
                 "OLD_HEADER_TIMESTAMP",
                 "the stamp is in the past, and the trajectory would have ended already",
             )
+        for text in self._doubts(names, message.points, motion):
+            self._rejections.warn(self.topic, text)
         return TimedMotion(motion, start)
 
     def accept(self, request: Any) -> None:
@@ -267,8 +269,6 @@ class JointTrajectories(RobotInput):
         motion = motion_through(names, points, *self._targets(names))
         positions, velocities = np.array(points.positions), np.array(points.velocities or [])
         self._check_plausible(names, times, positions, velocities)
-        for text in self._doubts(names, message.points, motion):
-            self._rejections.warn(self.topic, text)
         return motion
 
     def _check_plausible(self, names, times, positions, velocities) -> None:
