@@ -148,7 +148,6 @@ def in_millimetres():
         (swapped_in_a_command, "kp 1 and kd 500 of 'j' seem swapped"),
         (swapped_in_a_batch, "kp 1 and kd 500 of 'j' seem swapped"),
         (in_millimetres, "starts 850 m above 'world/ground'. Positions are in m"),
-        (lambda: World(gravity=(0, -9.81, 0)), r"horizontal, because z is up"),
     ],
 )
 def test_a_likely_mistake_is_warned_of(mistake, words):
