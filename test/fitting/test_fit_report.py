@@ -207,7 +207,7 @@ def test_what_cannot_be_changed_is_refused(tmp_path):
     world = tmp_path / "arm.yaml"
     world.write_text(WORLD)
     result, given = result_of(**{DAMPING: 0.2}), {DAMPING: 0.1}
-    with pytest.raises(FitError, match=r"ends with \.yaml"):
+    with pytest.raises(FitError, match=r"suffix must be one of: \.yaml"):
         write_model(world, result, given, tmp_path / "new.txt")
     with pytest.raises(FitError, match=r"have a description \.xml"):
         write_model(world, result, given, tmp_path / "new.xml")
