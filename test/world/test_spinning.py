@@ -294,10 +294,10 @@ def test_wheels_that_touch_along_a_line_hardly_lose_energy_in_a_bend(width, inte
     """Law: at one end of the line a wheel rolls without slip, and that end carries the load.
 
     The force passes from one end to the other without a change of motion, so that it has no
-    history. In rk4, gaps of second order therefore open at the loaded end, and the load passes in
-    many steps. The end that takes over slides at the turning rate times the width, and its friction
-    costs energy. The loss lasts until one end carries the load, not for a fixed time: half the time
-    step does not make it smaller.
+    history. In rk4 the load passes from end to end in many steps, probably because gaps of second
+    order open at the loaded end. The end that takes over slides at the turning rate times the
+    width, and its friction costs energy. The loss lasts until one end carries the load. Half the
+    time step does not make the loss smaller.
     """
     loss = wheeled_cart(width, integrator)
     show(f"a cart on wheels of {width} m in a bend, {integrator}: loss", loss)

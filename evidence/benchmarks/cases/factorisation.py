@@ -42,6 +42,7 @@ def compare(nodes, elimination: Elimination, n):
 
 @kernel
 def write_blocks(A, elimination: Elimination, matrix_out: Vector) -> None:
+    """Write a dense matrix A as the blocks of an elimination."""
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
         own = column.first_row

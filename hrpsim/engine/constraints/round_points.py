@@ -27,6 +27,9 @@ from hrpsim.model.shapes.geometry import CAPSULE, CYLINDER, SPHERE
 _UPRIGHT = 0.05
 _STEP = 1e-30  # of the complex step
 
+# Components (x, y, z) along world axes, real, or complex for derivatives.
+Components = tuple[complex, complex, complex]
+
 
 @inlined_kernel
 def arm_rate(
@@ -62,7 +65,9 @@ def arm_rate(
 
 
 @inlined_kernel
-def path_rate(kind: Index, radius: float, w, n, a, p):
+def path_rate(
+    kind: Index, radius: float, w: Components, n: Components, a: Components, p: Components
+) -> Components:
     """Return the velocity of the contact point relative to the material of a round shape [m/s].
 
     Args:
@@ -96,7 +101,7 @@ def path_rate(kind: Index, radius: float, w, n, a, p):
 
 
 @inlined_kernel
-def _stepped(v: Vec3, k: Index):
+def _stepped(v: Vec3, k: Index) -> Components:
     """Return the vector v (3,) with a complex step in component k, if k is 0, 1 or 2."""
     return (
         v[0] + (1j * _STEP if k == 0 else 0j),
