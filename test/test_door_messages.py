@@ -47,7 +47,10 @@ MISTAKES = [
         lambda: load_world("stand.yaml"),
         "No such file.*hrpsim ships a file of this name: .*stand.yaml",
     ),
-    (lambda: load_model("floor.yaml"), "floor.yaml.*a world file .* is read by `load_world`"),
+    (
+        lambda: load_model("floor.yaml"),
+        "floor.yaml: is no XML.*world file .* is read by `load_world`",
+    ),
     (
         lambda: World().add_robot("arm.urdf"),
         "add_robot needs a Model, got 'arm.urdf'. `load_model`",

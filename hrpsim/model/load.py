@@ -30,7 +30,7 @@ from hrpsim.common.stored_files import keep_among, read_used
 from hrpsim.common.typed_values import check_arguments
 from hrpsim.engine.compile.kernel_folders import cache_for
 from hrpsim.model.model import BASES, MESH_USES, Model
-from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources
+from hrpsim.model.readers.urdf.resolve_uris import PackagePaths, Resources, source_path
 from hrpsim.model.readers.urdf.xacro_text import UrdfText, expand, is_xacro, read_source
 from hrpsim.model.robot_formats import URDF, format_of, read_foreign, refuse_unread
 
@@ -68,7 +68,7 @@ def load_model(  # many parameters: keyword arguments
     docs/reference/robot_descriptions.md lists the <hrpsim> elements.
 
     Args:
-        source: a path, or XML text.
+        source: a path, a package:// or file:// URI, or XML text.
         base: "free", or "fixed" to hold the root link in the world. The default is "fixed" if the
             root link is called "world" and carries more than a floating base, otherwise "free".
         package_paths: first places to search for package://, as {package: folder}, or as folders
@@ -189,6 +189,10 @@ def _read(
     allow_xacro: bool = True,
     allow_mjcf: bool = True,
 ) -> _Found:
+    try:
+        source = source_path(source, package_paths)
+    except FileNotFoundError as error:
+        raise ModelError(str(error)) from error
     refuse_unread(Path(source) if isinstance(source, os.PathLike) else None)
     text, path = read_source(source)
     refuse_unread(path)

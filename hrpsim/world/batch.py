@@ -99,6 +99,9 @@ class Batch(BatchMotion, Closed):
         steppings = [world._stepping for world in self.worlds]
         self._shares = [Shard(r, steppings[r.start : r.stop]) for r in self._ranges]
 
+    def __repr__(self) -> str:
+        return f"<Batch of {len(self.worlds)} worlds, {self._threads} threads: {self.worlds[0]!r}>"
+
     def __enter__(self) -> Batch:
         return self
 

@@ -4,10 +4,12 @@
 """Files beside the description: packages, meshes, xacro and its arguments."""
 
 import os
+import re
+from pathlib import Path
 
 import pytest
 
-from hrpsim import ModelError, load_model
+from hrpsim import ModelError, WorldError, load_model, load_world
 from hrpsim.model.load import expand_xacro
 from hrpsim.world.file.load_shapes import read_table
 
@@ -100,6 +102,33 @@ def test_a_package_is_found_above_the_file_by_its_package_xml(package, urdf):
 
 def test_a_package_is_found_beside_the_folders_above_the_file(package, urdf):
     assert load_model(urdf(body_with_mesh(TOY_MESH), "sources", "other", "urdf")).meshes
+
+
+@pytest.mark.parametrize("start", ["package://toy/", "file://"])
+def test_a_description_is_named_by_a_uri(package, urdf, start):
+    file = package / "toy.urdf"
+    file.write_bytes(Path(urdf(body_with_mesh(TOY_MESH))).read_bytes())
+    uri = start + ("toy.urdf" if "package" in start else str(file))
+    model = load_model(uri, package_paths={"toy": package})
+    assert model.source == str(file)
+
+
+def test_a_world_is_named_by_a_uri():
+    world = load_world("package://hrpsim/config/stand.yaml")
+    assert list(world.robots) == ["hrp2"]
+
+
+@pytest.mark.parametrize("load", [load_model, load_world])
+@pytest.mark.parametrize(
+    ("uri", "told"),
+    [
+        ("model://toy", "'model' is not a known scheme. Use package://, file:// or a path"),
+        ("package://no_such/toy.urdf", "package 'no_such' was not found in package_paths"),
+    ],
+)
+def test_a_uri_that_names_no_file_is_refused(load, uri, told):
+    with pytest.raises((ModelError, WorldError), match=re.escape(told)):
+        load(uri)
 
 
 def test_a_relative_mesh_lies_beside_the_file(package, urdf, monkeypatch, tmp_path):

@@ -149,8 +149,6 @@ def _existing(source: str) -> Path:
     """Return the file or folder that a path, file:// or package:// URI names."""
     if source.startswith("package://"):
         package, _, inside = source.removeprefix("package://").partition("/")
-        if package == "hrpsim":
-            return share_path(inside)
         for folder in Resources(None).packages(package):
             if os.path.exists(folder / inside):
                 return folder / inside

@@ -18,7 +18,7 @@ from hrpsim.common.foreign.arrays import read_npy
 from hrpsim.common.foreign.file_bytes import read_bytes
 from hrpsim.common.foreign.number_table import number_table
 from hrpsim.common.foreign.text import read_text
-from hrpsim.common.resources import share_path, user_path
+from hrpsim.common.resources import user_path
 from hrpsim.model.readers.urdf.resolve_uris import Resources
 from hrpsim.model.shapes.compound import Compound
 from hrpsim.model.shapes.geometry import Box, Geometry, Sphere, primitive
@@ -27,7 +27,6 @@ from hrpsim.world.file.file_reader import FileReader
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".tif", ".tiff", ".pgm")
 _WHITE, _DEEP_WHITE = 255.0, 65535.0  # largest values of 8-bit and 16-bit images
-_OWN_PACKAGE = "package://hrpsim/"
 
 
 def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometry | Compound:
@@ -61,8 +60,6 @@ def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometr
 
 def locate(reader: FileReader, uri: str) -> Path:
     """Return the file named by a package:// URI, or by a path relative to the read file."""
-    if uri.startswith(_OWN_PACKAGE):
-        return share_path(uri.removeprefix(_OWN_PACKAGE))
     if "://" not in uri:
         uri = str(user_path(uri))
     return Resources(reader.path.parent).locate(uri)

@@ -23,6 +23,7 @@ from hrpsim.common.typed_values import check_arguments
 from hrpsim.model.actuator import actuator_of
 from hrpsim.model.load import load_model
 from hrpsim.model.model import Model
+from hrpsim.model.readers.urdf.resolve_uris import source_path
 from hrpsim.model.sensors.sampled_sensor import sampled_sensor
 from hrpsim.model.shapes.placement import Placement, rotation_of
 from hrpsim.model.system import FREE
@@ -45,7 +46,7 @@ def load_world(
     """Return the world described by a world file, or by MJCF, SDF, USD or .cnoid.
 
     Args:
-        path: path of the file.
+        path: path of the file, or package:// or file:// URI.
         time_step: time step that replaces the file's time step [s].
         integrator: integrator that replaces the file's integrator.
         xacro_arguments: added to the arguments of every robot.
@@ -55,7 +56,10 @@ def load_world(
             the valid values.
     """
     check_arguments(load_world, locals(), WorldError)
-    path = user_path(path)
+    try:
+        path = user_path(source_path(path))
+    except FileNotFoundError as error:
+        raise WorldError(str(error)) from error
     settings: dict[str, Any] = {"time_step": time_step, "integrator": integrator}
     file_format = _format_of(path)
     if file_format is YAML:

@@ -40,8 +40,11 @@ class Document:
         except ModelError as cause:
             if text.lstrip().startswith("<"):
                 raise
-            cure = "a world file (YAML) is read by `load_world` and `hrpsim run`"
-            raise ModelError(f"{cause}. {cure}") from cause
+            start = shown_value(text.strip()[:20])
+            raise ModelError(
+                f"{label}: is no XML: the file begins with {start}. A robot description is read"
+                " here. A world file (YAML) is read by `load_world` and `hrpsim run`"
+            ) from cause
         for element in self.root.iter(etree.Element):
             for key in _NAMES.intersection(element.attrib):
                 element.set(key, element.get(key).strip())

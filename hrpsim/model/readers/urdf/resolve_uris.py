@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote
@@ -14,8 +15,27 @@ from urllib.parse import unquote
 from hrpsim.common.errors import ModelError, shown_value
 from hrpsim.common.file_names import is_folder
 from hrpsim.common.foreign.file_bytes import read_bytes
+from hrpsim.common.resources import share_path
 
 PackagePaths = Mapping[str, "str | os.PathLike"] | Iterable["str | os.PathLike"] | str | os.PathLike
+
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*://")
+
+
+def source_path(
+    source: str | os.PathLike, package_paths: PackagePaths | None = None
+) -> str | os.PathLike:
+    """Return the file that a source names by a URI, or any other source unchanged.
+
+    Args:
+        source: package:// or file:// URI, path, or text of a description.
+        package_paths: as for `Resources`.
+
+    Raises FileNotFoundError with the cause as text.
+    """
+    if not isinstance(source, str) or _SCHEME.match(source) is None:
+        return source
+    return Resources(None, package_paths).locate(source)
 
 
 class Resources:
@@ -26,7 +46,7 @@ class Resources:
 
     Packages are searched in package_paths first, then in AMENT_PREFIX_PATH, ROS_PACKAGE_PATH and
     upwards from `folder`. A folder above is the package if the folder has the package's name, or a
-    package.xml with the name.
+    package.xml with the name. The package hrpsim is the running one, unless package_paths name it.
     """
 
     def __init__(self, folder: Path | None, package_paths: PackagePaths | None = None) -> None:
@@ -98,6 +118,8 @@ class Resources:
             yield self._named[name]
         for folder in self._searched:
             yield from _package_in(folder, name)
+        if name == "hrpsim":
+            yield share_path()
         for prefix in _environment_paths("AMENT_PREFIX_PATH"):
             if _exists((prefix / "share" / name).is_dir):
                 yield prefix / "share" / name
