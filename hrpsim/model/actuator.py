@@ -35,7 +35,7 @@ _UNITREE = (
 
 
 def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -> Any:
-    """Declare a property with its bounds. `acts`: a value other than 0 changes the motion."""
+    """Declare a property with its bounds. `acts` is true if a nonzero value changes the motion."""
     return field(default=default, metadata={"range": bounds, "acts": acts})
 
 
@@ -294,9 +294,9 @@ def _of_bam(
     """Convert a servo with the friction coulomb + load (|motor| + |load|) + viscous v to a preset.
 
     The friction that is proportional to torque becomes an efficiency of (1 - load) / (1 + load) in
-    both directions. Dry and viscous friction act before the gear here. A factor (1 - load) on both
-    reproduces the source while the motor drives. While the load drives the motor, both are larger
-    than in the source, by 1 / efficiency.
+    both directions. Dry and viscous friction act before the gear in hrpsim, and are divided by
+    (1 - load). While the motor drives, the result equals the source. While the load drives the
+    motor, dry and viscous friction are larger than in the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(

@@ -377,7 +377,7 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
 
 
 class _Reader(NamedTuple):
-    """How a tag of <hrpsim> is read: the element described, and the allowed contents."""
+    """The rule for reading a tag of <hrpsim>: the described element and the allowed contents."""
 
     owner: str
     read: Callable[[Description, RobotData, str, Any], None]

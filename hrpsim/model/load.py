@@ -103,7 +103,7 @@ def load_model(  # many parameters: keyword arguments
 
 
 def load_robot_data(robot: RobotData, path: Path) -> Model:
-    """Return the model of a robot read from `path`, without warnings of unsupported elements.
+    """Return the model of a robot read from `path`, without warnings about unsupported elements.
 
     ModelError names an invalid element.
     """

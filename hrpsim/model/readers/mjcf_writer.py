@@ -277,7 +277,7 @@ class _Writer:
 
 
 def _first(present: Any, value: float) -> Any:
-    """Return a value in the type of MuJoCo's field: a number, or an array that starts with it."""
+    """Return a number for a scalar field of MuJoCo, or [number, 0, ...] for an array field."""
     if np.ndim(present) == 0:
         return value
     return [value, *np.zeros(len(present) - 1)]

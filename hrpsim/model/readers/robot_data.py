@@ -232,7 +232,8 @@ class RobotData:
     """A robot with `joints` in any order.
 
     commanded: (joint, interfaces) in the actuators' order.
-    joint_order: joints in the order of Choreonoid's lists of positions, "" for what does not move.
+    joint_order: joints in the order of Choreonoid's lists of positions, "" for entries without a
+    moving joint.
     notes: elements that hrpsim does not simulate, one line for each kind.
     label, document: name of the description for errors, and the XML of a URDF.
     """
@@ -333,7 +334,7 @@ class Notes:
             self._names.setdefault((element, why), []).extend([name] * times)
 
     def lines(self) -> list[str]:
-        """Return "element (count: names): why" for each."""
+        """Return a line "element (count: names): why" for each note."""
         result = []
         for (element, why), names in self._names.items():
             named = [name for name in dict.fromkeys(names) if name]

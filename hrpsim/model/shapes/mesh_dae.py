@@ -129,7 +129,7 @@ def _to_triangles(mesh: etree._Element, element: etree._Element) -> None:
 
 
 def _positions(mesh: etree._Element, name: str) -> np.ndarray:
-    """Return the positions (n, 3) of a mesh's <vertices> of this id."""
+    """Return the positions (n, 3) of the <vertices> element of a mesh with the given id."""
     by_id = {child.get("id"): child for child in mesh}
     (position,) = (
         source for source in by_id[name].findall("{*}input") if source.get("semantic") == "POSITION"

@@ -123,7 +123,10 @@ class _Body:
 
 
 def _written(vertices: dict, triangles: np.ndarray) -> bytes:
-    """Return a binary PLY with these properties of vertices and these triangles (m, 3)."""
+    """Return a binary PLY of vertices and triangles (m, 3).
+
+    vertices: column of each property, by name.
+    """
     names = {code: word for word, code in _TYPES.items()}
     kinds = {name: column.dtype.str[1:] for name, column in vertices.items()}
     for color in {"red", "green", "blue", "alpha"} & kinds.keys():

@@ -3,8 +3,8 @@
 
 """Ground to walk on: heights over a grid, and terrains by name, such as stairs and rubble.
 
-All terrains but given heights begin at the frame's origin, extend along x with the middle at y = 0,
-and stand on z = 0. Random terrains depend only on `seed`.
+Named terrains begin at the frame's origin, extend along x with the middle at y = 0, and stand on
+z = 0. Random terrains depend only on `seed`.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def _topic_of(sensor) -> str:
 def _frame_of(sensor) -> str:
     """Return the link that a sensor names as the frame of messages, "" for none.
 
-    <camera> has the optical frame.
+    A camera names the link of the optical frame within <camera>.
     """
     names = [text_of(sensor, tag, "") for tag in ("camera/" + FRAME_TAGS[0], *FRAME_TAGS[1:])]
     root = sensor.getroottree().getroot()

@@ -207,7 +207,7 @@ def _why_no_numbers(name: str, words: list[str]) -> str:
 
 
 class MjcfModel:
-    """A compiled MJCF: MuJoCo's arrays by the names in mjModel, `names`, `option`, `enums`.
+    """A compiled MJCF, with MuJoCo's arrays as attributes under their names in mjModel.
 
     An array that the installed version of MuJoCo does not have is None.
     """

@@ -214,8 +214,8 @@ def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes)
     """Add the <equality> elements of a robot: connections and mimic joints.
 
     Returns:
-        Connections to the world or a mocap body, which the robot cannot contain. The world can be
-        contained if it is the robot's root link.
+        Connections to a mocap body or to the world, which the caller must add. A connection to the
+        world is added to the robot if the world is the robot's root link.
     """
     to_world = []
     for k in range(m.neq):
@@ -279,7 +279,11 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
 def _out_of_scenery(
     m: MjcfModel, tree: BodyTree, body: int, frame: Placement
 ) -> tuple[int, Placement]:
-    """Return the link, mocap body or world to which a body is fixed, and `frame` relative to it."""
+    """Find the link, mocap body or world to which a body is fixed.
+
+    Returns:
+        (number of this body, `frame` relative to this body).
+    """
     while body not in tree.links and body != 0 and not mocap_name(m, body):
         above = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
         frame, body = above.then(frame), int(m.body_parentid[body])

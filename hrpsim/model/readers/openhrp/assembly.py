@@ -61,9 +61,10 @@ def affine(R: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None) -> ShapeData:
-    """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform, with axes y as in VRML.
+    """Return the shape of a Box, Sphere, Cylinder, Capsule or Cone, transformed by T (4, 4).
 
-    sizes: edge lengths, or radius, or radius and height. A scaled or sheared shape becomes a mesh.
+    sizes: edge lengths, or radius, or radius and height [m]. The symmetry axis is y, as in VRML. A
+    scaled or sheared shape becomes a mesh.
     """
     R = T[:3, :3]
     if np.allclose(R.T @ R, np.eye(3), atol=_UNIT) and np.linalg.det(R) > 0 and kind != "Cone":
@@ -73,7 +74,7 @@ def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None)
 
 
 def hull_shape(name: str, points: np.ndarray, T: np.ndarray, color: Color | None) -> ShapeData:
-    """Return the convex hull of points (n, 3) under a transform, as a mesh."""
+    """Return the convex hull of points (n, 3), transformed by T (4, 4), as a mesh."""
     from scipy.spatial import ConvexHull
 
     hull = ConvexHull(points)
@@ -87,7 +88,7 @@ def hull_shape(name: str, points: np.ndarray, T: np.ndarray, color: Color | None
 def mesh_shape(
     name: str, vertices: np.ndarray, faces: np.ndarray, T: np.ndarray, color: Color | None
 ) -> ShapeData:
-    """Return triangles under a transform, in the link's frame."""
+    """Return the shape of a triangle mesh, transformed by T (4, 4) to the link's frame."""
     if np.linalg.det(T[:3, :3]) < 0.0:
         faces = faces[:, ::-1]
     placed = vertices @ T[:3, :3].T + T[:3, 3]
@@ -95,7 +96,10 @@ def mesh_shape(
 
 
 def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData | None:
-    """Return a mesh file under a transform. None for a shear, which URDF cannot express."""
+    """Return the shape of a mesh file, transformed by T (4, 4).
+
+    The result is None if T has a shear, which URDF cannot express.
+    """
     scale = np.linalg.norm(T[:3, :3], axis=0)
     R = T[:3, :3] / scale
     if np.linalg.det(R) < 0.0:
@@ -141,7 +145,7 @@ def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], b
 
 
 def _outline(kind: str, sizes: list[float]) -> np.ndarray:
-    """Return points with a hull that equals the shape, exactly or nearly."""
+    """Return points whose convex hull is the shape. Round shapes are approximate."""
     if kind == "Box":
         grid = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
         return grid * sizes

@@ -110,7 +110,11 @@ class Scope:
         return self.find(above, frame) if isinstance(above, str) else above
 
     def _opened(self, frame: SdfFrame) -> Placement:
-        """Mark a frame as open. Return the placement in the frame above."""
+        """Return the placement of a frame in its reference frame, and mark the frame as open.
+
+        An open frame is being resolved. If the frame is open already, its pose depends on itself, and
+        the method raises ModelError.
+        """
         if frame.is_open:
             frame.fail(f"the pose of {frame.name!r} is relative to itself, in a circle")
         frame.is_open = True

@@ -101,7 +101,11 @@ class _Edge:
         return _Edge(self.name, self.child, self.parent, frames, self.prim, turned, self.more)
 
     def coordinates(self) -> list[tuple[JointPrim, str, str]]:
-        """Return the free coordinates from parent to child: joint of the stage, which, name."""
+        """Return the free coordinates, ordered from parent to child.
+
+        Returns:
+            (joint of the stage, degree of freedom such as "rotX", name of the joint) for each.
+        """
         found = [(self.prim, dof, self.name) for dof in _free(self.prim)]
         found += [(prim, dof, prim.name) for prim in self.more for dof in _free(prim)]
         return found[::-1] if self.is_turned else found
@@ -302,7 +306,7 @@ def _free(prim: JointPrim) -> list[str]:
 
 
 def _moved(edge: _Edge, shown: dict[str, Placement], dof: str) -> float:
-    """Return the position of a joint in the poses of the stage [rad or m]."""
+    """Return the joint position [rad or m] that follows from the link poses in the stage."""
     first, second = (
         shown[link].then(frame)
         for link, frame in zip((edge.parent, edge.child), edge.frames, strict=True)

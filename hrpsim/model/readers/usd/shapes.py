@@ -101,7 +101,10 @@ def _mesh(shape: ShapePrim, notes: Notes) -> ShapeData | None:
 
 
 def _outline(shape: ShapePrim) -> np.ndarray:
-    """Return points (n, 3) whose hull is a shape before the map. Round shapes are approximate."""
+    """Return points (n, 3) whose convex hull is the shape, before its affine map is applied.
+
+    Round shapes are approximate.
+    """
     if shape.kind == "Cube":
         corners = itertools.product((-0.5, 0.5), repeat=3)
         return shape.sizes[0] * np.array(list(corners))

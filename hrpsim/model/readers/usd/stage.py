@@ -154,7 +154,7 @@ class _Reader:
                 self.data.time_step = 1.0 / float(rate.Get())
 
     def _material(self, prim: Any) -> tuple[str, float]:
-        """Return the physics material of a shape, "" for none, and the density of it."""
+        """Return the name of a shape's physics material ("" for none), and its density."""
         material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
         if not material or not material.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
             return "", 0.0
@@ -211,7 +211,7 @@ class _Reader:
         self.data.bodies.append(body)
 
     def _compensation(self, prim: Any) -> float:
-        """Return the part of the weight of a body that is borne."""
+        """Return the fraction of a body's weight that gravity compensation carries."""
         if self._value(prim.GetAttribute("physxRigidBody:disableGravity"), False):
             return 1.0
         return float(self._value(prim.GetAttribute("mjc:gravcomp"), 0.0))

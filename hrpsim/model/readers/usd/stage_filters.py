@@ -138,5 +138,5 @@ def _by_groups(stage: Any, owners: dict[str, str]) -> Iterator[Pair]:
 
 
 def all_prims(stage: Any) -> list[Any]:
-    """Return the prims of a stage, with those of instances."""
+    """Return all prims of a stage, including the prims inside instances."""
     return list(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()))
