@@ -279,7 +279,7 @@ class ControllerNode:
 
 
 def _own_parameters(file: str, texts: list[str], kinds) -> dict:
-    """Return the parameters of the controller from the file, with single overrides."""
+    """Return the controller's parameters: the file's, with the values in `texts` in their place."""
     given = named_values("parameters", texts).items()
     return (read_parameters(file, kinds) if file else {}) | {
         name: parse_yaml(text, f"parameters: {name}", HrpsimError).data for name, text in given

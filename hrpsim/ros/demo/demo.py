@@ -354,9 +354,12 @@ class DemoRun:
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
-    """Run the walk. Return the summary, also in summary.json. `problems` lists failures.
+    """Run the walk, and write the summary to summary.json.
 
     say: receives lines about progress. Raises KeyboardInterrupt for a signal before the start.
+
+    Returns:
+        The summary. Its entry `problems` lists failures.
     """
     fresh_folder(settings.output)
     with StopSignal() as stop, PrivateDomain() as domain:

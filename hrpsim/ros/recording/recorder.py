@@ -106,7 +106,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 
 def _told(bag: Path, recorder) -> int:
-    """Print a summary of a closed bag, after reading the bag. Return 1 if messages are missing."""
+    """Read a closed bag again and print a summary. Return 1 if messages are missing."""
     print(recorder.summary(), flush=True)
     problem = _rest_of(bag, recorder.count)
     if problem:

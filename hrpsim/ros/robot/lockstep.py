@@ -31,7 +31,7 @@ class LockstepSettings(NamedTuple):
 
 
 class Lockstep:
-    """Simulated time stops at each control tick until the command for it is accepted.
+    """Simulated time stops at each control tick until the command for this tick is accepted.
 
     Ticks are the whole multiples of the period on the clock. The message for a tick carries the
     stamp of the tick. The first accepted message is the command of the tick, on any topic with a

@@ -115,10 +115,10 @@ class AppliedWrenches(RobotInput):
         self._pushes.clear()
 
     def _share(self, time: float) -> float:
-        """Return the fraction of a wrench in the step that begins `time` [s] after the start.
+        """Return the mean fraction of a wrench that acts in the step that begins at `time` [s].
 
-        The fraction is a mean over the step. The total impulse is therefore wrench * (duration +
-        ramp / 2).
+        `time` counts from the start of the wrench. Because of the mean, the total impulse is wrench
+        * (duration + ramp / 2).
         """
         step = self._clock.time_step
         return (self._reach(time + step) - self._reach(time)) / step
@@ -204,7 +204,7 @@ class RobotInputs:
 
 
 class Report(NamedTuple):
-    """Where inputs report invalid messages: counters and logger."""
+    """The counters and the logger with which inputs report invalid messages."""
 
     rejections: Rejections
     logger: Any

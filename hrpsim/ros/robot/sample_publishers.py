@@ -3,8 +3,8 @@
 
 """Messages of sensors with separate rates, each published when a sample arrives.
 
-Cameras (Image, PointCloud2, CameraInfo, in the optical frames, REP 103), height scans, lidars and
-contact sensors.
+The sensors are cameras (Image, PointCloud2, CameraInfo, in the optical frames, REP 103), height
+scans, lidars and contact sensors.
 """
 
 from __future__ import annotations
@@ -253,10 +253,10 @@ def lidar_publisher(site: Site, view: ScanView) -> SamplePublisher:
 
 
 class ContactSensorPublisher(SamplePublisher):
-    """A contact sensor: geometry_msgs/WrenchStamped in the sensor's frame, on the sensor's name.
+    """Publishes a contact sensor: a WrenchStamped in the sensor's frame, on the sensor's name.
 
-    If ros_gz_interfaces is installed, also Contacts in the odom frame, on the topic declared for
-    Gazebo, or on NAME/contacts.
+    If ros_gz_interfaces is installed, the contacts in the odom frame are also published as
+    Contacts. The topic is the topic declared for Gazebo, or NAME/contacts.
     """
 
     def __init__(self, site: Site, view: ContactView) -> None:

@@ -66,7 +66,10 @@ class SensorReadings:
         return self._values
 
     def orientation(self, index: int) -> np.ndarray:
-        """Return the orientation of the sensor in a row in the world, a quaternion x y z w (4,)."""
+        """Return the orientation in the world of the sensor in row `index`.
+
+        The result is a quaternion x y z w (4,).
+        """
         if self._orientations is None:
             self._read()
         return self._orientations[self._oriented.index(index)]

@@ -134,7 +134,10 @@ def chosen_entities(node: Node, entities: Entities, filters: msg.EntityFilters) 
 
 
 def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
-    """Return a function that tests tags: whether they include any, or all, of the wanted tags."""
+    """Return a predicate of tags: whether they include any, or all, of the wanted tags.
+
+    The filter mode of `wanted` selects any or all. Without wanted tags the predicate is true.
+    """
     modes = {msg.TagsFilter.FILTER_MODE_ANY: any, msg.TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
         raise Refusal("FEATURE_UNSUPPORTED", "filter_mode must be any (0) or all (1)")

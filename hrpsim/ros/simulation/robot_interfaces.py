@@ -154,7 +154,7 @@ class RobotInterfaces:
             steps_in_period("control_period", period, world.time_step)
 
     def _check_names(self, robots: Iterable[tuple[Robot, RobotNames]]) -> None:
-        """Raise WorldError if two robots, sensors or the node have one topic or frame."""
+        """Raise WorldError if two of robots, sensors and node have the same topic or frame."""
         odom = self._frame_prefix + parameters.value_of(self._node, "odom_frame")
         named = [
             NamedRobot(robot, names.topics, RobotFrames(robot.model, odom, names.frames))

@@ -143,7 +143,10 @@ class SimulationServices:
 
 
 def refuse_unless_paused(simulation: Simulation) -> None:
-    """Raise the standard's Refusal of steps if the simulation is not paused."""
+    """Raise Refusal, with the code of the standard, if the simulation cannot make single steps.
+
+    Steps need a world and a paused simulation.
+    """
     if simulation.contents.loaded is None:
         raise Refusal("INCORRECT_STATE", "no world is loaded. Load one first")
     if not simulation.paused:
@@ -221,7 +224,10 @@ class SimulateStepsAction:
         return done
 
     async def _meet_listeners(self) -> None:
-        """Wait until a new client's subscription is matched, or its first feedback is lost."""
+        """Wait until the feedback subscription of a new client is matched, up to a time limit.
+
+        Otherwise the client would miss the first feedback.
+        """
         topic = f"{self._node.get_fully_qualified_name()}/simulate_steps/_action/feedback"
         begun = time.monotonic()
         while not self._node.count_subscribers(topic) and time.monotonic() < begun + _DISCOVERY:

@@ -40,16 +40,19 @@ _REMEDY = "source a ROS 2, or pip install 'hrpsim[ros]'"
 
 
 class CommandPair(ProcessPair):
-    """The node, and the command of the present cell. Both end with the thread of construction.
+    """The simulation node, and the user's command of the present cell.
 
-    The command must run until the node has made the last step. Exit code 0 ends the run there. Any
-    other end is an error of the run.
+    Both processes end with the thread that made this object. The command must run until the node
+    has made the last step. Exit code 0 ends the run early. Any other end is an error of the run.
     """
 
     programs = (NODE,)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell. See CellPairs.run. `stopping()`: whether to abort it."""
+        """Return all outcomes of a cell.
+
+        See CellPairs.run. `stopping()` returns whether to abort the cell.
+        """
         folder = self._ask(request)
         self._controller = self._processes.start_module(
             CONTROLLER, "hrpsim.ros.sweeps.command_program", str(folder.path)

@@ -112,8 +112,8 @@ class Scope:
     def _opened(self, frame: SdfFrame) -> Placement:
         """Return the placement of a frame in its reference frame, and mark the frame as open.
 
-        An open frame is being resolved. If the frame is open already, its pose depends on itself, and
-        the method raises ModelError.
+        An open frame is being resolved. If the frame is open already, its pose depends on itself,
+        and the method raises ModelError.
         """
         if frame.is_open:
             frame.fail(f"the pose of {frame.name!r} is relative to itself, in a circle")
