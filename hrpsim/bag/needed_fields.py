@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields that hrpsim reads of standard messages. A bag contains the definitions of the types."""
+"""Fields of standard messages that hrpsim reads.
+
+The definitions of the types are stored in the bag, and may differ from the standard.
+"""
 
 from __future__ import annotations
 

@@ -191,7 +191,10 @@ def topic_types(bag: Path) -> dict[str, str]:
 
 
 def _topics_in(bag: Path, type_name: str | None) -> str:
-    """Return a text that lists a bag's topics and those of a type, or the reason why none exist."""
+    """Return a text that lists the topics of a bag, and the topics of type `type_name`.
+
+    Without topics, the text states the reason.
+    """
     types = topic_types(bag)
     alike = [name for name, its_type in types.items() if its_type == type_name]
     of_type = f". Topics of type {type_name}: {', '.join(alike)}" if alike else ""

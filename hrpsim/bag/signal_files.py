@@ -200,7 +200,11 @@ def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list
 
 
 def _table(rows: list[_Row]) -> tuple[dict[tuple[str, str], int], np.ndarray]:
-    """Return the column of each (field, label), and the numbers of all rows. NaN: missing."""
+    """Combine the rows of a topic to one table.
+
+    Returns:
+        (column of each (field, label), numbers (rows, columns)). Missing numbers are NaN.
+    """
     places: dict[tuple[str, str], int] = {}
     for field, labels, _ in chain(*rows):
         for label in labels:
@@ -241,7 +245,7 @@ def _unit(kind: str, field: str) -> str:
 
 
 def _numbers(kind: str):
-    """Return a function of a message that returns (field, labels, numbers) of all fields."""
+    """Return a function that returns (field, labels, numbers) for each field of a message."""
     parts = [
         (field, path.split("."), labels) for field, (path, labels, _) in MESSAGE_PARTS[kind].items()
     ]

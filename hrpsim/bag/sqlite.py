@@ -60,7 +60,7 @@ class SqliteFile:
         return [str(text) for (text,) in rows if text != "ok"]
 
     def unchecked(self) -> str:
-        """Return a description of the parts without a checksum: all, as SQLite has none."""
+        """Return a text about the parts without a checksum. SQLite has no checksums at all."""
         return "SQLite has no checksums of messages"
 
     def channels(self) -> dict[int, BagTopic]:

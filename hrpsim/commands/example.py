@@ -31,7 +31,7 @@ _IMPORT = re.compile(r"^from hrpsim import share_path\n", re.MULTILINE)
 
 
 class Example(NamedTuple):
-    """An example: the first file among the shared files, the summary, and how to start."""
+    """An example to copy: name of its first shipped file, summary, and commands to start it."""
 
     file: str
     summary: str

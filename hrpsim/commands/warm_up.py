@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim warm-up`: compile the kernels now that worlds would compile at first use."""
+"""`hrpsim warm-up`: compiles in advance the kernels that worlds would compile at first use."""
 
 import argparse
 import contextlib

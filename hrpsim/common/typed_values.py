@@ -93,8 +93,8 @@ def require_arguments(
     Args:
         what: begins the error.
         function: a function, or a class.
-        arguments: by name.
-        leading: number of arguments before these.
+        arguments: keyword arguments by name.
+        leading: number of positional arguments that the caller passes before the keyword arguments.
         owner: noun for the function in the error.
     """
     try:
@@ -158,7 +158,7 @@ def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=256)
 def _kinds_of(union: Any) -> tuple[Any, ...]:
-    """Return the kinds of a union. The kinds of `ArrayLike` are one."""
+    """Return the types in a union. The types that form `ArrayLike` are replaced by `ArrayLike`."""
     parts, numeric = typing.get_args(union), set(typing.get_args(ArrayLike))
     if not numeric.issubset(parts):
         return parts

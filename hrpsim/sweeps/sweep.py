@@ -74,7 +74,7 @@ class RepeatedRun(NamedTuple):
 
 
 def _workers(executor: Executor | None, processes: int | None) -> AbstractContextManager[Make]:
-    """Return a context whose value makes executors: the given one, or pools of processes."""
+    """Return a context whose value makes executors: the given executor, or pools of processes."""
     return process_pool(processes) if executor is None else nullcontext(lambda: executor)
 
 
@@ -107,11 +107,12 @@ def sweep(  # many parameters: keywords, passed by name
         engine: a context manager that yields a function that makes executors, instead of
             `executor`.
         per_task: number of runs that are sent together.
-        tell: called with the progress.
+        tell: function that is called with the progress.
 
     Raises:
-        SweepError: with the run, the parameter and the value, before anything runs. Also if the
-            store or the engine fails: finished runs are then in the store.
+        SweepError: a value is invalid. The error names run, parameter and value, and is raised
+            before any run starts. Or the store or the engine fails. Finished runs are then in the
+            store.
     """
     whole_count("per_task", per_task, error=SweepError)
     if processes is not None:
