@@ -185,7 +185,11 @@ def _may_mean(name: str, topic: str) -> bool:
 
 
 def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list[_Row], str]:
-    """Return the times, the numbers and the last frame of the messages of a topic."""
+    """Read the messages of a topic.
+
+    Returns:
+        (times [s]; (field, labels, numbers) of each message; frame of the last message).
+    """
     named = partial(_named_numbers, topic=name)
     numbers_of: Callable[[Any], Any] = named if kind == NAMED_VALUES else _numbers(kind)
     times, rows, frame = [], [], ""

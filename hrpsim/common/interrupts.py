@@ -154,7 +154,10 @@ def _sleeps() -> bool:
 
 
 def _instruction() -> tuple[int, int] | None:
-    """Return the main thread's present call and instruction."""
+    """Return the identity of the main thread's present frame, and the index of its instruction.
+
+    None means that the main thread has ended.
+    """
     frame = sys._current_frames().get(threading.main_thread().ident)
     return None if frame is None else (id(frame), frame.f_lasti)
 

@@ -199,7 +199,12 @@ def null_or(kind: Kind) -> Kind:
 
 
 def first_mistake(kind: Kind, data: Any) -> tuple[Any, list[Any], str]:
-    """Return the checked data, and the path and the text of the first mistake ("": no mistake)."""
+    """Check data against a kind.
+
+    Returns:
+        (checked data, path to the first mistake, text of the mistake). Without a mistake the path
+        and the text are empty.
+    """
     try:
         return kind(data), [], ""
     except vol.MultipleInvalid as found:

@@ -136,7 +136,12 @@ def _hints_of(owner: Any) -> dict[str, Any]:
 
 
 def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
-    """Return the position of a value that does not fit a type hint, and the hint there, or None."""
+    """Check a value against a type hint.
+
+    Returns:
+        None if the value fits. Otherwise (position inside the value, such as "[2]"; text of the
+        mistake).
+    """
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(value, *parts[:2])
@@ -174,7 +179,7 @@ def _numbers(value: Any) -> tuple[str, str] | None:
 
 
 def _plain(value: Any, kind: Any) -> tuple[bool, str]:
-    """Return whether a value is of a class, and the text for the class in a message."""
+    """Return whether a value is of a class, and the name of the class for messages."""
     if kind is float:
         return is_number(value), "a number"
     if kind is int:
@@ -208,9 +213,10 @@ def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
 
 
 def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
-    """Return where a value does not fit any type of a union, or None if one type fits.
+    """Check a value against the types of a union. Return None if one type fits.
 
-    An error inside the value, such as an item of a list, has priority over the whole value.
+    Otherwise return position and text of the mistake, as `misfit` does. A mistake inside the value,
+    such as an item of a list, has priority over the whole value.
     """
     found = [misfit(value, hint) for hint in hints]
     if None in found:

@@ -68,17 +68,17 @@ class Actuator:
         command_period: time between two samples of the command [s]. 0 samples in every step.
         slew_rate: rate at which the position target moves to the commanded target [rad/s]. 0 moves
             the target at once.
-        integral_gain, integral_limit: gain and limit of the integral of the position error, while
-            kp acts [Nm/(rad s), Nm].
+        integral_gain, integral_limit: gain and limit of the integral of the position error [Nm/(rad
+            s), Nm]. The error is integrated while kp is not 0.
         velocity_integral_gain: integral gain of a velocity command [Nm/rad]. The gain acts on the
             difference of the integral of the commanded velocity and the position.
-        velocity_integral_lower, velocity_integral_upper: bounds of that integral, which is a
-            position [rad].
+        velocity_integral_lower, velocity_integral_upper: bounds of the integral of the commanded
+            velocity [rad].
         time_constant: time constant of a low-pass filter of first order for targets and efforts
             [s]. 0 means no filter.
         curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on [rad/s,
-            Nm]. The curve is linear between points and constant after the last. Torques do not
-            rise.
+            Nm]. The curve is linear between points and constant after the last. Torques must
+            not rise with the velocity.
         regeneration_torque: limit while the motor brakes [Nm]. None uses the curve's torque at
             rest.
         voltage, resistance, torque_constant, gear_ratio: properties of a DC motor [V, ohm, Nm/A at

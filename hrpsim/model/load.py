@@ -154,7 +154,7 @@ def _model_of(
 
 
 def _robot_of(found: _Found) -> tuple[RobotData, list[str]]:
-    """Return the robot of a description, and notes on odd elements."""
+    """Return the robot of a description, and notes on suspicious elements."""
     if found.robot is not None:
         return found.robot, []
     from hrpsim.model.from_urdf import robot_of_urdf

@@ -93,7 +93,11 @@ def _mesh(
 
 
 def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tuple[str, ...]]:
-    """Return a mesh unchanged if the mesh bounds a solid, else the hull, and a note."""
+    """Read a mesh. If the mesh bounds no solid, use its convex hull instead.
+
+    Returns:
+        (mesh, "exact" or "hull", notes).
+    """
     mesh, notes = read_mesh(path, scale, hull=False)
     why = why_no_solid(mesh)
     if why is None:

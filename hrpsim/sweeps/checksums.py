@@ -34,9 +34,12 @@ def seal(store: Path) -> None:
 
 
 def damage(store: Path) -> tuple[list[str], bool]:
-    """Return texts about files with wrong checksums, and whether the store has checksums.
+    """Check the checksums of a store.
 
-    Stores of earlier versions have none. Raises ValueError for unreadable files.
+    Stores of earlier versions have no checksums. Raises ValueError for unreadable files.
+
+    Returns:
+        (texts about files with wrong checksums, whether the store has checksums).
     """
     text = read_bytes(store / _ATTRIBUTES, SweepError, "STORE_SIZE")
     whole, holds = parse_json(text), seal_holds(text, _MARK)

@@ -75,9 +75,10 @@ class Journal:
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
-    """Return the header, all results, and the end of the last whole line.
+    """Read a journal, to which another process may be writing.
 
-    Another process may be writing to the journal.
+    Returns:
+        (header, all results, end of the last whole line [bytes]).
     """
     header, results, end = None, [], 0
     with open(path, "rb") as file:

@@ -140,7 +140,11 @@ def sweep(  # many parameters: keywords, passed by name
 def planned(
     scenario: Scenario, design: Design | Product, seed: int
 ) -> tuple[Table, dict[str, Any]]:
-    """Return the table of all runs, without results, and the attributes that identify the sweep."""
+    """Plan the runs of a sweep.
+
+    Returns:
+        (table of all runs, without results; attributes that identify the sweep).
+    """
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
     if not isinstance(design, (Design, Product)):

@@ -141,7 +141,7 @@ class Transmission:
         return self.ratios.T @ np.diag(values) @ self.ratios
 
     def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
-        """Return `reflected` as one number for each joint (k,).
+        """Return the diagonal of `reflected`, one number for each joint (k,).
 
         Raises ValueError if joints would be coupled.
         """
@@ -320,7 +320,7 @@ def counted(names: Iterable[str]) -> str:
 
 
 class Notes:
-    """Notes by element, in order of appearance."""
+    """Notes on elements of a description, in order of appearance."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}

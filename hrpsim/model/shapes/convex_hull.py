@@ -137,7 +137,11 @@ def _outlines(triangles: np.ndarray, facet: np.ndarray, size: np.ndarray) -> lis
 def _facets(
     points: np.ndarray, triangles: np.ndarray, planes: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    """Return the number of plane facets, and the facet of each triangle (m,)."""
+    """Group coplanar adjacent triangles to facets.
+
+    Returns:
+        (number of facets, facet of each triangle (m,)).
+    """
     pairs = edge_neighbours(triangles)
     flat = np.ones(len(pairs), dtype=bool)
     for here, there in (pairs.T, pairs[:, ::-1].T):

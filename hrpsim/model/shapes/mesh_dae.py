@@ -26,9 +26,12 @@ _INSTANCES = ("instance_geometry", "instance_controller")
 
 
 def plain_dae(data: bytes) -> tuple[bytes, float]:
-    """Return a DAE with <triangles> in place of <polylist> and <polygons>, and the unit [m].
+    """Replace <polylist> and <polygons> in a DAE by <triangles>.
 
     Holes of polygons are not filled.
+
+    Returns:
+        (the new DAE, the unit of length [m]).
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.

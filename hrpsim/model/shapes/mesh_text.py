@@ -30,7 +30,11 @@ _STL_HEAD, _STL_FACET = 84, 50  # bytes
 
 
 def _contents(lines: list[bytes]) -> tuple[list[list[bytes]], dict[int, list[bytes]]]:
-    """Return the vertices of an OBJ, and the corners of the faces by the indices of the lines."""
+    """Read the vertices and faces of an OBJ.
+
+    Returns:
+        (words of each vertex, corners of each face by the index of its line).
+    """
     vertices: list[list[bytes]] = []
     faces: dict[int, list[bytes]] = {}
     counts = [0, 0, 0]

@@ -111,9 +111,10 @@ def _fans(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 
 def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
-    """Add the corners of a ring that no triangle has, which are on a straight side of the polygon.
+    """Insert the corners of a ring that no triangle has.
 
-    The triangle at that side is cut in two at the corner.
+    These corners are on a straight side of the polygon. The triangle at this side is cut in two at
+    the corner.
     """
     used = {corner for triangle in triangles for corner in triangle}
     kept = [corner for corner in range(start, end) if corner in used]

@@ -147,7 +147,7 @@ class RecordedTopics:
         return {}
 
     def _read_clock(self) -> tuple[list[int], list[int]]:
-        """Return the times of reception and the values of the clock [ns]."""
+        """Return the times of reception, and the values of the clock [ns]."""
         clocks = [n for n, kind in self._types.items() if kind == "rosgraph_msgs/msg/Clock"]
         heard, shown = [], []
         for received, message in timed_messages(self.bag, clocks[0]) if clocks else ():

@@ -142,8 +142,12 @@ class Lockstep:
     def wait(self, longest: float, poll: Callable[[], None]) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall]. `poll` takes the command.
 
-        Return whether steps can be made: the command arrived or is skipped, or now is not a tick.
-        Raises CommandMissed if the policy is "abort".
+        Returns:
+            Whether steps can be made. This is true if the command has arrived, if the policy
+            permits a step without the command, and between ticks.
+
+        Raises:
+            CommandMissed: the command is late and the policy is "abort".
         """
         poll()
         if not self.is_waiting:

@@ -123,7 +123,11 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
 def _summed_gains(
     a: Drive, b: Drive, inputs: tuple[str, ...]
 ) -> tuple[tuple[float, float] | None, float]:
-    """Return (gains or None, damping) of the sum of two drives."""
+    """Return the sum of two drives.
+
+    Returns:
+        (kp and kd, or None if neither drive has gains; damping).
+    """
     sums, damping = np.zeros(2), a.damping + b.damping
     for one in (a, b):
         kp, kd = one.gains or (0.0, 0.0)
@@ -151,7 +155,12 @@ def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: No
 
 
 def _transmission(m: MjcfModel, k: int) -> tuple[str, list[tuple[int, float]]]:
-    """Return the kind of an actuator's transmission, and the joints with the ratio of each."""
+    """Find the joints on which an actuator acts.
+
+    Returns:
+        (kind of the transmission, (joint, ratio) for each joint). An unsupported kind has no
+        joints.
+    """
     kind, number = m.kind("mjtTrn", m.actuator_trntype[k]), int(m.actuator_trnid[k][0])
     if kind == "TENDON":
         return "tendon but a fixed one of one or two joints", joints_of_tendon(m, number)

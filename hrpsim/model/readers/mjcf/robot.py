@@ -244,7 +244,7 @@ def _is_to_world(found: WorldLoop, robot: RobotData) -> bool:
 
 
 def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
-    """Return the two bodies that equality k connects, or None if it is of another kind."""
+    """Return the two bodies that equality k connects, or None for another kind of equality."""
     kind = m.kind("mjtEq", m.eq_type[k])
     ids = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
     if kind in _LOOPS:
@@ -291,7 +291,7 @@ def _out_of_scenery(
 
 
 def _frames(m: MjcfModel, k: int, kind: str) -> tuple[Placement, Placement]:
-    """Return the frames of a connect or weld in the two bodies."""
+    """Return the frame of a connect or weld in the first body, and the frame in the second body."""
     if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
         return site_placement(m, int(m.eq_obj1id[k])), site_placement(m, int(m.eq_obj2id[k]))
     data, straight = m.eq_data[k], np.eye(3)

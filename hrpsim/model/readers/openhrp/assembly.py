@@ -127,9 +127,10 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
 
 
 def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
-    """Return (shapes, whether meshes without volume were left out) for the collisions of a link.
+    """Return the collision shapes of a link: the primitives, and all meshes joined to one shape.
 
-    The shapes are primitives, and all meshes joined to one shape.
+    Returns:
+        (shapes, whether meshes without volume were left out).
     """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
     found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
@@ -381,7 +382,11 @@ def _joint(part: LinkAssembly, parent: str, placement: Placement) -> JointData:
 def _total(
     masses: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """Return mass, centre, and inertia about the centre, of rigidly joined parts."""
+    """Combine rigidly joined parts.
+
+    Returns:
+        (mass, centre of mass, inertia about the centre of mass), or None for parts without mass.
+    """
     whole = total([BodyInertia(*mass) for mass in masses])
     if whole.mass == 0.0 and not whole.inertia.any():
         return None

@@ -20,8 +20,8 @@ MODEL_FRAME, WORLD_FRAME = "__model__", "world"
 class SdfFrame:
     """A named frame of an SDF model or world.
 
-    kind: "link", "joint", "frame", "model" or "world". relative_to: name of the frame in which
-    `placement` is, "" for `default`.
+    kind: "link", "joint", "frame", "model" or "world". relative_to: name of the frame to which
+    `placement` is relative. If empty, `placement` is relative to `default`.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SdfFrame:
 
     @property
     def above(self) -> SdfFrame | str:
-        """The frame of the placement, or the name of that frame in the scope."""
+        """The frame to which the placement is relative, or its name in the scope."""
         return self.relative_to or self.default
 
     def fail(self, cause: str) -> NoReturn:

@@ -75,7 +75,7 @@ def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
 
 
 def plane_of(shape: ShapePrim) -> Placement:
-    """Return the placement of a plane whose normal is z."""
+    """Return the placement of a plane. The z axis of the placement is the normal of the plane."""
     linear = shape.placement[:3, :3] @ _TURNS[shape.axis]
     x, z = linear[:, 0] / np.linalg.norm(linear[:, 0]), linear[:, 2] / np.linalg.norm(linear[:, 2])
     return Placement(np.stack([x, np.cross(z, x), z], axis=1), shape.placement[:3, 3])

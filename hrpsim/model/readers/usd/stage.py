@@ -117,7 +117,7 @@ class _Reader:
         return self.data
 
     def _read_filters(self, prims: list[Any]) -> None:
-        """Read which bodies never collide with which."""
+        """Read the pairs of bodies that never collide."""
         self.data.apart = stage_filters.filtered_owners(self.stage, prims, self.owners)
         if self.data.apart:
             self.data.notes += stage_filters.part_of_a_body(self.stage, prims, self.owners)
@@ -287,7 +287,7 @@ class _Reader:
             self.data.notes.append((f"{label} of a joint", "not read", found.name))
 
     def _range(self, dof: str, low: Any, high: Any) -> tuple[float, float]:
-        """Return the values of two attributes [rad or m]. Without a value the end is infinite."""
+        """Return the values of two attributes [rad or m], -inf and inf for missing values."""
         unit = math.radians(1.0) if dof.startswith("rot") else self.length
         ends = self._value(low, -math.inf), self._value(high, math.inf)
         return float(ends[0]) * unit, float(ends[1]) * unit
