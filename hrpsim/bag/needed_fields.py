@@ -39,7 +39,7 @@ def lacking_field(types: Types, name: str) -> str:
 
     Args:
         types: the message definitions of a bag.
-        name: name of the type. hrpsim needs no field of types that are not listed here.
+        name: name of the type. No field is needed of types that are not in _NEEDED.
     """
     for path, kind in _NEEDED.get(name, {}).items():
         if _kind_of(types, name, path.split(".")) != kind:

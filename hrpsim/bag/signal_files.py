@@ -4,8 +4,8 @@
 """Write recorded signals to .npz and .mcap files, and read these and all bags of ROS topics.
 
 An .npz has an array TOPIC.FIELD (n, width) for each field, TOPIC.time (n,) [s], and `signals`, a
-JSON text with the labels, units, frames and types of messages. Python's numpy alone reads this
-file. An .mcap has messages of ROS 2 with type definitions, as `ros2 bag record` writes them.
+JSON text with the labels, units, frames and types of messages. NumPy alone can read this file. An
+.mcap has messages of ROS 2 with type definitions, as `ros2 bag record` writes them.
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | 
 
 
 def _by_field(places, has_numbers) -> dict[str, list[tuple[str, int]]]:
-    """Return labels and columns with numbers, by field."""
+    """Return (label, column) of each column with numbers, by field."""
     result: dict[str, list[tuple[str, int]]] = {}
     for (field, label), k in places.items():
         if has_numbers[k]:

@@ -155,7 +155,8 @@ def _names_others(journal: Path) -> bool:
 def _bound_work(database: sqlite3.Connection, size: int) -> None:
     """End a query with sqlite3.Error after more work than `size` bytes can require.
 
-    Pages that refer to each other would otherwise give endless rows. A row has over 4 bytes.
+    Without this limit, pages that refer to each other would give endless rows. The limit follows
+    from the size of a row, which is over 4 bytes.
     """
     done, most = count(), 100 + size // 1000
     database.set_progress_handler(lambda: next(done) > most, _WORK)

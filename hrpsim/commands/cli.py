@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, name: str) -> int:
-    """Run a command. Raise MissingPackageError if it needs the package of an extra."""
+    """Run a command. Raise MissingPackageError if the command needs the package of an extra."""
     try:
         return options.run(options)
     except ModuleNotFoundError as error:

@@ -104,7 +104,7 @@ def copy(chosen: Example, folder: Path) -> int:
 
 
 def _with_references(first: str) -> dict[str, str]:
-    """Return by name the texts of a shipped file and of all shipped files that it refers to."""
+    """Return {name: text} of a shipped file and of all shipped files that it refers to."""
     result: dict[str, str] = {}
     wanted = [first]
     while wanted:

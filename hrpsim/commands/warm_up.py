@@ -65,8 +65,8 @@ def run(options: argparse.Namespace) -> int:
 def compile_for_walks() -> None:
     """Compile the step and the kernels of walks on all processors, unless already compiled.
 
-    Without this call, worlds compile the kernels one after another at first use. Worlds also
-    do so if nothing can be stored on disk.
+    Without this call, worlds compile the kernels one after another at first use. The same happens
+    if nothing can be stored on disk.
     """
     from hrpsim.control.balance.stabilizing import stabilize
     from hrpsim.engine.compile.compiled import is_cached

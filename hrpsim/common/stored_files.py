@@ -186,7 +186,7 @@ def _head_of(content: bytes) -> bytes:
 
 
 def say_once(text: str, key: str) -> None:
-    """Print a line to stderr, unless this process has printed one with this key."""
+    """Print a line to stderr, unless this process has printed a line with this key."""
     if key not in _said:
         _said.add(key)
         print(f"hrpsim: {text}", file=sys.stderr, flush=True)

@@ -271,7 +271,7 @@ def _is_collection(value: Any) -> bool:
 
 
 def _is_stream(value: Any) -> bool:
-    """Return whether a value yields items once, as a generator. The items are not looked at."""
+    """Return whether a value yields items only once, such as a generator. No item is consumed."""
     return isinstance(value, Iterable) and not isinstance(value, collections.abc.Collection)
 
 

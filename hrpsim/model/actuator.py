@@ -319,11 +319,11 @@ def _of_unitree(
     """Return the preset of a motor with planetary gears.
 
     Args:
-        name: in Unitree's spelling.
-        inertia: reflected [kg m^2].
+        name: name of the motor in Unitree's spelling.
+        inertia: rotor inertia, reflected to the joint [kg m^2].
         speeds: largest speed with full torque, and largest speed without load [rad/s].
-        torques: peaks, driving and braking [Nm].
-        friction: dry and viscous [Nm, Nms/rad].
+        torques: peak torque while driving, and while braking [Nm].
+        friction: dry friction and coefficient of viscous friction [Nm, Nms/rad].
     """
     driving, braking = torques
     actuator = Actuator(

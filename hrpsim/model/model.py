@@ -81,7 +81,7 @@ class Visual(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshUse:
-    """How the mesh of one <collision> collides: as "hull", as "exact" mesh, or "none".
+    """The use of the mesh of one <collision>: "hull", "exact" or "none".
 
     "none" disables collisions of the mesh. `note` lists repairs of the mesh, and explains a use
     that differs from the requested use.

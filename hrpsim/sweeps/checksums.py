@@ -56,7 +56,7 @@ def damage(store: Path) -> tuple[list[str], bool]:
 
 
 def _differences(name: str, files: list[str], sums: list[str], expected: list[str]) -> list[str]:
-    """Return the files of a folder with another checksum than expected, or a wrong number."""
+    """Return texts about wrong checksums, or about a wrong number of files, in a folder."""
     if len(sums) != len(expected):
         return [f"{name or 'the group'} has {len(sums)} files of {len(expected)}"]
     where = f"{name}/" if name else ""

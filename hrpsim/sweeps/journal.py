@@ -51,7 +51,7 @@ class Journal:
         return header, results
 
     def append(self, entries: list[dict[str, Any]]) -> None:
-        """Append all entries or none. Raises SweepError if there is no room."""
+        """Append all entries or none. Raises SweepError if the disk is full."""
         data = b"".join(_line(entry) for entry in entries)
         written = 0
         try:

@@ -279,7 +279,10 @@ def cell_of(found: Any, cell: int) -> Cell:
 
 
 def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
-    """Return runs with the largest outcome, or the smallest after a minus sign, without NaN."""
+    """Return the numbers of the runs with the largest outcome, without NaN.
+
+    outcome: name of the outcome. A minus sign in front selects the smallest outcome.
+    """
     name = outcome.removeprefix("-")
     if name not in found or found[name].dims != ("cell",):
         raise SweepError(unknown_name("outcome", name, outcome_names(found), limit=30))

@@ -84,7 +84,10 @@ class LinkData:
 
 @dataclass
 class JointData:
-    """A joint above the link `child`. `type` is one of URDF's. SI units, with inf for no limit."""
+    """A joint above the link `child`. `type` is a joint type of URDF.
+
+    All values are in SI units. A missing limit is inf.
+    """
 
     name: str
     type: str
@@ -277,7 +280,7 @@ class RobotData:
         return [*self.sensors, *self.sampled_sensors]
 
     def joints_above(self) -> dict[str, JointData]:
-        """Return the joint above each link but the root."""
+        """Return the joint above each link. The root has none."""
         return {joint.child: joint for joint in self.joints.values()}
 
     def joints_beneath(self) -> dict[str, list[JointData]]:

@@ -78,7 +78,10 @@ def _elements(lines: list[str]) -> dict[str, _Element]:
 
 
 class _Body:
-    """The data after the header of a PLY, read from start to end. Text has no byte order."""
+    """The data after the header of a PLY, read from start to end.
+
+    `order` is the byte order of binary data, "" for text.
+    """
 
     def __init__(self, data: bytes, order: str) -> None:
         self._order, self._at = order, 0

@@ -93,7 +93,7 @@ def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
 
 
 def _alike(corners: list[bytes]) -> list[bytes]:
-    """Return the corners of a face in one form: as vertices alone if their forms differ."""
+    """Return the corners of a face. If their forms differ, keep only the vertex of each corner."""
     forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
     return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
 

@@ -353,7 +353,7 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
 
 
 def _whole(ratio: float) -> int:
-    """Return the number of whole parts. 5.999999999 by rounding is 6."""
+    """Return a ratio rounded down, with a margin of 1e-9 for rounding errors."""
     return int(ratio + 1e-9)
 
 

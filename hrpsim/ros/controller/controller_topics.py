@@ -145,7 +145,7 @@ class StateListener:
                     del arrived[next(iter(arrived))]
 
     def _reading(self, topic: str, message) -> Any:
-        """Return a message's arrays or reading. Raise HrpsimError if the message does not fit."""
+        """Convert a message to a reading or to arrays. Raise HrpsimError for an invalid message."""
         if isinstance(message, PointCloud2):
             return points_of(message, self._link_count)
         if isinstance(message, JointState):

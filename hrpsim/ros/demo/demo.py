@@ -300,7 +300,7 @@ class DemoRun:
             raise DemoError(f"the robot fell at {monitor.fell_at:.2f} s, {self._steps_in_words()}")
 
     def _check_children(self) -> None:
-        """Raise DemoError if the user has interrupted, or a process has failed."""
+        """Raise DemoError if the user has interrupted the demo, or a process has failed."""
         if self._stop():
             raise DemoError("interrupted")
         for child in self._processes.all:

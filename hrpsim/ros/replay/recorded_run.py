@@ -61,7 +61,7 @@ class RecordedState(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A message, and the clock's time when it arrived [ns]."""
+    """A message, and the time of the clock at its arrival [ns]."""
 
     time: int
     message: Any

@@ -41,7 +41,7 @@ _ARGUMENTS = {
 
 
 class Interpolation:
-    """A constant interpolation time of position targets [s]. With 0 targets jump.
+    """A constant interpolation time of position targets [s]. If the time is 0, targets jump.
 
     In lockstep the time is the control period.
     """
@@ -118,9 +118,9 @@ class LimitWatch:
         self.count = 0  # messages with a value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
-        """Count a command with values (k,) for k joints beyond limits, and warn.
+        """Count a command that exceeds joint limits, and warn.
 
-        NaN and gains never count.
+        values: commanded values of the joints `names`, (k,) each. NaN and gains never count.
         """
         if beyond := self._limits.beyond(names, values):
             self.count += 1
@@ -280,9 +280,9 @@ class DynamicJointCommands(JointCommands):
 
 
 def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
-    """Divide joints by their values into two lists.
+    """Find the joints that a command with NaN commands.
 
-    `values` are arrays (k,).
+    values: commanded values of the joints, (k,) each.
 
     Returns:
         (names with any value, names with both values and NaN).

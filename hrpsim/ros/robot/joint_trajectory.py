@@ -121,7 +121,7 @@ def motion_through(names, points: TrajectoryPoints, start, start_velocity) -> Tr
     """Return the motion from `start` (joints,) through the points.
 
     A first point at time 0 replaces `start`. Accelerations are ignored without velocities. Raises
-    WorldError that names the point which does not fit, or has a velocity at the end.
+    WorldError for a point that does not fit, and for a last point that is not at rest.
     """
     times = np.asarray(points.times, dtype=np.float64)
     _check_times(times)

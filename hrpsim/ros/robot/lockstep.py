@@ -112,7 +112,7 @@ class Lockstep:
         self._published_at = time.monotonic()
 
     def take_round_trips(self) -> list[float]:
-        """Return new times [s, wall] from the publication of a state to the command."""
+        """Return the new times [s, wall] from the publication of a state to its command."""
         taken, self._round_trips = self._round_trips, []
         return taken
 

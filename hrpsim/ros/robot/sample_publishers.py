@@ -116,7 +116,7 @@ class SamplePublisher:
 class CameraPublisher(SamplePublisher):
     """Publishes the images of a camera.
 
-    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is, or 16UC1),
+    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf without a hit, or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points (from the depth,
     with colours if available), and NAME/camera_info. `camera_topics` lists the names for Gazebo's
     sensors. If Pillow is installed, JPEG images are also published on the image topic +

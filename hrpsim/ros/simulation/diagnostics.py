@@ -130,8 +130,8 @@ def _name_of(info) -> str:
 class Diagnostics:
     """Publishes one status for the simulation and one for the commands of each robot.
 
-    Rates and times count since the last message. A warning or error lasts for one message after the
-    cause, and the text states the cause.
+    Rates and times refer to the interval since the last message. A warning or error lasts for one
+    message after the cause, and the text states the cause.
     """
 
     def __init__(self, node: GuardedNode, simulation: Simulation) -> None:

@@ -110,7 +110,10 @@ def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
-    """Return the category of an entity from its notes. The default with joints is robot."""
+    """Return the category of an entity from its notes.
+
+    Without notes, a robot with joints is a robot, and any other entity is an object.
+    """
     noted = entities.notes(entity).category
     if noted:
         return _NUMBERS[noted]
@@ -362,7 +365,10 @@ class EntityServices:
 
 
 def offer(node: Node, actions: dict) -> list:
-    """Make the services that the installed standard has: SpawnEntity as ~/spawn_entity."""
+    """Make a service for each type that the installed version of the standard has.
+
+    actions: callbacks by type. The service of the type SpawnEntity is ~/spawn_entity.
+    """
     return [
         node.create_service(getattr(srv, kind), f"~/{service_name(kind)}", action)
         for kind, action in actions.items()

@@ -97,7 +97,10 @@ class RobotInterfaces:
         return self._all[number]
 
     def wait(self, longest: float) -> bool:
-        """Wait for commands, `longest` [s, wall] a robot. Return whether steps can be made."""
+        """Wait for commands, at most `longest` [s, wall] for each robot.
+
+        Return whether steps can be made.
+        """
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:

@@ -197,7 +197,7 @@ class SimulateStepsAction:
             self._busy = False
 
     async def _advance(self, goal) -> int:
-        """Make the steps until an end is due. Return how many were made."""
+        """Make the requested steps, or fewer after a cancellation. Return the number of steps."""
         wanted, done = goal.request.steps, 0
         feedback = SimulateSteps.Feedback()
         refuse_unless_paused(self._simulation)
@@ -243,7 +243,7 @@ class SimulateStepsAction:
 class WorldServices:
     """Offers the services on the node. A world is loaded between two steps of the loop.
 
-    The functions import messages that early releases lack.
+    Early releases of the standard lack some messages, so the methods import these messages.
     """
 
     def __init__(self, node: Node, simulation: Simulation) -> None:

@@ -102,7 +102,7 @@ def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
 
 
 class ContactMarkers:
-    """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
+    """Publishes markers of the contacts of the last step, in the world's axes.
 
     Namespace "force": an arrow for each contact point, which starts at the point, with the length
     `force_scale` [m/N] times the force. Namespace "friction": one marker with the cone of static
@@ -154,7 +154,10 @@ class ContactMarkers:
         self._template.publish(stamp)
 
     def _message(self, *layout) -> MarkerArray:
-        """Return a message with these arrows, followed by this number of cones."""
+        """Return a message with space for arrows and friction cones.
+
+        layout: whether each contact has an arrow, then the number of cones.
+        """
         *has_arrow, cone_count = layout
         arrows = [
             self._marker("force", number, Marker.ARROW, _ARROW_COLOR, 2 * there)

@@ -63,9 +63,9 @@ class Measures:
     """Measurements of a world and its robot `robot` (None: no robot) during a run.
 
     `period` is the control period [s]. Construct the object at the beginning of a run, and call
-    `tick` after each tick. Raises SweepError for a robot that already lies: such a run would end
-    before the first tick. measured: the requested outcomes, by default all. `largest_effort` is NaN
-    if not requested.
+    `tick` after each tick. Raises SweepError for a robot that already lies on the floor, because
+    the run would end before the first tick. measured: the requested outcomes, by default all.
+    `largest_effort` is NaN if not requested.
     """
 
     def __init__(
@@ -167,7 +167,13 @@ def larger_dcm_error(largest: float, controller: Controller | None) -> float:
 def walk_outcomes(
     ends: Sequence[float] | None, found: Mapping[str, Any], largest_dcm_error: float
 ) -> dict[str, float]:
-    """Return the outcomes of a walk with steps that end at `ends`, from the other outcomes."""
+    """Return the outcomes of a walk.
+
+    Args:
+        ends: times at which the planned steps end [s]. None: the outcomes are empty.
+        found: the other outcomes of the run.
+        largest_dcm_error: largest DCM error of the controller [m].
+    """
     if ends is None:
         return {}
     fell = found["fell"] > 0.0

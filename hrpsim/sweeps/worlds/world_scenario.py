@@ -156,7 +156,7 @@ class WorldScenario(Scenario):
     # -- parameters ------------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Parameter]:
-        """Return all that may be varied, by path."""
+        """Return all parameters that may be varied, by path."""
         return self._known | world_paths.parts_parameters(self._base({}).world)
 
     @cached_property

@@ -167,7 +167,7 @@ def sensor_data(  # many parameters: keyword arguments
         link: link that carries the sensor.
         pose: pose of the sensor in the link.
         name: name of the sensor. The default is the name in the element.
-        frame: link in whose frame messages are, "" for the sensor's own frame.
+        frame: link whose frame the messages use, "" for the sensor's own frame.
         element: element to name in errors.
     """
     kind = kind_of(sensor)

@@ -159,7 +159,7 @@ class MjcfSource:
                     yield key.get("name", ""), count
 
     def radians_in_degrees(self) -> Iterator[str]:
-        """Yield the names of elements whose `euler` is in radians, while the file says degrees."""
+        """Yield the names of elements whose `euler` seems to be in radians in a file in degrees."""
         for root in self._included:
             compilers = [one.get("angle") for _, top in self._files for one in top.iter("compiler")]
             if "radian" in compilers:

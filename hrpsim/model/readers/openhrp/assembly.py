@@ -111,7 +111,7 @@ def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData
 
 
 def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
-    """Return triangles (m, 3) of polygons that end with -1. None for an invalid vertex index."""
+    """Return triangles (m, 3) of polygons that end with -1, or None for an invalid vertex index."""
     indices = np.append(np.asarray(indices, dtype=np.int64), -1)
     if (indices >= count).any() or (indices < -1).any():
         return None
@@ -309,7 +309,10 @@ def _add_poses(
     driven: list[LinkAssembly],
     pose: list[float],
 ) -> None:
-    """Add the initial posture and the standard pose, in joint positions by joint id."""
+    """Add keyframes of the initial posture and of the standard pose.
+
+    pose: joint positions of the standard pose by joint id.
+    """
     robot.add_start(base, {part.name: part.start for part in moving if part.start})
     posed: dict[str, tuple[float, ...]] = {
         part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)

@@ -74,7 +74,7 @@ class Scope:
 
     @property
     def has_links(self) -> bool:
-        """Whether there is a link in this scope or in a model within."""
+        """Whether there is a link in this scope or in an inner model."""
         return any(scope.of_kind("link") for scope in self.all_scopes())
 
     def of_kind(self, kind: str) -> list[SdfFrame]:
@@ -123,7 +123,7 @@ class Scope:
     def in_scope(self, frame: SdfFrame) -> Placement:
         """Return the placement of a frame in the frame of this scope.
 
-        The frame may be in a model within. Raises ModelError for frames in a circle.
+        The frame may be in an inner model. Raises ModelError for frames that form a cycle.
         """
         steps: list[tuple[SdfFrame, Placement]] = []
         while frame is not self.frame and (frame.scope is not self or frame.known is None):
@@ -152,7 +152,7 @@ class Scope:
         return frame.placement.then(inner.in_scope(point).inverse())
 
     def _model_of(self, frame: SdfFrame) -> Scope:
-        """Return the model in this scope that holds a frame of a model within."""
+        """Return the model directly in this scope that contains a frame of an inner model."""
         scope = frame.scope
         while scope.outer is not self:
             assert scope.outer is not None

@@ -173,7 +173,7 @@ class _Robot:
         return _Edge(name, parent, child, frames, prim)
 
     def _in_rows(self, edges: list[_Edge]) -> list[_Edge]:
-        """Join hinges and slides between the same two bodies in a row, as in MuJoCo."""
+        """Join hinges and slides between the same two bodies to one chain, as in MuJoCo."""
         found: dict[tuple[str, str], _Edge] = {}
         others = []
         for edge in edges:
@@ -253,7 +253,7 @@ class _Robot:
             setattr(joint, key, value)
 
     def _follow(self, robot: RobotData, tree: list[_Edge]) -> None:
-        """Let joints follow their leaders."""
+        """Add the mimic joints."""
         coordinates = [one for edge in tree for one in edge.coordinates()]
         names = {prim.path: name for prim, _, name in coordinates if name in robot.joints}
         for prim, _, name in coordinates:
@@ -294,7 +294,7 @@ def _turns(dof: str) -> bool:
 
 
 def _free(prim: JointPrim) -> list[str]:
-    """Return the free coordinates of a joint, in the order of the joints."""
+    """Return the free coordinates of a joint, in the order of the chain that replaces the joint."""
     if prim.kind == "fixed":
         return []
     if prim.kind == "spherical":

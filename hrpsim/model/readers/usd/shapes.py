@@ -122,7 +122,7 @@ def _outline(shape: ShapePrim) -> np.ndarray:
 
 
 def _inertia_of(body: BodyPrim, prim: ShapePrim, shape: ShapeData) -> BodyInertia:
-    """Return the inertia of a solid shape by the shape's mass, or else by a density."""
+    """Return the inertia of a solid shape from the mass of the shape, or else from a density."""
     uniform = _solid(shape)
     density = prim.density or body.density or prim.material_density or _DENSITY
     mass = prim.mass or density * uniform.mass

@@ -60,7 +60,7 @@ def read_stage(path: str) -> StageData:
 
 
 def _of_prim(read: Callable[[Any], None], prim: Any) -> None:
-    """Read a prim. Raises ValueError with the path of a prim that cannot be read."""
+    """Call `read(prim)`. Raise ValueError with the path of a prim that cannot be read."""
     try:
         read(prim)
     except (ArithmeticError, LookupError, TypeError, ValueError) as cause:
