@@ -36,7 +36,7 @@ def require_writer() -> None:
 
 
 def write_mcap(log: SignalLog, path: Path) -> None:
-    """Write a file with the profile ros2. The time of a message is the stamp, simulated time."""
+    """Write a file with the profile ros2. The time of a message is its stamp in simulated time."""
     require_writer()
     from rosbags.rosbag2 import StoragePlugin
 

@@ -108,7 +108,7 @@ class StoredBag:
         return list(self._files)
 
     def messages(self, topic: str) -> Iterator[bytes]:
-        """Yield the messages of a topic in the order of reception. Raises ValueError."""
+        """Yield the messages of a topic in the order of reception. Raises ValueError if damaged."""
         for _, data in self.timed_messages(topic):
             yield data
 

@@ -150,10 +150,7 @@ def _is_content(error: vol.Invalid) -> bool:
 
 
 def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
-    """Return an error about an unknown key with similar known keys.
-
-    Return other errors unchanged.
-    """
+    """Add similar known keys to an error about an unknown key. Return other errors unchanged."""
     if len(error.path) != 1:
         return error
     if error.error_message == "extra keys not allowed":

@@ -166,7 +166,7 @@ def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, 
 
 
 def visual_geometry(model: Model, visual: Visual) -> Geometry:
-    """Return the drawn geometry: the triangles of a mesh file are in metres.
+    """Return the drawn geometry of a visual. The vertices of a mesh file are in metres.
 
     Raises ModelError if the file is missing or unreadable.
     """

@@ -187,8 +187,8 @@ def draw_moments(trial: Trial, robot: Robot, sequence: MotionSequence, picture: 
     """Draw the robot at some times of a walk, from the side, to the PNG file `picture`.
 
     The moments are late in the swings of evenly chosen steps, and at the end. For a walk without
-    steps, or a walk that ends in a fall, the moments are at equal intervals. The robot is left at
-    the last moment. Raises HrpsimError if matplotlib, MuJoCo or EGL is missing.
+    steps, or a walk that ends in a fall, the moments are at equal intervals. The robot stays in the
+    state of the last moment. Raises HrpsimError if matplotlib, MuJoCo or EGL is missing.
     """
     end = float(trial.times[-1])
     times = np.linspace(0.0, end, _FRAMES)

@@ -66,7 +66,7 @@ def write_mjcf(
 
 
 def _with_all_digits(text: str, exact: _Exact) -> str:
-    """Restore all digits of the numbers in an MJCF. MuJoCo writes six."""
+    """Restore all digits of the numbers in an MJCF. MuJoCo writes only six digits."""
     root = xml_root(text, "<mjcf>", ModelError)
     for element in root.iter():
         owner = element.getparent() if element.tag == "inertial" else element

@@ -232,5 +232,5 @@ class _Folder(trimesh.resolvers.Resolver):
         raise ModelError("a decoder of meshes may not write files")
 
     def namespaced(self, namespace: str) -> _Folder:
-        """Return the reader of a folder in this one."""
+        """Return a reader of a folder inside this folder."""
         return _Folder(self._folder / namespace, self._is_open)

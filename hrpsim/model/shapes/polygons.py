@@ -132,9 +132,10 @@ def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
 
 
 def _insert(triangles: list[tuple], holders: dict[tuple, int], a: int, b: int, corner: int) -> bool:
-    """Cut the triangle at a side in two at a corner. Return whether there is such a triangle.
+    """Cut the triangle at the side from a to b in two at a corner on this side.
 
-    `holders` has the index of the triangle at each directed side.
+    `holders` has the index of the triangle at each directed side. Return False if no triangle has
+    this side.
     """
     turn = 1 if (a, b) in holders else -1  # the other way round
     if (a, b)[::turn] not in holders:

@@ -233,7 +233,7 @@ class Rejections:
         self.last = ""
 
     def warn(self, topic: str, text: str) -> None:
-        """Warn of an accepted message."""
+        """Log a warning about an accepted message."""
         if self._filters[topic].passes(text):
             self._logger.warning(f"{topic}: {text}")
 

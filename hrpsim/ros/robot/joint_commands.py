@@ -97,9 +97,9 @@ class IntervalInterpolation(Interpolation):
         self._last[:], self._interval[:] = -np.inf, 0.0
 
     def _intervals(self, joints: np.ndarray) -> np.ndarray:
-        """Return the time between the last commands to some joints (k,) [steps].
+        """Return the interval between commands to each joint (k,) [steps], if commanded at this step.
 
-        The command at this step counts.
+        A longer interval than before counts at once, a shorter interval gradually.
         """
         known, since = self._interval[joints], self._clock.steps - self._last[joints]
         longest = LONGEST_INTERVAL / self._clock.time_step
@@ -254,9 +254,9 @@ class JointCommands(RobotInput):
 class DynamicJointCommands(JointCommands):
     """Commands the joints of one robot, each by the interfaces listed in the message.
 
-    Gains act for this command. A joint without gains in the message uses the joint's own gains. The
-    rules of JointCommands apply, but every value must be finite. Leave out the interfaces that are
-    not commanded.
+    Gains in the message apply only to this command. A joint without gains in the message uses the
+    joint's own gains. The rules of JointCommands apply, but every value must be finite. Leave out
+    the interfaces that are not commanded.
     """
 
     def validate(self, message: DynamicJointState) -> JointCommand:

@@ -132,9 +132,14 @@ class AppliedWrenches(RobotInput):
 class RobotInputs:
     """The inputs of one robot, one for each topic. `all` has the inputs in the order of `apply`.
 
-    source: returns the subscription of a topic, or None for an unknown topic. in_lockstep: makes
-    the queues of the topics in COMMANDS for a robot in lockstep, otherwise None. over: time over
-    which position targets move [s]. None means the time since the previous command.
+    Args:
+        robot: the robot.
+        frames: names of the robot's frames.
+        clock: simulated time.
+        report: counters and logger for invalid messages.
+        source: returns the subscription of a topic, or None for an unknown topic.
+        in_lockstep: makes the queues of the topics in COMMANDS. None: a robot without lockstep.
+        over: time over which position targets move [s]. None: the time since the previous command.
     """
 
     def __init__(

@@ -248,7 +248,7 @@ class HeightScanPublisher(PointCloudPublisher):
 
 
 def lidar_publisher(site: Site, view: ScanView) -> SamplePublisher:
-    """Return the publisher of a lidar: a LaserScan of one ring, else points."""
+    """Return the publisher of a lidar: LaserScan for one ring, otherwise PointCloud2."""
     return (LaserScanPublisher if is_one_ring(view) else PointCloudPublisher)(site, view)
 
 

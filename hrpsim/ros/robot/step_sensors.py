@@ -75,7 +75,7 @@ class SensorReadings:
         return self._orientations[self._oriented.index(index)]
 
     def _read(self) -> None:
-        """Read all sensors, bit for bit as a controller in the simulator's process does."""
+        """Read all sensors. A controller in the simulator's process reads the same bits."""
         numbers, step, count = self._reader.read(), self._clock.steps, len(self._order)
         self._values = numbers[: 6 * count].reshape(count, 6)
         self._orientations = numbers[6 * count :].reshape(-1, 4)

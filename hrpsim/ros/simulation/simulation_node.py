@@ -242,7 +242,7 @@ class SimulationNode:
             )
 
     def _report_start(self, seconds: float) -> None:
-        """Report the compilation of kernels: in clock, diagnostics and log."""
+        """Report that kernels are being compiled: in the clock, the diagnostics and the log."""
         self._publications.publish_clock()
         self._diagnostics.publish_start(seconds)
         self.node.get_logger().info(

@@ -280,15 +280,18 @@ class StatePublisher:
         return self._period - self._clock.steps % self._period
 
     def publish(self, everything: bool = False) -> None:
-        """Publish clock and robots, and the slower publications that are due, or `everything`."""
+        """Publish clock and robots, and the slower publications that are due.
+
+        everything: publish all slower publications, due or not.
+        """
         self._publish_clock_and_robots(everything)
         with self._faults.held("publishing"):
             self.publish_slowly(everything)
 
     def publish_slowly(self, everything: bool) -> None:
-        """Publish transforms, markers and contacts, if due or `everything`.
+        """Publish transforms, markers and contacts if due. No stamp is sent twice.
 
-        No stamp is sent twice.
+        everything: publish all of these, due or not.
         """
         steps = self._clock.steps
         for slow in self._slow:

@@ -93,11 +93,17 @@ class RosScenario(Scenario):
     """A world with a controller, in which each cell is run by a node and a controller over ROS.
 
     Node and controller run in lockstep, in a separate ROS domain. Results have the same bits as in
-    one process. patience: longest wait for a command, and for a message of the node [s, wall].
-    command: starts a user's own controller, for a scenario without a controller. `pairs`: processes
-    that are reused for further cells. Without `pairs` each run starts two processes.
+    one process. Assign `pairs` to reuse processes for further cells. Without `pairs` each run
+    starts two processes.
 
-    Raises SweepError for a scenario that cannot run over ROS, HrpsimError without rclpy.
+    Args:
+        scenario: the scenario to run.
+        patience: longest wait for a command, and for a message of the node [s, wall].
+        command: starts a user's own controller, for a scenario without a controller.
+
+    Raises:
+        SweepError: the scenario cannot run over ROS.
+        HrpsimError: rclpy is missing.
     """
 
     runs = "over ROS"

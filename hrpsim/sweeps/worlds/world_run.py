@@ -60,12 +60,18 @@ ENTITY_OUTCOMES = {
 
 
 class Measures:
-    """Measurements of a world and its robot `robot` (None: no robot) during a run.
+    """Measurements of a world and a robot during a run.
 
-    `period` is the control period [s]. Construct the object at the beginning of a run, and call
-    `tick` after each tick. Raises SweepError for a robot that already lies on the floor, because
-    the run would end before the first tick. measured: the requested outcomes, by default all.
-    `largest_effort` is NaN if not requested.
+    Construct the object at the beginning of a run, and call `tick` after each tick.
+
+    Args:
+        world: the world.
+        robot: name of the robot. None: no robot.
+        period: control period [s].
+        measured: the requested outcomes, by default all. `largest_effort` is NaN if not requested.
+
+    Raises:
+        SweepError: the robot already lies on the floor. The run would end before the first tick.
     """
 
     def __init__(
@@ -250,9 +256,16 @@ class WorldRun:
 
     `outcomes` returns the results so far.
 
-    controller: commands the robot called `robot`. None leaves the robot without a controller.
-    description: the controller's model of the robot. period: time of a tick without a controller
-    [s]. measured: the requested outcomes, by default all.
+    Args:
+        world: the world.
+        duration: planned duration of the run [s].
+        pushes: pushes on links and free bodies.
+        robot: name of the controlled and measured robot. None: no robot.
+        controller: commands the robot. None leaves the robot without a controller.
+        parameters: parameters of the controller.
+        description: the controller's model of the robot.
+        period: time of a tick without a controller [s].
+        measured: the requested outcomes, by default all.
     """
 
     def __init__(  # many parameters: keywords, passed by name

@@ -259,7 +259,7 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
 
 
 def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLoop | None:
-    """Return the connection of a connect or weld, or None if the ends cannot move apart."""
+    """Convert a connect or weld to a connection. Return None if the ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
     fixed = [body for body in pair if body not in tree.links]
