@@ -97,7 +97,7 @@ class IntervalInterpolation(Interpolation):
         self._last[:], self._interval[:] = -np.inf, 0.0
 
     def _intervals(self, joints: np.ndarray) -> np.ndarray:
-        """Return the interval between commands to each joint (k,) [steps], if commanded at this step.
+        """Return the interval between commands to each joint (k,) [steps] after a command now.
 
         A longer interval than before counts at once, a shorter interval gradually.
         """

@@ -183,7 +183,7 @@ def swept(
 
 
 def _frames(spine: np.ndarray) -> list[np.ndarray]:
-    """Return the frame (3, 3) of each point, with y along the spine and z to the inside of the bend."""
+    """Return the frame (3, 3) of each point: y along the spine, z to the inside of the bend."""
     count, closed = len(spine), len(spine) > 2 and np.array_equal(spine[0], spine[-1])
     before, after = np.roll(spine, 1, axis=0), np.roll(spine, -1, axis=0)
     if closed:
