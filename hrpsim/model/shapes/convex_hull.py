@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The convex hull of points as a mesh, and the points of shapes farthest opposite to a direction."""
+"""The convex hull of points as a mesh, and the points of shapes opposite to a direction."""
 
 from __future__ import annotations
 
