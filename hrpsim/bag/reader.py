@@ -347,9 +347,9 @@ def _types_of(channel: BagTopic) -> Types:
 
 
 def _definition_of_jazzy(type_name: str) -> str:
-    """Return the definition of a type that the bag lacks.
+    """Return the definition of a type in ROS 2 Jazzy, for a type that the bag does not define.
 
-    Raises ValueError, MissingPackageError.
+    Raises ValueError for an unknown type, and MissingPackageError without rosbags.
     """
     try:
         from rosbags.typesys import Stores, TypesysError, get_typestore

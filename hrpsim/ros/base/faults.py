@@ -68,7 +68,10 @@ def failed_response(service_type: type, request, error: Exception, text: str):
 
 
 def _check_types(request) -> None:
-    """Raise HrpsimError for a parameter of a type that ROS does not have, on which rclpy fails."""
+    """Raise HrpsimError for a parameter with a type code that ROS does not have.
+
+    rclpy fails on such a parameter.
+    """
     for parameter in getattr(request, "parameters", ()):
         kind = parameter.value.type
         if not 0 <= kind <= _LAST_TYPE:

@@ -253,10 +253,10 @@ def lidar_publisher(site: Site, view: ScanView) -> SamplePublisher:
 
 
 class ContactSensorPublisher(SamplePublisher):
-    """Publishes a contact sensor: a WrenchStamped in the sensor's frame, on the sensor's name.
+    """Publishes a contact sensor: a WrenchStamped in the sensor's frame, on the topic NAME.
 
     If ros_gz_interfaces is installed, the contacts in the odom frame are also published as
-    Contacts. The topic is the topic declared for Gazebo, or NAME/contacts.
+    Contacts, on the topic declared for Gazebo, or else on NAME/contacts.
     """
 
     def __init__(self, site: Site, view: ContactView) -> None:
