@@ -33,7 +33,7 @@ def wide_turn(what: str, angles: Sequence[float]) -> str:
 
 
 def radians_in_degrees(angles: Sequence[float]) -> bool:
-    """Return whether an angle in degrees equals 90, 180 or 270 degrees expressed in radians."""
+    """Return whether any value in degrees looks like 90, 180 or 270 degrees written in radians."""
     return any(abs(abs(angle) - k * _TURN / 4.0) < 5e-3 for angle in angles for k in (1, 2, 3))
 
 

@@ -59,7 +59,7 @@ def _unit(root: etree._Element) -> float:
 def _count_shown(
     scene: etree._Element, nodes: dict[str, etree._Element], shown: dict[etree._Element, int]
 ) -> None:
-    """Count the geometries that a scene and each node below instance."""
+    """Count the geometries below a scene and below each of its nodes. Each instance counts."""
     pending = [(scene, False)]  # elements, and whether all parts of the element are counted
     within: set[etree._Element] = set()
     while pending:

@@ -157,7 +157,7 @@ class RobotInterfaces:
             steps_in_period("control_period", period, world.time_step)
 
     def _check_names(self, robots: Iterable[tuple[Robot, RobotNames]]) -> None:
-        """Raise WorldError if two of robots, sensors and node have the same topic or frame."""
+        """Raise WorldError for a topic or frame with two owners among robots, sensors and node."""
         odom = self._frame_prefix + parameters.value_of(self._node, "odom_frame")
         named = [
             NamedRobot(robot, names.topics, RobotFrames(robot.model, odom, names.frames))

@@ -136,10 +136,10 @@ class Dashboard:
 
 
 class NodeSession(Grabbing):
-    """The page's control of a node's Simulation: the buttons act as the node's services.
+    """Controls a node's Simulation from the viewer's page. Buttons act like the node's services.
 
-    As an input of the Simulation, the control applies the spring of a drag in the next steps. A
-    node stores no past states for a replay.
+    As an input of the Simulation, this object applies the spring force of a drag in the next steps.
+    A node stores no past states, so the page cannot replay them.
     """
 
     keeps_past = False
