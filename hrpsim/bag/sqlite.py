@@ -64,7 +64,7 @@ class SqliteFile:
         return "SQLite has no checksums of messages"
 
     def channels(self) -> dict[int, BagTopic]:
-        """Return the topics of the file by their id in the table `topics`, read at the first call.
+        """Return the topics by their id in the table `topics`. The table is read at the first call.
 
         `messages` uses the ids as channels.
         """

@@ -47,7 +47,7 @@ class _Push:
 
 
 class AppliedWrenches(RobotInput):
-    """Applies each wrench to the link named in the header, in the link's frame at the origin.
+    """Applies each wrench to the link named in the header, at the origin of the link, in its axes.
 
     A wrench acts in full for `duration` [s] of simulated time, then falls linearly to zero within
     `ramp` [s]. A new wrench for the same link replaces the running wrench. A zero wrench ends the
