@@ -40,7 +40,8 @@ class Logger(Closed):
     contain its signals.
 
         log = hrpsim.Logger(world, ["joint_states", "lfsensor.force.z"], every=0.005)
-        world.step(1000) print(log["lfsensor.force.z"])
+        world.step(1000)
+        print(log["lfsensor.force.z"])
 
     Args:
         world: the world.

@@ -45,7 +45,7 @@ class McapFile:
         return _MAGIC.startswith(magic) and kind in (b"", bytes([_HEADER]))
 
     def problems(self) -> list[str]:
-        """Return which checksums outside of chunks fail: of all data, and of the summary."""
+        """Return texts about wrong checksums of all data and of the summary."""
         return list(self._check()[0])
 
     def unchecked(self) -> str:
@@ -53,7 +53,11 @@ class McapFile:
         return self._check()[1]
 
     def _check(self) -> tuple[list[str], str]:
-        """Return texts about wrong checksums, and about parts without one. 0 means no checksum."""
+        """Check the checksums outside of chunks. A checksum of 0 means that there is none.
+
+        Returns:
+            (texts about wrong checksums; text about the parts without a checksum, or "").
+        """
         problems: list[str] = []
         bare, covered = 0, 0
         running = zlib.crc32(_MAGIC)  # of the present part of the file

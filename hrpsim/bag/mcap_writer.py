@@ -36,7 +36,7 @@ def require_writer() -> None:
 
 
 def write_mcap(log: SignalLog, path: Path) -> None:
-    """Write a file with the profile ros2. The time of a message is the stamp, simulated time."""
+    """Write a file with the profile ros2. The time of a message is its stamp in simulated time."""
     require_writer()
     from rosbags.rosbag2 import StoragePlugin
 
@@ -127,7 +127,7 @@ def _columns(topic: TopicSignals) -> Iterator[tuple[str, str]]:
 
 
 def _message(types, topic: TopicSignals, mark: Callable[[str, str], float]) -> Any:
-    """Return a message with `mark(field, label)` for each number."""
+    """Return a message in which each number is `mark(field, label)`."""
     header = types["std_msgs/msg/Header"](types["builtin_interfaces/msg/Time"](0, 0), topic.frame)
     build = _BUILDERS.get(topic.type_name, _vectors)
     return types[topic.type_name](header, *build(_Marked(types, topic, mark)))

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields that hrpsim reads of standard messages. A bag contains the definitions of the types."""
+"""Fields of standard messages that hrpsim reads.
+
+The definitions of the types are stored in the bag, and may differ from the standard.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ def lacking_field(types: Types, name: str) -> str:
 
     Args:
         types: the message definitions of a bag.
-        name: name of the type. hrpsim needs no field of types that are not listed here.
+        name: name of the type. No field is needed of types that are not in _NEEDED.
     """
     for path, kind in _NEEDED.get(name, {}).items():
         if _kind_of(types, name, path.split(".")) != kind:

@@ -108,7 +108,7 @@ class StoredBag:
         return list(self._files)
 
     def messages(self, topic: str) -> Iterator[bytes]:
-        """Yield the messages of a topic in the order of reception. Raises ValueError."""
+        """Yield the messages of a topic in the order of reception. Raises ValueError if damaged."""
         for _, data in self.timed_messages(topic):
             yield data
 
@@ -191,7 +191,10 @@ def topic_types(bag: Path) -> dict[str, str]:
 
 
 def _topics_in(bag: Path, type_name: str | None) -> str:
-    """Return a text that lists a bag's topics and those of a type, or the reason why none exist."""
+    """Return a text that lists the topics of a bag, and the topics of type `type_name`.
+
+    Without topics, the text states the reason.
+    """
     types = topic_types(bag)
     alike = [name for name, its_type in types.items() if its_type == type_name]
     of_type = f". Topics of type {type_name}: {', '.join(alike)}" if alike else ""
@@ -344,9 +347,9 @@ def _types_of(channel: BagTopic) -> Types:
 
 
 def _definition_of_jazzy(type_name: str) -> str:
-    """Return the definition of a type that the bag lacks.
+    """Return the definition of a type in ROS 2 Jazzy, for a type that the bag does not define.
 
-    Raises ValueError, MissingPackageError.
+    Raises ValueError for an unknown type, and MissingPackageError without rosbags.
     """
     try:
         from rosbags.typesys import Stores, TypesysError, get_typestore

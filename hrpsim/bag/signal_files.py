@@ -4,8 +4,8 @@
 """Write recorded signals to .npz and .mcap files, and read these and all bags of ROS topics.
 
 An .npz has an array TOPIC.FIELD (n, width) for each field, TOPIC.time (n,) [s], and `signals`, a
-JSON text with the labels, units, frames and types of messages. Python's numpy alone reads this
-file. An .mcap has messages of ROS 2 with type definitions, as `ros2 bag record` writes them.
+JSON text with the labels, units, frames and types of messages. NumPy alone can read this file. An
+.mcap has messages of ROS 2 with type definitions, as `ros2 bag record` writes them.
 """
 
 from __future__ import annotations
@@ -185,7 +185,11 @@ def _may_mean(name: str, topic: str) -> bool:
 
 
 def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list[_Row], str]:
-    """Return the times, the numbers and the last frame of the messages of a topic."""
+    """Read the messages of a topic.
+
+    Returns:
+        (times [s]; (field, labels, numbers) of each message; frame of the last message).
+    """
     named = partial(_named_numbers, topic=name)
     numbers_of: Callable[[Any], Any] = named if kind == NAMED_VALUES else _numbers(kind)
     times, rows, frame = [], [], ""
@@ -200,7 +204,11 @@ def _read_rows(path: Path, name: str, topic: str, kind: str) -> tuple[list, list
 
 
 def _table(rows: list[_Row]) -> tuple[dict[tuple[str, str], int], np.ndarray]:
-    """Return the column of each (field, label), and the numbers of all rows. NaN: missing."""
+    """Combine the rows of a topic to one table.
+
+    Returns:
+        (column of each (field, label), numbers (rows, columns)). Missing numbers are NaN.
+    """
     places: dict[tuple[str, str], int] = {}
     for field, labels, _ in chain(*rows):
         for label in labels:
@@ -228,7 +236,7 @@ def _read_topic(path: Path, name: str, topic: str, kind: str) -> TopicSignals | 
 
 
 def _by_field(places, has_numbers) -> dict[str, list[tuple[str, int]]]:
-    """Return labels and columns with numbers, by field."""
+    """Return (label, column) of each column with numbers, by field."""
     result: dict[str, list[tuple[str, int]]] = {}
     for (field, label), k in places.items():
         if has_numbers[k]:
@@ -241,7 +249,7 @@ def _unit(kind: str, field: str) -> str:
 
 
 def _numbers(kind: str):
-    """Return a function of a message that returns (field, labels, numbers) of all fields."""
+    """Return a function that returns (field, labels, numbers) for each field of a message."""
     parts = [
         (field, path.split("."), labels) for field, (path, labels, _) in MESSAGE_PARTS[kind].items()
     ]

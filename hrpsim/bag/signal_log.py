@@ -117,7 +117,7 @@ class SignalLog(Mapping[str, np.ndarray]):
         return chosen_columns(names, self._of_column)
 
     def part(self, names: Iterable[str] | None) -> SignalLog:
-        """Return a log of the topics and fields that names contain."""
+        """Return a log of only the columns that `names` select, as in `chosen`."""
         wanted = set(self.chosen(names))
         return SignalLog(filter(None, (topic.part(wanted) for topic in self.topics.values())))
 

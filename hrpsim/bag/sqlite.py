@@ -60,11 +60,11 @@ class SqliteFile:
         return [str(text) for (text,) in rows if text != "ok"]
 
     def unchecked(self) -> str:
-        """Return a description of the parts without a checksum: all, as SQLite has none."""
+        """Return a text about the parts without a checksum. SQLite has no checksums at all."""
         return "SQLite has no checksums of messages"
 
     def channels(self) -> dict[int, BagTopic]:
-        """Return the topics of the file by their id in the table `topics`, read at the first call.
+        """Return the topics by their id in the table `topics`. The table is read at the first call.
 
         `messages` uses the ids as channels.
         """
@@ -155,7 +155,8 @@ def _names_others(journal: Path) -> bool:
 def _bound_work(database: sqlite3.Connection, size: int) -> None:
     """End a query with sqlite3.Error after more work than `size` bytes can require.
 
-    Pages that refer to each other would otherwise give endless rows. A row has over 4 bytes.
+    Without this limit, pages that refer to each other would give endless rows. The limit follows
+    from the size of a row, which is over 4 bytes.
     """
     done, most = count(), 100 + size // 1000
     database.set_progress_handler(lambda: next(done) > most, _WORK)

@@ -43,7 +43,7 @@ _CONTACTS = ("force_x", "force_y", "force_z", "points")
 
 
 class Source(NamedTuple):
-    """A topic of a world: its fields, and a function `read` that returns all its numbers."""
+    """A topic of a world, with its fields and a function `read` that returns all its numbers."""
 
     topic: str
     type_name: str

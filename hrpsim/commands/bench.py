@@ -5,8 +5,8 @@
 
 Each case runs all engines in turn in one process, on one thread and one core, and prints medians,
 spread, ratios, the accuracy of each engine, fitted exponents, and whether the claims hold. The last
-lines report what became slower than in a stored run. Engines that are not installed are left out:
-pip install 'hrpsim[bench]'.
+lines list the cases that are slower than in a stored run. Engines that are not installed are left
+out: pip install 'hrpsim[bench]'.
 """
 
 import argparse

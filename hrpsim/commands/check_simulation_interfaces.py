@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim check-simulation-interfaces`: does a simulator conform to the standard of ROS 2?"""
+"""`hrpsim check-simulation-interfaces`: tests if a simulator conforms to the standard of ROS 2."""
 
 import argparse
 

@@ -32,7 +32,7 @@ _FIRST_CHUNK, _CHUNK_TIME = 10, 0.2  # steps at first, then time of steps betwee
 # The summary of each command. The module has the command's name, and is imported on use. Commands
 # for policies are in a separate folder.
 _COMMANDS = {
-    "doctor": "say what is installed, and what is missing for what",
+    "doctor": "report what is installed and what each feature lacks",
     "view": "play a world in a browser, or save a run as a page",
     "example": "copy an example with its robot into this folder",
     "walk": "let a humanoid walk, stabilised or not",
@@ -52,7 +52,7 @@ _COMMANDS = {
     "sweep": "run a scenario over many values, and show the results",
     "fit": "find parameters of a world from recordings",
     "verify": "find damage in stores of sweeps, bags and recorded signals",
-    "bench": "time it and other engines",
+    "bench": "time hrpsim and other engines",
     "warm-up": "compile every kernel now, for later processes",
 }
 _OF_POLICIES = ("check-policy", "explain", "rollout")
@@ -96,7 +96,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, name: str) -> int:
-    """Run a command. Raise MissingPackageError if it needs the package of an extra."""
+    """Run a command. Raise MissingPackageError if the command needs the package of an extra."""
     try:
         return options.run(options)
     except ModuleNotFoundError as error:

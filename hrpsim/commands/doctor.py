@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim doctor`: says what is installed here, and what is missing for what."""
+"""`hrpsim doctor`: reports the installed packages, and the packages that each feature lacks."""
 
 import argparse
 import importlib.util

@@ -31,7 +31,7 @@ _IMPORT = re.compile(r"^from hrpsim import share_path\n", re.MULTILINE)
 
 
 class Example(NamedTuple):
-    """An example: the first file among the shared files, the summary, and how to start."""
+    """An example to copy: name of its first shipped file, summary, and commands to start it."""
 
     file: str
     summary: str
@@ -104,7 +104,7 @@ def copy(chosen: Example, folder: Path) -> int:
 
 
 def _with_references(first: str) -> dict[str, str]:
-    """Return by name the texts of a shipped file and of all shipped files that it refers to."""
+    """Return {name: text} of a shipped file and of all shipped files that it refers to."""
     result: dict[str, str] = {}
     wanted = [first]
     while wanted:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim fit`: parameters of a world found from recordings, with intervals and held-out errors."""
+"""`hrpsim fit`: fits parameters of a world to recordings, with intervals and held-out errors."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Analyse motions of a robot that is fixed to the world by links that change.
+"""Analyse motions of a robot whose supporting links may change.
 
-Torques and limits, the ZMP in the soles' outline, the centre of mass, violations.
+The results are joint torques, the ZMP in the outline of the soles, the centre of mass, and
+violations of limits.
 """
 
 import argparse
@@ -149,7 +150,13 @@ class MotionProgress:
 
 
 def _soles(model, texts: Sequence[str], named: Sequence[str]):
-    """Return the links that may be fixed, with given or detected outlines, and the named links."""
+    """Return the soles of links that may be fixed.
+
+    Args:
+        model: model of the robot.
+        texts: outlines LINK=XMIN,XMAX,YMIN,YMAX [m]. Without texts, soles are detected.
+        named: further links to include.
+    """
     from hrpsim.analysis.soles import Sole, sole_of, soles_of
 
     given = []

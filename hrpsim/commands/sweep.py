@@ -262,7 +262,7 @@ def _engine(options: argparse.Namespace, study):
 
 
 class _ProgressLine:
-    """Shows the progress on stderr, on a terminal in place."""
+    """Shows the progress on stderr. On a terminal, each text replaces the previous text."""
 
     def __init__(self) -> None:
         self.progress = None

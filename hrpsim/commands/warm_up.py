@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim warm-up`: compile the kernels now that worlds would compile at first use."""
+"""`hrpsim warm-up`: compiles in advance the kernels that worlds would compile at first use."""
 
 import argparse
 import contextlib
@@ -65,8 +65,8 @@ def run(options: argparse.Namespace) -> int:
 def compile_for_walks() -> None:
     """Compile the step and the kernels of walks on all processors, unless already compiled.
 
-    Without this call, worlds compile the kernels one after another at first use. Worlds also
-    do so if nothing can be stored on disk.
+    Without this call, worlds compile the kernels one after another at first use. The same happens
+    if nothing can be stored on disk.
     """
     from hrpsim.control.balance.stabilizing import stabilize
     from hrpsim.engine.compile.compiled import is_cached

@@ -56,8 +56,8 @@ def closed(made: _Object) -> _Object:
 class Closed(metaclass=_Closing):
     """Base of public objects.
 
-    A public name that the object does not have raises UnknownAttributeError, when it is read and,
-    after `__init__`, when it is assigned. The error names similar attributes.
+    Reading a public name that the object does not have raises UnknownAttributeError. After
+    `__init__`, assigning such a name raises the same error. The error names similar attributes.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

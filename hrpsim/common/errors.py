@@ -122,10 +122,10 @@ def require_name(
     """Raise `error` with the text of `unknown_name` unless `given` is one of `available`.
 
     Args:
-        kind: what `given` names.
+        kind: noun for the named object, such as "joint".
         given: a name. A value that is not text is refused too.
         available: the known names.
-        error: class of the error, or a function that raises the error of a text.
+        error: class of the error, or a function that raises the error, given its text.
         where: start of the text, before a colon.
         limit: maximum number of known names in the text.
 

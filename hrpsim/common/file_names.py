@@ -33,7 +33,7 @@ def exists(path: str | os.PathLike) -> bool:
 
 
 def resolved(path: Path) -> Path:
-    """Return a path without links, or the absolute path if links form a circle."""
+    """Return a path without symbolic links, or the absolute path if links form a cycle."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:  # impossible file name

@@ -83,8 +83,9 @@ def ends_while_computing(clean_up: Callable[[], None] = lambda: None) -> Iterato
 def signals_raise() -> Iterator[None]:
     """Make SIGINT raise KeyboardInterrupt and SIGTERM Terminated, so that all is cleaned up.
 
-    Within LLVM's Python binding the process ends at once. The binding records who frees a module
-    only after handing on the module. An exception between the two frees the module twice.
+    Within LLVM's Python binding the process ends at once, without an exception. The binding hands a
+    module on before it records the new owner. An exception between the two would free the module
+    twice.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -153,7 +154,10 @@ def _sleeps() -> bool:
 
 
 def _instruction() -> tuple[int, int] | None:
-    """Return the main thread's present call and instruction."""
+    """Return the identity of the main thread's present frame, and the index of its instruction.
+
+    None means that the main thread has ended.
+    """
     frame = sys._current_frames().get(threading.main_thread().ident)
     return None if frame is None else (id(frame), frame.f_lasti)
 

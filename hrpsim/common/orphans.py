@@ -22,8 +22,8 @@ def signal_at_parent_end(number: int = signal.SIGTERM) -> None:
 def end_with_parent() -> None:
     """Send this process SIGTERM at the end of the parent, if HRPSIM_END_WITH is set.
 
-    Raise KeyboardInterrupt if the named process has ended already. Children of this process are
-    unaffected: the variable is removed from the environment.
+    Raise KeyboardInterrupt if the process with the id in HRPSIM_END_WITH has ended already. The
+    variable is then removed from the environment, so that children are unaffected.
     """
     named = os.environ.pop(VARIABLE, "")
     if not named:

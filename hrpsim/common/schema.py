@@ -150,10 +150,7 @@ def _is_content(error: vol.Invalid) -> bool:
 
 
 def _translated(error: vol.Invalid, known: list[str]) -> vol.Invalid:
-    """Return an error about an unknown key with similar known keys.
-
-    Return other errors unchanged.
-    """
+    """Add similar known keys to an error about an unknown key. Return other errors unchanged."""
     if len(error.path) != 1:
         return error
     if error.error_message == "extra keys not allowed":
@@ -199,7 +196,12 @@ def null_or(kind: Kind) -> Kind:
 
 
 def first_mistake(kind: Kind, data: Any) -> tuple[Any, list[Any], str]:
-    """Return the checked data, and the path and the text of the first mistake ("": no mistake)."""
+    """Check data against a kind.
+
+    Returns:
+        (checked data, path to the first mistake, text of the mistake). Without a mistake the path
+        and the text are empty.
+    """
     try:
         return kind(data), [], ""
     except vol.MultipleInvalid as found:

@@ -24,9 +24,9 @@ _STOP = b"\xff" * 16  # no instructions: here pickle stops if it takes the conte
 
 
 class Plain:
-    """Base class of objects that are parts of a sealed object, by their attributes.
+    """Base class of objects that become parts of a sealed object.
 
-    Alone, such an object is pickled by its own method.
+    Such a part is pickled by its attributes. A separate object is pickled by its own method.
     """
 
     def __deepcopy__(self: _Object, memo: dict[int, Any]) -> _Object:
@@ -48,7 +48,7 @@ class Sealed(Plain):
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles objects of the class `Plain` by attributes, instead of by their own method."""
+    """Pickles objects of the class `Plain` by their attributes, not by their own method."""
 
     def reducer_override(self, one: Any) -> Any:
         return plain_parts(one) if isinstance(one, Plain) else NotImplemented
@@ -74,8 +74,8 @@ def plain_copy(one: _Object, memo: dict[int, Any]) -> _Object:
 def sealed(kind: str, form: object, one: Any) -> tuple[Any, ...]:
     """Return the value of `__reduce__` that pickles an object as bytes with a checksum.
 
-    Little stands outside of these bytes, because pickle obeys damage there: a changed number can
-    ask for any memory.
+    As little as possible is stored outside of these bytes. Pickle does not detect damage there, and
+    a changed number can make pickle allocate any amount of memory.
 
     Args:
         kind: name of the object in error messages.

@@ -159,7 +159,7 @@ def remove_abandoned(folder: Path) -> None:
 def keep_among(path: Path, content: bytes, kept: int) -> None:
     """Write a file as `write_whole` does, if possible.
 
-    Files in the folder with the same suffixes are removed, but the `kept` last used.
+    Of the files in the folder with the same suffixes, only the `kept` last used files remain.
     """
     with contextlib.suppress(OSError):
         write_whole(path, content)
@@ -186,7 +186,7 @@ def _head_of(content: bytes) -> bytes:
 
 
 def say_once(text: str, key: str) -> None:
-    """Print a line to stderr, unless this process has printed one with this key."""
+    """Print a line to stderr, unless this process has printed a line with this key."""
     if key not in _said:
         _said.add(key)
         print(f"hrpsim: {text}", file=sys.stderr, flush=True)

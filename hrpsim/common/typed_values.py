@@ -93,8 +93,8 @@ def require_arguments(
     Args:
         what: begins the error.
         function: a function, or a class.
-        arguments: by name.
-        leading: number of arguments before these.
+        arguments: keyword arguments by name.
+        leading: number of positional arguments that the caller passes before the keyword arguments.
         owner: noun for the function in the error.
     """
     try:
@@ -136,7 +136,12 @@ def _hints_of(owner: Any) -> dict[str, Any]:
 
 
 def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
-    """Return the position of a value that does not fit a type hint, and the hint there, or None."""
+    """Check a value against a type hint.
+
+    Returns:
+        None if the value fits. Otherwise (position inside the value, such as "[2]"; text of the
+        mistake).
+    """
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(value, *parts[:2])
@@ -158,7 +163,7 @@ def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
 
 @lru_cache(maxsize=256)
 def _kinds_of(union: Any) -> tuple[Any, ...]:
-    """Return the kinds of a union. The kinds of `ArrayLike` are one."""
+    """Return the types in a union. The types that form `ArrayLike` are replaced by `ArrayLike`."""
     parts, numeric = typing.get_args(union), set(typing.get_args(ArrayLike))
     if not numeric.issubset(parts):
         return parts
@@ -174,7 +179,7 @@ def _numbers(value: Any) -> tuple[str, str] | None:
 
 
 def _plain(value: Any, kind: Any) -> tuple[bool, str]:
-    """Return whether a value is of a class, and the text for the class in a message."""
+    """Return whether a value is of a class, and the name of the class for messages."""
     if kind is float:
         return is_number(value), "a number"
     if kind is int:
@@ -208,9 +213,10 @@ def _bounded(value: Any, hint: Any, bounds: Any) -> tuple[str, str] | None:
 
 
 def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
-    """Return where a value does not fit any type of a union, or None if one type fits.
+    """Check a value against the types of a union. Return None if one type fits.
 
-    An error inside the value, such as an item of a list, has priority over the whole value.
+    Otherwise return position and text of the mistake, as `misfit` does. A mistake inside the value,
+    such as an item of a list, has priority over the whole value.
     """
     found = [misfit(value, hint) for hint in hints]
     if None in found:
@@ -265,7 +271,7 @@ def _is_collection(value: Any) -> bool:
 
 
 def _is_stream(value: Any) -> bool:
-    """Return whether a value yields items once, as a generator. The items are not looked at."""
+    """Return whether a value yields items only once, such as a generator. No item is consumed."""
     return isinstance(value, Iterable) and not isinstance(value, collections.abc.Collection)
 
 

@@ -94,7 +94,7 @@ def whole(name: str, value, low: int, high: int) -> int:
 def whole_count(name: str, value, low: int = 1, error: type[Exception] = WorldError) -> int:
     """Return a count >= `low`. Raise `error` for other types than integers, such as 1.0 and True.
 
-    The caller rounds a count from a division, because the caller knows which way.
+    A count that results from a division must be rounded by the caller, up or down.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         kind = f" of type {type(value).__name__}" if is_number(value) else ""

@@ -35,7 +35,7 @@ _UNITREE = (
 
 
 def _setting(default: Any, bounds: Range | None = None, *, acts: bool = False) -> Any:
-    """Declare a property with its bounds. `acts`: a value other than 0 changes the motion."""
+    """Declare a property with its bounds. `acts` is true if a nonzero value changes the motion."""
     return field(default=default, metadata={"range": bounds, "acts": acts})
 
 
@@ -68,17 +68,17 @@ class Actuator:
         command_period: time between two samples of the command [s]. 0 samples in every step.
         slew_rate: rate at which the position target moves to the commanded target [rad/s]. 0 moves
             the target at once.
-        integral_gain, integral_limit: gain and limit of the integral of the position error, while
-            kp acts [Nm/(rad s), Nm].
+        integral_gain, integral_limit: gain and limit of the integral of the position error [Nm/(rad
+            s), Nm]. The error is integrated while kp is not 0.
         velocity_integral_gain: integral gain of a velocity command [Nm/rad]. The gain acts on the
             difference of the integral of the commanded velocity and the position.
-        velocity_integral_lower, velocity_integral_upper: bounds of that integral, which is a
-            position [rad].
+        velocity_integral_lower, velocity_integral_upper: bounds of the integral of the commanded
+            velocity [rad].
         time_constant: time constant of a low-pass filter of first order for targets and efforts
             [s]. 0 means no filter.
         curve_velocity, curve_torque: torque-speed curve, 2 to 8 points, from velocity 0 on [rad/s,
-            Nm]. The curve is linear between points and constant after the last. Torques do not
-            rise.
+            Nm]. The curve is linear between points and constant after the last. Torques must
+            not rise with the velocity.
         regeneration_torque: limit while the motor brakes [Nm]. None uses the curve's torque at
             rest.
         voltage, resistance, torque_constant, gear_ratio: properties of a DC motor [V, ohm, Nm/A at
@@ -294,9 +294,9 @@ def _of_bam(
     """Convert a servo with the friction coulomb + load (|motor| + |load|) + viscous v to a preset.
 
     The friction that is proportional to torque becomes an efficiency of (1 - load) / (1 + load) in
-    both directions. Dry and viscous friction act before the gear here. A factor (1 - load) on both
-    reproduces the source while the motor drives. While the load drives the motor, both are larger
-    than in the source, by 1 / efficiency.
+    both directions. Dry and viscous friction act before the gear in hrpsim, and are divided by
+    (1 - load). While the motor drives, the result equals the source. While the load drives the
+    motor, dry and viscous friction are larger than in the source, by 1 / efficiency.
     """
     efficiency = (1.0 - load) / (1.0 + load)
     actuator = replace(
@@ -319,11 +319,11 @@ def _of_unitree(
     """Return the preset of a motor with planetary gears.
 
     Args:
-        name: in Unitree's spelling.
-        inertia: reflected [kg m^2].
+        name: name of the motor in Unitree's spelling.
+        inertia: rotor inertia, reflected to the joint [kg m^2].
         speeds: largest speed with full torque, and largest speed without load [rad/s].
-        torques: peaks, driving and braking [Nm].
-        friction: dry and viscous [Nm, Nms/rad].
+        torques: peak torque while driving, and while braking [Nm].
+        friction: dry friction and coefficient of viscous friction [Nm, Nms/rad].
     """
     driving, braking = torques
     actuator = Actuator(

@@ -50,7 +50,11 @@ def lacks_inertia(body: BodyInertia) -> bool:
 
 
 def _rounding(body: BodyInertia, largest: float) -> float:
-    """Return the moment of inertia that counts as zero: a radius of gyration of 0.1 um."""
+    """Return the largest moment of inertia [kg m^2] that counts as zero.
+
+    The moment is the sum of the rounding error of `largest` and the moment of the body's mass at a
+    radius of gyration of 0.1 um.
+    """
     return _ROUNDING * abs(largest) + body.mass * _POINT_RADIUS**2
 
 
@@ -90,7 +94,10 @@ def unresisted_bodies(system: System) -> list[int]:
 
 
 def _block_traces(I_A: np.ndarray) -> np.ndarray:
-    """Return the traces of the rotational [kg m^2] and translational [kg] block, never 0."""
+    """Return the traces (2,) of the rotational [kg m^2] and translational [kg] block.
+
+    The traces are at least the smallest positive float, so that callers can divide by them.
+    """
     return np.maximum(np.diag(I_A).reshape(2, 3).sum(axis=1), np.finfo(float).tiny)
 
 
@@ -100,7 +107,7 @@ def _spatial_inertia(mass: float, com: np.ndarray, inertia: np.ndarray) -> np.nd
 
 
 def _motion_to_body(system: System, i: int) -> np.ndarray:
-    """Return the motion transform (6, 6) from the parent body to body i, at a general position."""
+    """Return the motion transform (6, 6) from the parent body to body i in an arbitrary posture."""
     R, p = system.placement_R[i], system.placement_p[i]
     if system.joint_type[i] == REVOLUTE:
         angle = 0.3 + 0.1 * i

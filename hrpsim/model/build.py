@@ -164,7 +164,12 @@ def _check_physical(tree: LinkTree, inertias: list[BodyInertia]) -> list[str]:
 
 
 def _carriers(tree: LinkTree) -> dict[int, tuple[int, Placement]]:
-    """Return, for each body, the moving body to which FIXED joints attach it, and the placement."""
+    """Find the nearest ancestor of each body that is not attached by a FIXED joint.
+
+    Returns:
+        For each body: (index of the ancestor, or of the body itself; placement of the body in this
+        ancestor).
+    """
     result: dict[int, tuple[int, Placement]] = {}
     for i, body in enumerate(tree.bodies):
         result[i] = (i, IDENTITY)

@@ -137,7 +137,11 @@ def _check(
 
 
 def _with_meshes(robot: robot_data.RobotData, target: Path) -> tuple[str, dict[Path, bytes]]:
-    """Return URDF text that refers to meshes in the folder of `target`, and the mesh files."""
+    """Write a robot as URDF text that refers to meshes in the folder of `target`.
+
+    Returns:
+        (URDF text, contents of the mesh files by path).
+    """
     folder = target.with_name(f"{target.stem}_meshes")
     stored: dict[bytes, robot_data.MeshData] = {}  # one file for equal meshes
     for link in robot.links.values():

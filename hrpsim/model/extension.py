@@ -377,7 +377,7 @@ def _read_keyframe(description: Description, robot: RobotData, link: str, tag) -
 
 
 class _Reader(NamedTuple):
-    """How a tag of <hrpsim> is read: the element described, and the allowed contents."""
+    """The rule for reading a tag of <hrpsim>: the described element and the allowed contents."""
 
     owner: str
     read: Callable[[Description, RobotData, str, Any], None]
@@ -405,7 +405,7 @@ _READERS = {
 
 
 def _refuse_second(description: Description, known: Container, key: Any, tag) -> None:
-    """Raise ModelError for a second element with the same key: a name, or a tag and a name."""
+    """Raise ModelError if an element of this key is known. The key is a name, or tag and name."""
     if key in known:
         name = key[1] if isinstance(key, tuple) else key
         description.document.fail(tag, f"<{tag.tag}> is given twice for {name!r}")

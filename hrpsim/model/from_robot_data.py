@@ -130,7 +130,7 @@ def _intangible(robot: RobotData) -> list[str]:
 
 
 def _ends(robot: RobotData, links: list[str]) -> list[str]:
-    """Return those of the given links that have none of the given links below them."""
+    """Return the given links that have no other given link among their descendants."""
     joints, above = robot.joints_above(), set()
     for link in links:
         while link in joints:
@@ -144,7 +144,7 @@ def keyframe_configurations(
 ) -> dict[str, np.ndarray]:
     """Convert keyframes to configurations {name: q (nq,)}.
 
-    Joints without a position are at neutral.
+    Joints without a position in the keyframe take their neutral position.
     """
     by_name = {joint.name: joint for joint in model.joints}
     result = {}

@@ -120,7 +120,7 @@ def _joint(joint, element) -> JointData:
 
 
 def _mimic_of(mimic) -> tuple[str, float, float]:
-    """Return leader, ratio and offset."""
+    """Return the leader, ratio and offset of a mimic joint."""
     ratio = 1.0 if mimic.multiplier is None else mimic.multiplier
     return mimic.joint, ratio, mimic.offset or 0.0
 
@@ -149,7 +149,7 @@ def _readings(description: Description) -> list[str]:
 
 
 def _wide_turns(root: etree._Element) -> dict[etree._Element, str]:
-    """Return a note, by element, on each <origin> and <pose> with an angle of over 360 degrees."""
+    """Return {element: note} for each <origin> and <pose> with an angle above 360 degrees."""
     angles = {one: ("rpy", _numbers(one.get("rpy")) or ()) for one in root.iter("origin")}
     for one in root.iter("pose"):
         words = (one.text or "").split()

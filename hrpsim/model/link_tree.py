@@ -37,7 +37,7 @@ class TreeBody:
 
 @dataclass
 class LinkTree:
-    """The forest during the assembly, depth first."""
+    """Builder of a forest of bodies from links. Bodies are stored depth first."""
 
     robot: RobotData
     cut_links: set[str]  # whose fixed joints are kept, because a sensor measures there
@@ -142,5 +142,8 @@ def _stated(limit: float) -> float:
 
 
 def _bound(limit: float) -> float:
-    """Return a limit, or infinity beyond LARGEST, which exporters write for no limit."""
+    """Return a limit, or infinity with the same sign if the magnitude exceeds LARGEST.
+
+    Exporters write such large values for joints without a limit.
+    """
     return math.copysign(math.inf, limit) if abs(limit) > LARGEST else limit

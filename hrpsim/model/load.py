@@ -57,9 +57,9 @@ def load_model(  # many parameters: keyword arguments
     """Return the model of a robot description.
 
     Xacro is recognised by file name or namespace, and MJCF by the root element <mujoco>. The
-    package mujoco reads MJCF. .body and .wrl are recognised by file name. The meshes of both are
-    written to files of the cache folder. `Model.not_simulated` and a ModelWarning list elements of
-    any format that are not simulated or not known.
+    package mujoco reads MJCF. .body and .wrl are recognised by file name. Meshes of these two
+    formats are written to files of the cache folder. `Model.not_simulated` and a ModelWarning list
+    elements of any format that are not simulated or not known.
 
     An effort or velocity limit of 0 or -1 means no limit, as in most published descriptions, and
     becomes inf. A collision sphere of radius 0 is a point. <dynamics> of a planar joint applies to
@@ -88,11 +88,11 @@ def load_model(  # many parameters: keyword arguments
         srdf: path or text of an SRDF. Its <disable_collisions> apply if the robot collides with
             itself. A ModelWarning names lines about links that the robot does not have.
         allow_xacro: False refuses descriptions that need xacro, for untrusted descriptions.
-        allow_mjcf: False refuses MJCF and USD, whose parsers are MuJoCo's and Pixar's, in processes
-            of their own.
+        allow_mjcf: False refuses MJCF and USD, for untrusted descriptions. The parsers of these
+            formats belong to MuJoCo and Pixar, and run in separate processes.
 
     Raises:
-        ModelError: with file, line, element and cause, for anything invalid.
+        ModelError: the description is invalid. The message names file, line, element and cause.
     """
     check_arguments(load_model, locals(), ModelError)
     if base is not None:
@@ -103,7 +103,7 @@ def load_model(  # many parameters: keyword arguments
 
 
 def load_robot_data(robot: RobotData, path: Path) -> Model:
-    """Return the model of a robot read from `path`, without warnings of unsupported elements.
+    """Return the model of a robot read from `path`, without warnings about unsupported elements.
 
     ModelError names an invalid element.
     """
@@ -154,7 +154,7 @@ def _model_of(
 
 
 def _robot_of(found: _Found) -> tuple[RobotData, list[str]]:
-    """Return the robot of a description, and notes on odd elements."""
+    """Return the robot of a description, and notes on suspicious elements."""
     if found.robot is not None:
         return found.robot, []
     from hrpsim.model.from_urdf import robot_of_urdf

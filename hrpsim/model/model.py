@@ -81,7 +81,7 @@ class Visual(NamedTuple):
 
 @dataclass(frozen=True)
 class MeshUse:
-    """How the mesh of one <collision> collides: as "hull", as "exact" mesh, or "none".
+    """The use of the mesh of one <collision>: "hull", "exact" or "none".
 
     "none" disables collisions of the mesh. `note` lists repairs of the mesh, and explains a use
     that differs from the requested use.
@@ -100,11 +100,11 @@ class MeshUse:
 class Sensor:
     """A sensor of the robot description, placed in the frame of the body (-1: the world).
 
-    Kind "force_torque" measures the wrench of the child side of the joint above `body` on the
-    parent side, expressed in and about the sensor frame. If `tare` is set, the weight of the child
-    side is subtracted. A controller does the same if it zeroes the sensor with the foot in the air.
-    At rest the sensor then reads the floor reaction. Kind "imu" measures angular velocity and
-    specific force (+g at rest) in the sensor frame.
+    Kind "force_torque" measures the wrench that the child side of the joint above `body` exerts on
+    the parent side, expressed in and about the sensor frame. If `tare` is set, the weight of the
+    child side is subtracted. The result is the same as if a controller had zeroed the sensor with
+    the foot in the air. At rest the sensor then reads the floor reaction. Kind "imu" measures
+    angular velocity and specific force (+g at rest) in the sensor frame.
 
     In each step, the reading is the measurement at the time `latency` [s] before, interpolated
     between steps. The reading is 0 if this time is before the first step. `rate` is the rate at
@@ -252,7 +252,7 @@ class Model(Sealed):
     def starting(self) -> np.ndarray:
         """Return the initial q of robots: `neutral`, with the joint positions in `start`.
 
-        Joints that follow one of these joints (<mimic>) follow here too.
+        Mimic joints follow their leaders.
         """
         q, system = self.neutral(), self.system
         for name, position in self.start.items():

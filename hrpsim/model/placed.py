@@ -55,8 +55,8 @@ def put_at(
 def placed(model: Model, at: Placement) -> Model:
     """Return the model with its fixed base link at the placement `at` in the world.
 
-    Shapes, frames and sensors that are fixed to the world move as well. So do the first joint of
-    each tree, floating links and keyframes.
+    Shapes, frames and sensors that are fixed to the world move as well. The first joint of each
+    tree, floating links and keyframes also move.
     """
     moved = Placement(model.frames[model.base_link].R, model.frames[model.base_link].p)
     at = at.then(moved.inverse())

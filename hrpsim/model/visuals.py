@@ -93,7 +93,11 @@ def _mesh(
 
 
 def _exact_or_hull(path: Path, scale: tuple[float, ...]) -> tuple[Mesh, str, tuple[str, ...]]:
-    """Return a mesh unchanged if the mesh bounds a solid, else the hull, and a note."""
+    """Read a mesh. If the mesh bounds no solid, use its convex hull instead.
+
+    Returns:
+        (mesh, "exact" or "hull", notes).
+    """
     mesh, notes = read_mesh(path, scale, hull=False)
     why = why_no_solid(mesh)
     if why is None:
@@ -162,7 +166,7 @@ def colored_meshes(model: Model, visual: Visual) -> list[tuple[Mesh, tuple[int, 
 
 
 def visual_geometry(model: Model, visual: Visual) -> Geometry:
-    """Return the drawn geometry: the triangles of a mesh file are in metres.
+    """Return the drawn geometry of a visual. The vertices of a mesh file are in metres.
 
     Raises ModelError if the file is missing or unreadable.
     """

@@ -32,9 +32,9 @@ _LEAST_PATH = 1e-3  # least path for a cost of transport [m]
 class RolloutMeasures:
     """Measure one robot after each control period.
 
-    Velocities are those of the base, in the frame of the base. A robot on a fixed base has no
-    tracking error and no path. The time series have one sample for each evaluation of the network:
-    the mean over the time since the last evaluation, or for forces the maximum.
+    Velocities are the velocities of the base, in the frame of the base. A robot on a fixed base has
+    no tracking error and no path. The time series have one sample for each evaluation of the
+    network: the mean over the time since the last evaluation, or for forces the maximum.
 
     Args:
         robot: a robot that belongs to a world.

@@ -34,11 +34,13 @@ _START = 1  # index of the random generator of the start, 0 is of the noise
 class RolloutScenario(Scenario):
     """A policy in the worlds of a study.
 
-    Runs end at a fall. The joints at the start have a spread that depends on the seed of the run.
+    Runs end at a fall. The initial joint positions, and the initial velocity of a free base, are
+    perturbed at random by the seed of the run.
 
     Args:
         worlds: the study's scenario, which measures `MEASURED`, with `POLICY` as the controller.
-        spread: standard deviation of the joints at the start [rad or m].
+        spread: standard deviation of the initial joint positions [rad or m]. The deviation of the
+            base velocity is proportional to it.
     """
 
     def __init__(self, worlds: WorldScenario, spread: float) -> None:

@@ -66,11 +66,11 @@ def rollout(  # many parameters: keywords, passed by name
         command: velocities x, y [m/s] and yaw [rad/s] that the policy is given. The default is
             zero, or the entries of the study.
         duration: duration of a run [s].
-        spread: standard deviation of the joints at the start [rad or m].
+        spread: standard deviation of the initial joint positions [rad or m].
         seed: seed of all random numbers. The default is the seed of the study, or 0.
         processes: number of processes. The default is one for each processor.
         store: folder of the results, from which an interrupted call continues.
-        tell: called with the progress.
+        tell: function that is called with the progress.
 
     Raises:
         HrpsimError: for files that are inconsistent with each other, before any run starts.

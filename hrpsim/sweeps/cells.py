@@ -257,8 +257,8 @@ def _arithmetic() -> str:
 class Table:
     """Values, seeds and results of all runs.
 
-    columns: the values of the parameters. Outcomes of unfinished runs are NaN. Names of arrays are
-    the names of parameters and outcomes, which must differ.
+    columns: the values of the parameters, by name. A parameter must not have the name of an
+    outcome. Outcomes of unfinished runs are NaN.
     """
 
     def __init__(

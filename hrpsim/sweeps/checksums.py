@@ -34,9 +34,12 @@ def seal(store: Path) -> None:
 
 
 def damage(store: Path) -> tuple[list[str], bool]:
-    """Return texts about files with wrong checksums, and whether the store has checksums.
+    """Check the checksums of a store.
 
-    Stores of earlier versions have none. Raises ValueError for unreadable files.
+    Stores of earlier versions have no checksums. Raises ValueError for unreadable files.
+
+    Returns:
+        (texts about files with wrong checksums, whether the store has checksums).
     """
     text = read_bytes(store / _ATTRIBUTES, SweepError, "STORE_SIZE")
     whole, holds = parse_json(text), seal_holds(text, _MARK)
@@ -53,7 +56,7 @@ def damage(store: Path) -> tuple[list[str], bool]:
 
 
 def _differences(name: str, files: list[str], sums: list[str], expected: list[str]) -> list[str]:
-    """Return the files of a folder with another checksum than expected, or a wrong number."""
+    """Return texts about wrong checksums, or about a wrong number of files, in a folder."""
     if len(sums) != len(expected):
         return [f"{name or 'the group'} has {len(sums)} files of {len(expected)}"]
     where = f"{name}/" if name else ""

@@ -148,8 +148,10 @@ class Driver:
     def _refused(self, task: _Task, why: str, paused: bool = False) -> list[Result]:
         """Requeue a task that a process refused because its fingerprint differs.
 
-        paused: whether the process has waited before. If only refusing processes reply, the sweep
-        ends soon.
+        After too many refusals of a task, the method raises SweepError. The limit is low as long as
+        no process has done a run, so that a sweep without suitable processes ends soon.
+
+        paused: whether the process paused before the refusal. The limit is then high.
         """
         self.refused_by.add(why)
         if task.refusals >= (_MOST_REFUSALS if self._has_arrived or paused else _MOST_LOSSES):
@@ -200,7 +202,7 @@ class Driver:
         return []
 
     def _mend(self, error: Exception, broken: bool = True) -> None:
-        """Replace a broken pool. The tasks of the broken pool are suspects."""
+        """Replace a broken pool. The pending tasks of the broken pool become suspects."""
         if not broken:
             return
         if not self._mended:

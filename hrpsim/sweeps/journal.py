@@ -51,7 +51,7 @@ class Journal:
         return header, results
 
     def append(self, entries: list[dict[str, Any]]) -> None:
-        """Append all entries or none. Raises SweepError if there is no room."""
+        """Append all entries or none. Raises SweepError if the disk is full."""
         data = b"".join(_line(entry) for entry in entries)
         written = 0
         try:
@@ -75,9 +75,10 @@ class Journal:
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any] | None, list[Result], int]:
-    """Return the header, all results, and the end of the last whole line.
+    """Read a journal, to which another process may be writing.
 
-    Another process may be writing to the journal.
+    Returns:
+        (header, all results, end of the last whole line [bytes]).
     """
     header, results, end = None, [], 0
     with open(path, "rb") as file:

@@ -61,8 +61,8 @@ class Survival(NamedTuple):
 def survival(ended: np.ndarray, fell_at: np.ndarray) -> Survival:
     """Return the Kaplan-Meier curve of falls [s] with Greenwood's log-log interval.
 
-    A time of NaN is not a fall. Where the interval is undefined, as after the fall of all runs, the
-    interval is the probability.
+    A time of NaN is not a fall. If the interval is undefined, for example after all runs have
+    fallen, both ends of the interval equal the probability.
     """
     from scipy.stats import CensoredData, ecdf
 

@@ -74,7 +74,7 @@ class RepeatedRun(NamedTuple):
 
 
 def _workers(executor: Executor | None, processes: int | None) -> AbstractContextManager[Make]:
-    """Return a context whose value makes executors: the given one, or pools of processes."""
+    """Return a context whose value makes executors: the given executor, or pools of processes."""
     return process_pool(processes) if executor is None else nullcontext(lambda: executor)
 
 
@@ -107,11 +107,12 @@ def sweep(  # many parameters: keywords, passed by name
         engine: a context manager that yields a function that makes executors, instead of
             `executor`.
         per_task: number of runs that are sent together.
-        tell: called with the progress.
+        tell: function that is called with the progress.
 
     Raises:
-        SweepError: with the run, the parameter and the value, before anything runs. Also if the
-            store or the engine fails: finished runs are then in the store.
+        SweepError: a value is invalid. The error names run, parameter and value, and is raised
+            before any run starts. Or the store or the engine fails. Finished runs are then in the
+            store.
     """
     whole_count("per_task", per_task, error=SweepError)
     if processes is not None:
@@ -139,7 +140,11 @@ def sweep(  # many parameters: keywords, passed by name
 def planned(
     scenario: Scenario, design: Design | Product, seed: int
 ) -> tuple[Table, dict[str, Any]]:
-    """Return the table of all runs, without results, and the attributes that identify the sweep."""
+    """Plan the runs of a sweep.
+
+    Returns:
+        (table of all runs, without results; attributes that identify the sweep).
+    """
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**63:
         raise SweepError(f"seed must be a whole number from 0 to 2^63 - 1, got {shown_value(seed)}")
     if not isinstance(design, (Design, Product)):
@@ -274,7 +279,10 @@ def cell_of(found: Any, cell: int) -> Cell:
 
 
 def worst_cells(found: Any, outcome: str, count: int) -> list[int]:
-    """Return runs with the largest outcome, or the smallest after a minus sign, without NaN."""
+    """Return the numbers of the runs with the largest outcome, without NaN.
+
+    outcome: name of the outcome. A minus sign in front selects the smallest outcome.
+    """
     name = outcome.removeprefix("-")
     if name not in found or found[name].dims != ("cell",):
         raise SweepError(unknown_name("outcome", name, outcome_names(found), limit=30))

@@ -78,7 +78,7 @@ def print_report(report: dict, as_json: bool) -> None:
 
 
 def _shown(value: Any) -> str:
-    """Return a value as text behind a key: on indented lines below, or on the same line."""
+    """Return a value as the text after a key, on the same line or on indented lines below."""
     if isinstance(value, dict) and value:
         return "".join(f"\n  {name}: {item}" for name, item in value.items())
     if isinstance(value, list):

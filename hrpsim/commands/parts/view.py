@@ -95,8 +95,8 @@ def view(
     Args:
         options: options of the command, with --host and --port.
         world: the world.
-        motion: advances time. By default the world's own steps.
-        panel: takes the viewer and returns an additional panel with an `update`.
+        motion: advances time. The default is the world's own steps.
+        panel: function that takes the viewer and returns an additional panel with an `update`.
         follow: the entity that cameras follow.
         worlds: a folder with world files that a page may load.
     """

@@ -61,9 +61,12 @@ def report(
 def zmps_in_plan(
     trial: Trial, model: Model, sequence: MotionSequence
 ) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the measured and the planned ZMP at the trial's times (n, 2) [m], in the plan's world.
+    """Return the measured and the planned ZMP at the trial's times.
 
-    The planned ZMP is NaN before the motion begins, and None for a sequence without ZMP and waist.
+    Both are in the frame of the plan. The planned ZMP is NaN before the motion begins.
+
+    Returns:
+        (measured (n, 2) [m]; planned (n, 2) [m], or None for a sequence without ZMP or waist).
     """
     plan = plan_in_world(model, trial, sequence)
     measured = (measured_zmp(model, trial) - plan.p[:2]) @ plan.R[:2, :2]
@@ -184,8 +187,8 @@ def draw_moments(trial: Trial, robot: Robot, sequence: MotionSequence, picture: 
     """Draw the robot at some times of a walk, from the side, to the PNG file `picture`.
 
     The moments are late in the swings of evenly chosen steps, and at the end. For a walk without
-    steps, or a walk that ends in a fall, the moments are at equal intervals. The robot is left at
-    the last moment. Raises HrpsimError if matplotlib, MuJoCo or EGL is missing.
+    steps, or a walk that ends in a fall, the moments are at equal intervals. The robot stays in the
+    state of the last moment. Raises HrpsimError if matplotlib, MuJoCo or EGL is missing.
     """
     end = float(trial.times[-1])
     times = np.linspace(0.0, end, _FRAMES)

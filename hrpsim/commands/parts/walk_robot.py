@@ -91,7 +91,7 @@ def ready(
     parameters: Mapping[str, Any],
     report: Callable[[list[PreparationFinding]], None],
 ) -> Robot:
-    """Return the robot at rest in a world, after checks. The walk is planned as by the controller.
+    """Return the robot at rest in a world, after the same checks and planning as in the controller.
 
     `report` is called once, also before an error is raised. The last finding states whether the
     robot can walk.

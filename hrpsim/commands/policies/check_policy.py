@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim check-policy`: what differs when a policy fails here, by name.
+"""`hrpsim check-policy`: names the differences that can make a policy fail in hrpsim.
 
 Compares the description of an ONNX policy with the network (sizes, and entries of the exporter),
 with the robot (joints, default posture, gains, effort limits) and with the world's time step. If
-the exporter's entries differ, the command simulates both. A recording of the training simulator
-adds the network's answers to the recorded observations, and the observations here under the
-recorded actions. Status 1 if anything differs.
+the exporter's entries differ, the command simulates both. With a recording of the training
+simulator, the command also compares the network's answers to the recorded observations, and the
+observations in hrpsim under the recorded actions. Status 1 if anything differs.
 """
 
 import argparse

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim explain`: says why a policy falls or drifts here, and not in a reference.
+"""`hrpsim explain`: finds why a policy falls or drifts in hrpsim, but not in a reference.
 
-The command runs the policy in both from perturbed starts. The differences between the simulators
-are removed one by one and together. The reference is MuJoCo, or a recording of the states.
+The command runs the policy in both simulators from perturbed starts. The differences between the
+simulators are removed one by one and together. The reference is MuJoCo, or a recording of the
+states.
 """
 
 import argparse
@@ -65,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def explain(options: argparse.Namespace) -> int:
-    """Compare, write the page and print the findings. Return 1 if the two differ."""
+    """Compare, write the page and print the findings. Return 1 if the simulators differ."""
     require_packages("explain", ("onnxruntime", "xarray"), _REMEDY)
     from hrpsim.explain import Case, write_page
     from hrpsim.explain import explain as find

@@ -3,8 +3,8 @@
 
 """`hrpsim rollout`: runs a policy in many worlds, and reports falls, tracking, energy and forces.
 
-The worlds differ in the start, and in what a study varies: friction, masses, pushes, noise, delays,
-commands. Several worlds evaluate the network in one batch. A seed fixes all results.
+The worlds differ in the start, and in the parameters that a study varies: friction, masses, pushes,
+noise, delays, commands. Several worlds evaluate the network in one batch. A seed fixes all results.
 """
 
 import argparse

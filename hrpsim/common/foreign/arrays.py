@@ -118,7 +118,7 @@ def reason_of(cause: BaseException) -> str:
 
 
 def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
-    """Return the array in an open file of which at most `most` bytes are read."""
+    """Return the array in an open file. The data may have at most `most` bytes."""
     shape, is_fortran, kind = _header(file)
     if kind.hasobject or kind.kind not in kinds:
         raise ValueError(f"its entries are {kind}, not numbers{' or texts' * ('U' in kinds)}")
@@ -136,7 +136,11 @@ def _array(file: BinaryIO, most: int, kinds: str) -> np.ndarray:
 
 
 def _header(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype]:
-    """Read the header of an open .npy file. Return shape, whether in Fortran order, and dtype."""
+    """Read the header of an open .npy file.
+
+    Returns:
+        (shape, whether the order is Fortran's, dtype).
+    """
     version = np.lib.format.read_magic(file)
     if version not in ((1, 0), (2, 0)):
         raise ValueError(f"version {version} of the format is not supported")

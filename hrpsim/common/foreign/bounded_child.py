@@ -134,7 +134,7 @@ def call_bounded(
 
     Raises:
         error: the function raises an error, or exceeds DECODER_MEMORY, DECODER_TIME, DECODER_WAIT
-            or DECODER_RESULT. The child process cannot be started.
+            or DECODER_RESULT, or the child process cannot be started.
     """
     allowed = limits.DECODER_TIME + size / limits.DECODER_RATE
     known = {name: value for name, value in vars(limits).items() if name.isupper()}

@@ -22,11 +22,11 @@ def csv_rows(
         lines: lines of the text, with line ends.
         label: name of the file in errors.
         error: class of the errors.
-        most: number of cells that are read.
-        limit: name of this bound.
+        most: largest number of cells.
+        limit: name of this limit in errors.
 
     Raises:
-        error: a row is no CSV, or there are more cells.
+        error: a row is not valid CSV, or there are too many cells.
     """
     reader = csv.reader(lines, skipinitialspace=True)
     try:

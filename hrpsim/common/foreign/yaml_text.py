@@ -199,7 +199,7 @@ class _Loader(_Base):
             raise _refusal(node, f"{shown!r} is not a valid {kind}") from None
 
     def construct_integer(self, node) -> int | str:
-        """Return an integer. 1_ is a prefix of names, not YAML 1.1's 1_000."""
+        """Return an integer. A value such as 1_ stays a text, unlike in YAML 1.1."""
         return node.value if node.value.endswith("_") else self.construct_yaml_int(node)
 
 

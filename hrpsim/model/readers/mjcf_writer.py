@@ -66,7 +66,7 @@ def write_mjcf(
 
 
 def _with_all_digits(text: str, exact: _Exact) -> str:
-    """Restore all digits of the numbers in an MJCF. MuJoCo writes six."""
+    """Restore all digits of the numbers in an MJCF. MuJoCo writes only six digits."""
     root = xml_root(text, "<mjcf>", ModelError)
     for element in root.iter():
         owner = element.getparent() if element.tag == "inertial" else element
@@ -277,7 +277,7 @@ class _Writer:
 
 
 def _first(present: Any, value: float) -> Any:
-    """Return a value in the type of MuJoCo's field: a number, or an array that starts with it."""
+    """Return a number for a scalar field of MuJoCo, or [number, 0, ...] for an array field."""
     if np.ndim(present) == 0:
         return value
     return [value, *np.zeros(len(present) - 1)]

@@ -33,12 +33,12 @@ def wide_turn(what: str, angles: Sequence[float]) -> str:
 
 
 def radians_in_degrees(angles: Sequence[float]) -> bool:
-    """Return whether an angle in degrees equals 90, 180 or 270 degrees expressed in radians."""
+    """Return whether any value in degrees looks like 90, 180 or 270 degrees written in radians."""
     return any(abs(abs(angle) - k * _TURN / 4.0) < 5e-3 for angle in angles for k in (1, 2, 3))
 
 
 def wide_limits(joint: JointData) -> str:
-    """Return a finding if a joint's limits [rad] are integers beyond two turns, or else ""."""
+    """Return a finding if a joint's limits [rad] are integers above two turns, or else ""."""
     ends = joint.lower, joint.upper
     widest = max(ends, key=abs)
     is_range = JOINT_TYPES[joint.type].has_range and JOINT_TYPES[joint.type].is_turn
@@ -53,7 +53,7 @@ def wide_limits(joint: JointData) -> str:
 
 
 def narrow_limits(joints: Iterable[JointData]) -> str:
-    """Return a finding if all joint limits are so small that radians were read as degrees."""
+    """Return a finding if all joint limits seem to be radians that were read as degrees, or ""."""
     turns = [joint for joint in joints if JOINT_TYPES[joint.type].has_range]
     turns = [turn for turn in turns if JOINT_TYPES[turn.type].is_turn and turn.lower < turn.upper]
     widest = max((max(abs(turn.lower), abs(turn.upper)) for turn in turns), default=math.inf)

@@ -84,7 +84,10 @@ class LinkData:
 
 @dataclass
 class JointData:
-    """A joint above the link `child`. `type` is one of URDF's. SI units, with inf for no limit."""
+    """A joint above the link `child`. `type` is a joint type of URDF.
+
+    All values are in SI units. A missing limit is inf.
+    """
 
     name: str
     type: str
@@ -141,7 +144,7 @@ class Transmission:
         return self.ratios.T @ np.diag(values) @ self.ratios
 
     def for_each_joint(self, what: str, values: np.ndarray) -> np.ndarray:
-        """Return `reflected` as one number for each joint (k,).
+        """Return the diagonal of `reflected`, one number for each joint (k,).
 
         Raises ValueError if joints would be coupled.
         """
@@ -232,7 +235,8 @@ class RobotData:
     """A robot with `joints` in any order.
 
     commanded: (joint, interfaces) in the actuators' order.
-    joint_order: joints in the order of Choreonoid's lists of positions, "" for what does not move.
+    joint_order: joints in the order of Choreonoid's lists of positions, "" for entries without a
+    moving joint.
     notes: elements that hrpsim does not simulate, one line for each kind.
     label, document: name of the description for errors, and the XML of a URDF.
     """
@@ -276,7 +280,7 @@ class RobotData:
         return [*self.sensors, *self.sampled_sensors]
 
     def joints_above(self) -> dict[str, JointData]:
-        """Return the joint above each link but the root."""
+        """Return the joint above each link. The root has none."""
         return {joint.child: joint for joint in self.joints.values()}
 
     def joints_beneath(self) -> dict[str, list[JointData]]:
@@ -319,7 +323,7 @@ def counted(names: Iterable[str]) -> str:
 
 
 class Notes:
-    """Notes by element, in order of appearance."""
+    """Notes on elements of a description, in order of appearance."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, str], list[str]] = {}
@@ -333,7 +337,7 @@ class Notes:
             self._names.setdefault((element, why), []).extend([name] * times)
 
     def lines(self) -> list[str]:
-        """Return "element (count: names): why" for each."""
+        """Return a line "element (count: names): why" for each note."""
         result = []
         for (element, why), names in self._names.items():
             named = [name for name in dict.fromkeys(names) if name]

@@ -59,7 +59,10 @@ class CameraValues(NamedTuple):
 
 @dataclass(frozen=True)
 class Camera(SampledSensorKind):
-    """Images along x of the sensor's frame, with y to the left and z up. Pixels are square."""
+    """A camera that looks along x of the sensor's frame, with y to the left and z up.
+
+    Pixels are square.
+    """
 
     kind = "camera"
     common = tuple(key for key in COMMON if key != "geometry")

@@ -21,8 +21,8 @@ _DIRECTIONS = ("child_to_parent", "parent_to_child")
 class ForceTorque(StepSensorKind):
     """A force-torque sensor: the wrench that the link exerts on its parent through the joint.
 
-    In Gazebo, <measure_direction> may select the opposite wrench. The axes are those of the child
-    link or of the sensor (<frame>).
+    In Gazebo, <measure_direction> may select the opposite wrench, and <frame> selects the axes of
+    the child link or of the sensor.
     """
 
     kind = "force_torque"

@@ -23,7 +23,7 @@ SENSOR_KINDS: dict[str, type[SensorKind]] = {**STEP_KINDS, **SAMPLED_KINDS}
 
 
 def settings_of_kind(kind: str) -> tuple[str, ...]:
-    """Return the names of all settings of a sensor kind. The kind must be one with its own rate."""
+    """Return the names of all settings of a sensor kind that has its own sampling rate."""
     known = SAMPLED_KINDS[kind]
     return (*known.common, *(field.name for field in fields(known)))
 

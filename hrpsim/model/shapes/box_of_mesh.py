@@ -3,8 +3,8 @@
 
 """Find meshes that are boxes, so that a box has the same contacts as a mesh and as a primitive.
 
-A mesh inside a cuboid equals the cuboid if it encloses the same volume, and its area on each side
-is at most the area of the cuboid's face.
+A mesh inside a cuboid equals the cuboid under two conditions. Both enclose the same volume. On each
+side, the area of the mesh is at most the area of the cuboid's face.
 """
 
 import math

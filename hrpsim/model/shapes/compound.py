@@ -52,9 +52,12 @@ def require_shape(given: Any, owner: str = "a body") -> None:
 
 
 def centered_shape(geometry: Geometry, placement: Placement) -> tuple[Geometry, Placement]:
-    """Return a shape with the origin of a mesh moved to its middle, and the changed placement.
+    """Move the origin of a mesh to the middle of its bounding box. Other shapes stay unchanged.
 
-    Both describe the same solid. The bounding ball about the origin is then smaller.
+    The moved shape describes the same solid, and has a smaller bounding ball about the origin.
+
+    Returns:
+        (shape, changed placement).
     """
     if not isinstance(geometry, Mesh):
         return geometry, placement

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The convex hull of points as a mesh, and the farthest points of shapes along a direction."""
+"""The convex hull of points as a mesh, and the points of shapes opposite to a direction."""
 
 from __future__ import annotations
 
@@ -137,7 +137,11 @@ def _outlines(triangles: np.ndarray, facet: np.ndarray, size: np.ndarray) -> lis
 def _facets(
     points: np.ndarray, triangles: np.ndarray, planes: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    """Return the number of plane facets, and the facet of each triangle (m,)."""
+    """Group coplanar adjacent triangles to facets.
+
+    Returns:
+        (number of facets, facet of each triangle (m,)).
+    """
     pairs = edge_neighbours(triangles)
     flat = np.ones(len(pairs), dtype=bool)
     for here, there in (pairs.T, pairs[:, ::-1].T):
@@ -150,14 +154,14 @@ def _facets(
 
 
 def farthest_against(geometry: Geometry, direction: np.ndarray) -> np.ndarray:
-    """Return the points of a bounded shape that are farthest against given directions.
+    """Return the points of a bounded shape that are farthest in the opposite of given directions.
 
     Args:
         geometry: the shape.
         direction: unit vectors (..., 3) in the shape's frame.
 
     Returns:
-        One point for each direction (..., 3) [m].
+        Point that minimises direction . point, for each direction (..., 3) [m].
     """
     assert not isinstance(geometry, Plane)
     d = direction

@@ -26,9 +26,12 @@ _INSTANCES = ("instance_geometry", "instance_controller")
 
 
 def plain_dae(data: bytes) -> tuple[bytes, float]:
-    """Return a DAE with <triangles> in place of <polylist> and <polygons>, and the unit [m].
+    """Replace <polylist> and <polygons> in a DAE by <triangles>.
 
     Holes of polygons are not filled.
+
+    Returns:
+        (the new DAE, the unit of length [m]).
 
     Raises:
         ModelError: the file is no XML, is an archive, or has a document type.
@@ -56,7 +59,7 @@ def _unit(root: etree._Element) -> float:
 def _count_shown(
     scene: etree._Element, nodes: dict[str, etree._Element], shown: dict[etree._Element, int]
 ) -> None:
-    """Count the geometries that a scene and each node below instance."""
+    """Count the geometries below a scene and below each of its nodes. Each instance counts."""
     pending = [(scene, False)]  # elements, and whether all parts of the element are counted
     within: set[etree._Element] = set()
     while pending:
@@ -129,7 +132,7 @@ def _to_triangles(mesh: etree._Element, element: etree._Element) -> None:
 
 
 def _positions(mesh: etree._Element, name: str) -> np.ndarray:
-    """Return the positions (n, 3) of a mesh's <vertices> of this id."""
+    """Return the positions (n, 3) of the <vertices> element of a mesh with the given id."""
     by_id = {child.get("id"): child for child in mesh}
     (position,) = (
         source for source in by_id[name].findall("{*}input") if source.get("semantic") == "POSITION"

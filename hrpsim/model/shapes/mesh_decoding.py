@@ -32,7 +32,10 @@ _NOTES = 5  # most that are returned
 
 
 def decoded_triangles(path: str, kind: str) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return all vertices (n, 3) [m], triangles (m, 3) and notes of a file, transforms applied.
+    """Decode the triangles of a mesh file, with all transforms applied.
+
+    Returns:
+        (vertices (n, 3) [m], triangles (m, 3), notes).
 
     Raises any error of the decoder.
     """
@@ -104,7 +107,7 @@ def decoded_parts(
 def _drawn(
     path: str, kind: str, scale: tuple[float, ...], color: tuple[int, int, int]
 ) -> tuple[list[Any], tuple[str, ...]]:
-    """Return the parts of a mesh file with colours and textures, and notes."""
+    """Return the parts of a mesh file, with colours and textures, and notes on ignored parts."""
     scene, in_metres, notes = _scene(Path(path), kind, pictures=True)
     used: list[Any] = [scene.geometry[scene.graph[node][1]] for node in scene.graph.nodes_geometry]
     _refuse_more(
@@ -134,7 +137,11 @@ def _refuse_more(vertices: int, triangles: int) -> None:
 def _scene(
     path: Path, kind: str, pictures: bool
 ) -> tuple[trimesh.Scene, np.ndarray, tuple[str, ...]]:
-    """Return trimesh's scene, the transform (4, 4) to metres with z up, and notes."""
+    """Load a mesh file as trimesh's scene.
+
+    Returns:
+        (scene, transform (4, 4) to metres with z up, notes).
+    """
     data, notes = read_bytes(path, ModelError, "MESH_SIZE", "mesh"), []
     options: dict[str, Any] = {}
     unit = 1.0
@@ -225,5 +232,5 @@ class _Folder(trimesh.resolvers.Resolver):
         raise ModelError("a decoder of meshes may not write files")
 
     def namespaced(self, namespace: str) -> _Folder:
-        """Return the reader of a folder in this one."""
+        """Return a reader of a folder inside this folder."""
         return _Folder(self._folder / namespace, self._is_open)

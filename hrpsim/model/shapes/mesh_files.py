@@ -129,7 +129,11 @@ def _check_hull(path: str, points: np.ndarray) -> None:
 
 
 def _scaled(path: str, scale: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return vertices (n, 3) [m] and triangles (m, 3) of a file, checked and scaled, and notes."""
+    """Read, check and scale the triangles of a mesh file.
+
+    Returns:
+        (vertices (n, 3) [m], triangles (m, 3), notes).
+    """
     fail = partial(_error, path)
     if not (np.isfinite(scale).all() and all(scale)):
         raise fail(f"scale {scale} must be finite and not zero")
@@ -155,7 +159,11 @@ def _scaled(path: str, scale: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray
 
 
 def _triangles(path: Path) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Return all vertices (n, 3) [m], triangles (m, 3) and notes of a file, transforms applied."""
+    """Read the triangles of a mesh file, with all transforms applied.
+
+    Returns:
+        (vertices (n, 3) [m], triangles (m, 3), notes).
+    """
     return _decoded("decoded_triangles", path)
 
 

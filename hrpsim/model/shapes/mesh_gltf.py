@@ -31,7 +31,7 @@ def check_gltf(data: bytes) -> None:
 
 
 def _bound_sizes(tree: dict[str, Any], primitives: list[dict[str, Any]]) -> None:
-    """Raise ValueError for accessors of too many elements, or of none that the file has."""
+    """Raise ValueError for accessors that are missing, have no data, or have too many elements."""
     accessors = tree.get("accessors", [])
     elements = sum(int(accessor.get("count", 0)) for accessor in accessors)
     if elements > 8 * limits.MESH_ELEMENTS:

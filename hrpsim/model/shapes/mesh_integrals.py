@@ -16,8 +16,8 @@ import numpy as np
 def signed_volumes(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the signed volume [m^3] of the tetrahedron of each triangle, shape (m,).
 
-    The common corner is the middle of all vertices. For outward triangles of a solid the sum is
-    V > 0.
+    The common corner is the middle of all vertices. The sum is positive for a solid whose triangles
+    face outwards.
     """
     a, b, c = _corners(vertices, triangles, _middle(vertices))
     return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0

@@ -78,7 +78,10 @@ def _elements(lines: list[str]) -> dict[str, _Element]:
 
 
 class _Body:
-    """The data after the header of a PLY, read from start to end. Text has no byte order."""
+    """The data after the header of a PLY, read from start to end.
+
+    `order` is the byte order of binary data, "" for text.
+    """
 
     def __init__(self, data: bytes, order: str) -> None:
         self._order, self._at = order, 0
@@ -123,7 +126,10 @@ class _Body:
 
 
 def _written(vertices: dict, triangles: np.ndarray) -> bytes:
-    """Return a binary PLY with these properties of vertices and these triangles (m, 3)."""
+    """Return a binary PLY of vertices and triangles (m, 3).
+
+    vertices: column of each property, by name.
+    """
     names = {code: word for word, code in _TYPES.items()}
     kinds = {name: column.dtype.str[1:] for name, column in vertices.items()}
     for color in {"red", "green", "blue", "alpha"} & kinds.keys():

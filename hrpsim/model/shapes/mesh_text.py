@@ -30,7 +30,11 @@ _STL_HEAD, _STL_FACET = 84, 50  # bytes
 
 
 def _contents(lines: list[bytes]) -> tuple[list[list[bytes]], dict[int, list[bytes]]]:
-    """Return the vertices of an OBJ, and the corners of the faces by the indices of the lines."""
+    """Read the vertices and faces of an OBJ.
+
+    Returns:
+        (words of each vertex, corners of each face by the index of its line).
+    """
     vertices: list[list[bytes]] = []
     faces: dict[int, list[bytes]] = {}
     counts = [0, 0, 0]
@@ -89,7 +93,7 @@ def _corner(corner: bytes, counts: list[int], at: int) -> bytes:
 
 
 def _alike(corners: list[bytes]) -> list[bytes]:
-    """Return the corners of a face in one form: as vertices alone if their forms differ."""
+    """Return the corners of a face. If their forms differ, keep only the vertex of each corner."""
     forms = {tuple(map(bool, corner.split(b"/"))) for corner in corners}
     return corners if len(forms) == 1 else [corner.partition(b"/")[0] for corner in corners]
 

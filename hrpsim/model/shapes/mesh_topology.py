@@ -59,7 +59,7 @@ def closed_parts(triangles: np.ndarray, count: int, part: np.ndarray) -> np.ndar
 
 
 def _surplus(triangles: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """Return the surplus of triangles along one direction of each undirected edge.
+    """Return the number of triangles in one direction minus the number in the other, by edge.
 
     `number` (3 m,) is the undirected edge of each directed edge, from `shared_edges`.
     """
@@ -71,9 +71,9 @@ def joined_sides(vertices: np.ndarray, triangles: np.ndarray) -> np.ndarray:
     """Return the opposite directed edge (3 m,) of each directed edge, in the adjacent triangle.
 
     A directed edge without an adjacent triangle is paired with itself. Two triangles are adjacent
-    if they run along an edge in opposite directions. If more than two triangles share the edge,
-    neighbours around the edge are paired that have the solid between them. Each edge of the result
-    therefore has one or two triangles, even in a non-manifold mesh.
+    if they run along an edge in opposite directions. If more than two triangles share an edge, two
+    triangles that are neighbours around the edge and have the solid between them are paired. Each
+    edge of the result therefore has one or two triangles, even in a non-manifold mesh.
     """
     number, uses = shared_edges(triangles)
     edges = directed_edges(triangles)

@@ -111,9 +111,10 @@ def _fans(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 
 def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
-    """Add the corners of a ring that no triangle has, which are on a straight side of the polygon.
+    """Insert the corners of a ring that no triangle has.
 
-    The triangle at that side is cut in two at the corner.
+    These corners are on a straight side of the polygon. The triangle at this side is cut in two at
+    the corner.
     """
     used = {corner for triangle in triangles for corner in triangle}
     kept = [corner for corner in range(start, end) if corner in used]
@@ -131,9 +132,10 @@ def _with_all_corners(triangles: list[tuple], start: int, end: int) -> None:
 
 
 def _insert(triangles: list[tuple], holders: dict[tuple, int], a: int, b: int, corner: int) -> bool:
-    """Cut the triangle at a side in two at a corner. Return whether there is such a triangle.
+    """Cut the triangle at the side from a to b in two at a corner on this side.
 
-    `holders` has the index of the triangle at each directed side.
+    `holders` has the index of the triangle at each directed side. Return False if no triangle has
+    this side.
     """
     turn = 1 if (a, b) in holders else -1  # the other way round
     if (a, b)[::turn] not in holders:

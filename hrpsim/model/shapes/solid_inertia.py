@@ -28,9 +28,9 @@ class BodyInertia(NamedTuple):
     inertia: np.ndarray
 
     def seen_from(self, placement: Placement) -> BodyInertia:
-        """Return the same inertia relative to the parent frame of `placement`.
+        """Transform the inertia to the parent frame of `placement`.
 
-        This inertia is relative to the frame that `placement` places.
+        The inertia is given in the child frame, which `placement` locates in the parent frame.
         """
         R = placement.R
         return BodyInertia(self.mass, R @ self.com + placement.p, R @ self.inertia @ R.T)

@@ -3,8 +3,8 @@
 
 """Ground to walk on: heights over a grid, and terrains by name, such as stairs and rubble.
 
-All terrains but given heights begin at the frame's origin, extend along x with the middle at y = 0,
-and stand on z = 0. Random terrains depend only on `seed`.
+Named terrains begin at the frame's origin, extend along x with the middle at y = 0, and stand on
+z = 0. Random terrains depend only on `seed`.
 """
 
 from __future__ import annotations
@@ -353,7 +353,7 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
 
 
 def _whole(ratio: float) -> int:
-    """Return the number of whole parts. 5.999999999 by rounding is 6."""
+    """Return a ratio rounded down, with a margin of 1e-9 for rounding errors."""
     return int(ratio + 1e-9)
 
 

@@ -159,7 +159,7 @@ class Processes:
 def own_shared_memory(pid: int) -> list[Path]:
     """Return the DDS shared-memory files used only by this process.
 
-    A killed process leaves such files.
+    A killed process does not remove these files.
     """
     own = mapped_shared_memory(pid)
     for entry in Path("/proc").glob("[0-9]*"):

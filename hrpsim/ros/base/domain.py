@@ -89,7 +89,7 @@ def _bound(address: str, port: int) -> socket.socket | None:
 
 
 def profiles_variable(rclpy_file: str, environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variable that names our Fast DDS profiles.
+    """Return the name of the environment variable for hrpsim's Fast DDS profiles.
 
     The result is empty if the user has set such a variable, or if the release is unknown. The
     dependencies in the package.xml of the middleware determine the release.

@@ -78,9 +78,9 @@ class Entities:
         self.hold(world)
 
     def hold(self, world, notes: Mapping[str, EntityNotes] | None = None) -> None:
-        """Manage the entities of another world, which is in its initial state.
+        """Manage the entities of another world from now on. The world must be in its initial state.
 
-        `notes` describe the entities by name.
+        notes: notes on the entities by name.
         """
         self.world = world
         self._first_state = world.snapshot()
@@ -191,7 +191,10 @@ class Entities:
         self._notes.pop(entity.name, None)
 
     def restore_first(self) -> None:
-        """Restore the initial state of the world, or of each entity after a spawn or delete."""
+        """Restore the initial state of the world.
+
+        If a spawn or delete has changed the entities, each entity is reset instead.
+        """
         try:
             self.world.restore(self._first_state)
         except WorldError:
@@ -225,7 +228,7 @@ class Entities:
         entity.v = v
 
     def frame(self, name: str) -> Placement:
-        """Return the pose in the world of "world", the odom frame, or an entity's frame."""
+        """Return the world pose of a frame: "world", the odom frame, or the frame of an entity."""
         if name in self._world_frames:
             return IDENTITY
         if name in self.world.entities:

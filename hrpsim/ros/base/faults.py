@@ -26,10 +26,15 @@ _LONGEST = 2000  # longest message that quotes a request [characters]
 
 
 def noted(found: Any, response):
-    """Complete the response of a service, given the result `found` of the callback.
+    """Complete the response of a service from the result of the callback.
 
-    `found` is the response, the message of a success, None for no message, or a Refusal. A Refusal
-    is added to the filled response.
+    Args:
+        found: the complete response, or the message of a success, or None for no message, or a
+            Refusal.
+        response: response of the service. The fields of the result are filled in.
+
+    Returns:
+        The response to send.
     """
     if isinstance(found, type(response)):
         return found
@@ -45,7 +50,7 @@ def noted(found: Any, response):
 
 
 def failed_response(service_type: type, request, error: Exception, text: str):
-    """Return a service response that reports `text`, or an empty response without such fields."""
+    """Return a service response that reports `text`. A type without such fields stays empty."""
     response = service_type.Response()
     result = getattr(response, "result", None)
     if hasattr(response, "success"):  # of std_srvs
@@ -63,7 +68,10 @@ def failed_response(service_type: type, request, error: Exception, text: str):
 
 
 def _check_types(request) -> None:
-    """Raise HrpsimError for a parameter of a type that ROS does not have, on which rclpy fails."""
+    """Raise HrpsimError for a parameter with a type code that ROS does not have.
+
+    rclpy fails on such a parameter.
+    """
     for parameter in getattr(request, "parameters", ()):
         kind = parameter.value.type
         if not 0 <= kind <= _LAST_TYPE:
@@ -81,9 +89,10 @@ def fill_result(result, error: Exception, text: str, *where: type) -> None:
 
 
 def resource_of(message: Any) -> Any:
-    """Return the part of a message with `uri` and `resource_string`.
+    """Return the part of a message that has the fields `uri` and `resource_string`.
 
-    This part is a field since release 2.1 of simulation_interfaces, and the message itself before.
+    The part is a field since release 2.1 of simulation_interfaces. In earlier releases the message
+    itself has the two fields.
     """
     for name in ("entity_resource", "world_resource", "level_resource"):
         if hasattr(message, name):
@@ -121,10 +130,10 @@ class RepeatFilter:
 class Faults:
     """Handler of errors, which logs and counts the errors of the node itself.
 
-    A refusal (HrpsimError) is an error of the client. So is a request that exceeds memory or the
-    recursion limit. All other errors are faults of the node. `count` is the number of faults so
-    far, `last` is the last fault in one line. Errors of the classes in `ending` end the node's loop
-    and are not counted.
+    A refusal (HrpsimError) is an error of the client. A request that exceeds memory or the
+    recursion limit is also an error of the client. All other errors are faults of the node. `count`
+    is the number of faults so far, `last` is the last fault in one line. Errors of the classes in
+    `ending` end the node's loop and are not counted.
     """
 
     def __init__(
@@ -227,7 +236,7 @@ class Rejections:
         self.last = ""
 
     def warn(self, topic: str, text: str) -> None:
-        """Warn of an accepted message."""
+        """Log a warning about an accepted message."""
         if self._filters[topic].passes(text):
             self._logger.warning(f"{topic}: {text}")
 

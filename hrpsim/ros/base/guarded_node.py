@@ -92,7 +92,11 @@ class DeferringActionServer(ActionServer):
             super().notify_execute(goal_handle, execute_callback)
 
     def answer(self, goal_handle, result) -> None:
-        """Send the result of an ended goal, before the call returns if rclpy permits."""
+        """Send the result of an ended goal.
+
+        The result is sent before this method returns if rclpy permits, otherwise at the next turn
+        of the executor.
+        """
         if not self._send(goal_handle, result):
             self.notify_execute(goal_handle, lambda goal: result)  # too late for a server that ends
 

@@ -365,8 +365,8 @@ def on_change(
 ) -> None:
     """Call `react(name, value)` after any declared parameter has been set at run time.
 
-    `check(name, value)` is called before, for values that the table allows. A text returned by
-    `check` is the reason for which the whole request is refused. "" accepts the value.
+    Before, `check(name, value)` is called for values in the declared range. A nonempty result is
+    the reason for refusing the whole request.
     """
 
     def checked(parameters: list[Parameter]) -> msg.SetParametersResult:

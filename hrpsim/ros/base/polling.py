@@ -3,8 +3,8 @@
 
 """Subscriptions that the caller reads, without an executor.
 
-An executor turn (100 to 200 us) before every step is too slow for a stepping loop at 1 kHz. Reading
-one subscription without messages costs about 2 us.
+A call of an executor takes 100 to 200 us, which is too slow before every step of a loop at 1 kHz.
+Reading one subscription without messages costs about 2 us.
 """
 
 from __future__ import annotations

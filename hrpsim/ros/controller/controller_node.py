@@ -279,7 +279,13 @@ class ControllerNode:
 
 
 def _own_parameters(file: str, texts: list[str], kinds) -> dict:
-    """Return the parameters of the controller from the file, with single overrides."""
+    """Return the parameters of the controller.
+
+    Args:
+        file: parameter file, "" for none.
+        texts: "name:=value", which override the file.
+        kinds: types of the parameters, for the file.
+    """
     given = named_values("parameters", texts).items()
     return (read_parameters(file, kinds) if file else {}) | {
         name: parse_yaml(text, f"parameters: {name}", HrpsimError).data for name, text in given

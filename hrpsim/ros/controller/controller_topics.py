@@ -114,7 +114,7 @@ class StateListener:
         return all(s.publisher_count() > 0 for s in self._subscriptions.values())
 
     def wait(self, longest: float) -> tuple[Stamp, State] | None:
-        """Return the newest complete state and its stamp. Return None after `longest` [s, wall]."""
+        """Return the stamp and the newest complete state, or None after `longest` [s, wall]."""
         self._take_all()
         stamp = self._complete()
         if stamp is None:
@@ -145,7 +145,7 @@ class StateListener:
                     del arrived[next(iter(arrived))]
 
     def _reading(self, topic: str, message) -> Any:
-        """Return a message's arrays or reading. Raise HrpsimError if the message does not fit."""
+        """Convert a message to a reading or to arrays. Raise HrpsimError for an invalid message."""
         if isinstance(message, PointCloud2):
             return points_of(message, self._link_count)
         if isinstance(message, JointState):
@@ -162,7 +162,7 @@ class StateListener:
         return reading
 
     def _joints(self, message: JointState) -> tuple[np.ndarray, ...]:
-        """Return positions, velocities and efforts of the controlled joints (k,) each."""
+        """Return the positions, velocities and efforts of the controlled joints, (k,) each."""
         if message.name != self._names:
             self._indices, self._names = self._indices_in(message), message.name
         found = []

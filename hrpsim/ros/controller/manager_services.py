@@ -70,9 +70,10 @@ class GroupServices:
 class ManagerServices:
     """Offers ~/list_controllers, ~/list_controller_types, load, configure, unload and switch.
 
-    A controller is a member of the group. Only members can be loaded, because each entry lists the
-    joints. A whole switch takes place at the next control tick, after the response of the service.
-    `release` is the module of the service types, whose fields differ by release.
+    A controller is a member of the group. Other controllers cannot be loaded, because the joints of
+    a controller are part of its entry in the group. A whole switch takes place at the next control
+    tick, after the response of the service. `release` is the module of the service types, whose
+    fields differ by release.
     """
 
     def __init__(self, node, group: ControllerGroup, release) -> None:

@@ -160,7 +160,7 @@ class Simulation:
         self._stopped_at = -1
 
     def resume(self) -> None:
-        """Continue to step. The time of the pause is not made up for."""
+        """Continue to step. Simulated time does not catch up with the pause."""
         self.contents.require_world()
         self.paused = False
         self._stopped_at = -1
@@ -249,7 +249,7 @@ class Simulation:
         return self._stop_requested()
 
     def _restart(self) -> None:
-        """Continue the simulation from a restored state."""
+        """Continue the simulation after the state was reset or restored."""
         self.era += 1
         self._waits_for_kernels = False
         self.robots.reset()
@@ -279,7 +279,7 @@ class Simulation:
     def _go_to_next_stamp(self) -> None:
         """Advance time to the next publication or tick, and publish.
 
-        Two different states must not have one stamp.
+        Two different states must not have the same stamp.
         """
         locksteps = self.robots.locksteps
         self.clock.steps += (
@@ -362,7 +362,7 @@ class Simulation:
             self.publications.repeat_if_due()
 
     def _wait_for_kernels(self, turn: Callable[[float], None]) -> None:
-        """Run the host's callbacks while kernels are compiled. This time is not made up for."""
+        """Run the host's callbacks while kernels are compiled. Time does not catch up later."""
         if self.kernels.is_busy:
             self.publications.repeat_if_due()
             turn(_TURN)

@@ -27,7 +27,7 @@ class NextTurn:
 
 
 async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -> _Result:
-    """Return `action()`, which is repeated after its kernels are compiled.
+    """Return `action()`. If the action lacks kernels, repeat it after they are compiled.
 
     Raises WorldError if the state of the simulation was replaced meanwhile.
     """
@@ -45,8 +45,8 @@ async def when_compiled(simulation: Simulation, action: Callable[[], _Result]) -
 async def make_steps(simulation: Simulation, steps: int) -> None:
     """Make steps of a paused simulation, then publish its state.
 
-    Raises WorldError, which states how many were made, if a step fails, or if the simulation is
-    resumed or its state is replaced meanwhile.
+    Raises WorldError if a step fails, if the simulation is resumed, or if its state is replaced
+    meanwhile. The error states the number of steps that were made.
     """
     simulation.contents.require_world()
     era, made = simulation.era, 0

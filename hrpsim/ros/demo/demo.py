@@ -300,7 +300,7 @@ class DemoRun:
             raise DemoError(f"the robot fell at {monitor.fell_at:.2f} s, {self._steps_in_words()}")
 
     def _check_children(self) -> None:
-        """Raise DemoError if the user has interrupted, or a process has failed."""
+        """Raise DemoError if the user has interrupted the demo, or a process has failed."""
         if self._stop():
             raise DemoError("interrupted")
         for child in self._processes.all:
@@ -354,9 +354,12 @@ class DemoRun:
 
 
 def run_demo(settings: DemoSettings, say: Callable[[str], None]) -> dict:
-    """Run the walk. Return the summary, also in summary.json. `problems` lists failures.
+    """Run the walk, and write the summary to summary.json.
 
     say: receives lines about progress. Raises KeyboardInterrupt for a signal before the start.
+
+    Returns:
+        The summary. Its entry `problems` lists failures.
     """
     fresh_folder(settings.output)
     with StopSignal() as stop, PrivateDomain() as domain:

@@ -59,8 +59,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def record(options: argparse.Namespace, ros_arguments: list[str] | None = None) -> int:
     """Record until a signal or the time limit. Return 0, or 1 if nothing could be recorded.
 
-    The program prints "ready" once matched with every publisher and after a message on each
-    expected topic. The report at the end lists lost messages, by the publishers' sequence numbers.
+    The program prints "ready" after all publishers are matched and each expected topic has sent a
+    message. The report at the end lists lost messages, by the publishers' sequence numbers.
     """
 
     def body(stop: StopSignal) -> int:
@@ -106,7 +106,7 @@ def _record_bag(options, stop: StopSignal) -> int:
 
 
 def _told(bag: Path, recorder) -> int:
-    """Print a summary of a closed bag, after reading the bag. Return 1 if messages are missing."""
+    """Read a closed bag again and print a summary. Return 1 if messages are missing."""
     print(recorder.summary(), flush=True)
     problem = _rest_of(bag, recorder.count)
     if problem:

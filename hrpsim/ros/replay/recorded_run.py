@@ -61,7 +61,7 @@ class RecordedState(NamedTuple):
 
 
 class Arrival(NamedTuple):
-    """A message, and the clock's time when it arrived [ns]."""
+    """A message, and the time of the clock at its arrival [ns]."""
 
     time: int
     message: Any
@@ -147,7 +147,7 @@ class RecordedTopics:
         return {}
 
     def _read_clock(self) -> tuple[list[int], list[int]]:
-        """Return the times of reception and the values of the clock [ns]."""
+        """Return the times of reception, and the values of the clock [ns]."""
         clocks = [n for n, kind in self._types.items() if kind == "rosgraph_msgs/msg/Clock"]
         heard, shown = [], []
         for received, message in timed_messages(self.bag, clocks[0]) if clocks else ():

@@ -156,7 +156,8 @@ class Replay:
     def run(self, tolerance: float = 0.0, duration: float = 0.0) -> StateComparison:
         """Step to the last recorded state. Return the comparison of all states.
 
-        With a `duration` [s], the last state is within this time after the first state.
+        duration: time from the first to the last compared state [s]. The default is the whole
+        recording.
         """
         comparison = StateComparison(tolerance)
         steps = sorted({step for states in self._states.values() for step in states})

@@ -41,7 +41,7 @@ _ARGUMENTS = {
 
 
 class Interpolation:
-    """A constant interpolation time of position targets [s]. With 0 targets jump.
+    """A constant interpolation time of position targets [s]. If the time is 0, targets jump.
 
     In lockstep the time is the control period.
     """
@@ -97,9 +97,9 @@ class IntervalInterpolation(Interpolation):
         self._last[:], self._interval[:] = -np.inf, 0.0
 
     def _intervals(self, joints: np.ndarray) -> np.ndarray:
-        """Return the time between the last commands to some joints (k,) [steps].
+        """Return the interval between commands to each joint (k,) [steps] after a command now.
 
-        The command at this step counts.
+        A longer interval than before counts at once, a shorter interval gradually.
         """
         known, since = self._interval[joints], self._clock.steps - self._last[joints]
         longest = LONGEST_INTERVAL / self._clock.time_step
@@ -118,9 +118,9 @@ class LimitWatch:
         self.count = 0  # messages with a value beyond a limit
 
     def look(self, topic: str, names: Sequence[str], values: Mapping[str, np.ndarray]) -> None:
-        """Count a command with values (k,) for k joints beyond limits, and warn.
+        """Count a command that exceeds joint limits, and warn.
 
-        NaN and gains never count.
+        values: commanded values of the joints `names`, (k,) each. NaN and gains never count.
         """
         if beyond := self._limits.beyond(names, values):
             self.count += 1
@@ -254,9 +254,9 @@ class JointCommands(RobotInput):
 class DynamicJointCommands(JointCommands):
     """Commands the joints of one robot, each by the interfaces listed in the message.
 
-    Gains act for this command. A joint without gains in the message uses the joint's own gains. The
-    rules of JointCommands apply, but every value must be finite. Leave out the interfaces that are
-    not commanded.
+    Gains in the message apply only to this command. A joint without gains in the message uses the
+    joint's own gains. The rules of JointCommands apply, but every value must be finite. Leave out
+    the interfaces that are not commanded.
     """
 
     def validate(self, message: DynamicJointState) -> JointCommand:
@@ -280,9 +280,9 @@ class DynamicJointCommands(JointCommands):
 
 
 def split_by_nan(names: Sequence[str], values: Sequence[np.ndarray]) -> tuple[list[str], list[str]]:
-    """Divide joints by their values into two lists.
+    """Find the joints that a command with NaN commands.
 
-    `values` are arrays (k,).
+    values: commanded values of the joints, (k,) each.
 
     Returns:
         (names with any value, names with both values and NaN).

@@ -121,7 +121,7 @@ def motion_through(names, points: TrajectoryPoints, start, start_velocity) -> Tr
     """Return the motion from `start` (joints,) through the points.
 
     A first point at time 0 replaces `start`. Accelerations are ignored without velocities. Raises
-    WorldError that names the point which does not fit, or has a velocity at the end.
+    WorldError for a point that does not fit, and for a last point that is not at rest.
     """
     times = np.asarray(points.times, dtype=np.float64)
     _check_times(times)
@@ -284,7 +284,7 @@ class JointTrajectories(RobotInput):
                 raise WorldError(f"joint {name!r}: {text}")
 
     def _doubts(self, names, points, motion: TrajectoryMotion) -> Iterator[str]:
-        """Yield what has no effect, or seems in other units, in an accepted trajectory."""
+        """Yield warnings about an accepted trajectory, such as fields without effect."""
         if any(len(point.effort) for point in points):
             yield "efforts of points have no effect"
         if any(len(one.accelerations) and not len(one.velocities) for one in points):
@@ -296,7 +296,12 @@ class JointTrajectories(RobotInput):
             yield f"the points are too far apart in position or too close in time: {listed(beyond)}"
 
     def _targets(self, names) -> tuple[np.ndarray, np.ndarray]:
-        """Return position targets of joints, or present positions, and target velocities."""
+        """Return the present targets of joints.
+
+        Returns:
+            (target positions, target velocities), each (k,). For a joint without position control
+            these are the measured position and 0.
+        """
         indices = [self._robot.first_v + self._indices[name] for name in names]
         control = self._robot.world.scene.control[indices]
         positions = dict(zip(self._robot.joint_names, self._robot.joint_positions))

@@ -31,7 +31,7 @@ class LockstepSettings(NamedTuple):
 
 
 class Lockstep:
-    """Simulated time stops at each control tick until the command for it is accepted.
+    """Simulated time stops at each control tick until the command for this tick is accepted.
 
     Ticks are the whole multiples of the period on the clock. The message for a tick carries the
     stamp of the tick. The first accepted message is the command of the tick, on any topic with a
@@ -112,7 +112,7 @@ class Lockstep:
         self._published_at = time.monotonic()
 
     def take_round_trips(self) -> list[float]:
-        """Return new times [s, wall] from the publication of a state to the command."""
+        """Return the new times [s, wall] from the publication of a state to its command."""
         taken, self._round_trips = self._round_trips, []
         return taken
 
@@ -142,8 +142,12 @@ class Lockstep:
     def wait(self, longest: float, poll: Callable[[], None]) -> bool:
         """Wait for the command of this tick, at most `longest` [s, wall]. `poll` takes the command.
 
-        Return whether steps can be made: the command arrived or is skipped, or now is not a tick.
-        Raises CommandMissed if the policy is "abort".
+        Returns:
+            Whether steps can be made. This is true if the command has arrived, if the policy
+            permits a step without the command, and between ticks.
+
+        Raises:
+            CommandMissed: the command is late and the policy is "abort".
         """
         poll()
         if not self.is_waiting:

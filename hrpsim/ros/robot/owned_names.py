@@ -66,7 +66,10 @@ def camera_topics(view) -> dict[str, str]:
 
 
 def scan_topics(view) -> dict[str, str]:
-    """Return the topic of a height scan or lidar: ranges of one ring, else points."""
+    """Return the topic of a height scan or lidar.
+
+    The key is "ranges" for a lidar with one ring, otherwise "points".
+    """
     name, own = view.description.name, view.description.topic
     if is_one_ring(view):
         return {"ranges": own or name}

@@ -23,7 +23,7 @@ MODES = (COMMANDED, OFF, LOCKED)
 class PartParameters(ABC):
     """Parameters named `prefix` + joint or sensor.
 
-    `first` maps joints or sensors to first values.
+    first: initial values by joint or sensor.
     """
 
     def __init__(self, node: Node, prefix: str, first: Mapping[str, Any], descriptor) -> None:

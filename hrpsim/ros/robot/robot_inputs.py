@@ -47,7 +47,7 @@ class _Push:
 
 
 class AppliedWrenches(RobotInput):
-    """Applies each wrench to the link named in the header, in the link's frame at the origin.
+    """Applies each wrench to the link named in the header, at the origin of the link, in its axes.
 
     A wrench acts in full for `duration` [s] of simulated time, then falls linearly to zero within
     `ramp` [s]. A new wrench for the same link replaces the running wrench. A zero wrench ends the
@@ -115,10 +115,10 @@ class AppliedWrenches(RobotInput):
         self._pushes.clear()
 
     def _share(self, time: float) -> float:
-        """Return the fraction of a wrench in the step that begins `time` [s] after the start.
+        """Return the mean fraction of a wrench that acts in the step that begins at `time` [s].
 
-        The fraction is a mean over the step. The total impulse is therefore wrench * (duration +
-        ramp / 2).
+        `time` counts from the start of the wrench. Because of the mean, the total impulse is wrench
+        * (duration + ramp / 2).
         """
         step = self._clock.time_step
         return (self._reach(time + step) - self._reach(time)) / step
@@ -132,9 +132,14 @@ class AppliedWrenches(RobotInput):
 class RobotInputs:
     """The inputs of one robot, one for each topic. `all` has the inputs in the order of `apply`.
 
-    source: returns the subscription of a topic, or None for an unknown topic. in_lockstep: makes
-    the queues of the topics in COMMANDS for a robot in lockstep, otherwise None. over: time over
-    which position targets move [s]. None means the time since the previous command.
+    Args:
+        robot: the robot.
+        frames: names of the robot's frames.
+        clock: simulated time.
+        report: counters and logger for invalid messages.
+        source: returns the subscription of a topic, or None for an unknown topic.
+        in_lockstep: makes the queues of the topics in COMMANDS. None: a robot without lockstep.
+        over: time over which position targets move [s]. None: the time since the previous command.
     """
 
     def __init__(
@@ -204,7 +209,7 @@ class RobotInputs:
 
 
 class Report(NamedTuple):
-    """Where inputs report invalid messages: counters and logger."""
+    """The counters and the logger with which inputs report invalid messages."""
 
     rejections: Rejections
     logger: Any

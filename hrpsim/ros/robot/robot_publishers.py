@@ -82,7 +82,10 @@ class RobotPublishers:
         self._description_publisher.publish(String(data=text))
 
     def publish(self, stamp: Stamp, is_due: Callable[[str], bool]) -> None:
-        """Publish the state on topics with a subscription, a sensor only if `is_due(name)`."""
+        """Publish the state on all topics with a subscription.
+
+        is_due: returns whether a sensor is published now, by its name.
+        """
         for template, read, sensor in self._publications:
             if template.is_heard and (not sensor or is_due(sensor)):
                 read(template.numbers)

@@ -45,7 +45,7 @@ class RobotTransforms:
             row[:] = _relative_pose(*_link_poses(self._robot.model, self._robot.q, edge))
 
     def fixed(self) -> list[TransformStamped]:
-        """Return the constant transforms, sensors' frames and a fixed base included."""
+        """Return the constant transforms, including sensor frames and a fixed base."""
         model, frames = self._robot.model, self._frames
         q = model.neutral()
         transforms = []

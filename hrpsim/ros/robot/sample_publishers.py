@@ -3,8 +3,8 @@
 
 """Messages of sensors with separate rates, each published when a sample arrives.
 
-Cameras (Image, PointCloud2, CameraInfo, in the optical frames, REP 103), height scans, lidars and
-contact sensors.
+The sensors are cameras (Image, PointCloud2, CameraInfo, in the optical frames, REP 103), height
+scans, lidars and contact sensors.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class SamplePublisher:
 class CameraPublisher(SamplePublisher):
     """Publishes the images of a camera.
 
-    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf where nothing is, or 16UC1),
+    Topics: NAME/image_raw (rgb8), NAME/depth/image_raw (32FC1 [m], inf without a hit, or 16UC1),
     NAME/segmentation/image_raw (32SC1, indices in World.link_names), NAME/points (from the depth,
     with colours if available), and NAME/camera_info. `camera_topics` lists the names for Gazebo's
     sensors. If Pillow is installed, JPEG images are also published on the image topic +
@@ -248,15 +248,15 @@ class HeightScanPublisher(PointCloudPublisher):
 
 
 def lidar_publisher(site: Site, view: ScanView) -> SamplePublisher:
-    """Return the publisher of a lidar: a LaserScan of one ring, else points."""
+    """Return the publisher of a lidar: LaserScan for one ring, otherwise PointCloud2."""
     return (LaserScanPublisher if is_one_ring(view) else PointCloudPublisher)(site, view)
 
 
 class ContactSensorPublisher(SamplePublisher):
-    """A contact sensor: geometry_msgs/WrenchStamped in the sensor's frame, on the sensor's name.
+    """Publishes a contact sensor: a WrenchStamped in the sensor's frame, on the topic NAME.
 
-    If ros_gz_interfaces is installed, also Contacts in the odom frame, on the topic declared for
-    Gazebo, or on NAME/contacts.
+    If ros_gz_interfaces is installed, the contacts in the odom frame are also published as
+    Contacts, on the topic declared for Gazebo, or else on NAME/contacts.
     """
 
     def __init__(self, site: Site, view: ContactView) -> None:

@@ -66,13 +66,16 @@ class SensorReadings:
         return self._values
 
     def orientation(self, index: int) -> np.ndarray:
-        """Return the orientation of the sensor in a row in the world, a quaternion x y z w (4,)."""
+        """Return the orientation in the world of the sensor in row `index`.
+
+        The result is a quaternion x y z w (4,).
+        """
         if self._orientations is None:
             self._read()
         return self._orientations[self._oriented.index(index)]
 
     def _read(self) -> None:
-        """Read all sensors, bit for bit as a controller in the simulator's process does."""
+        """Read all sensors. A controller in the simulator's process reads the same bits."""
         numbers, step, count = self._reader.read(), self._clock.steps, len(self._order)
         self._values = numbers[: 6 * count].reshape(count, 6)
         self._orientations = numbers[6 * count :].reshape(-1, 4)

@@ -24,10 +24,10 @@ _SETTINGS = (
 def describe(
     world, loaded: LoadedWorld | None, interfaces, settings: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return world, robots, bodies, fixed shapes and connections [m, rad].
+    """Return world, robots, bodies, fixed shapes and connections [m, rad] as data for JSON.
 
-    `interfaces` belong to the robots: `robot`, `names` (topics, frames, parameters), `frames`,
-    `modes`. `settings` are parameters of the node that affect commands.
+    interfaces: a RobotInterface for each robot.
+    settings: parameters of the node that affect commands.
     """
     return {
         "version": DESCRIPTION_VERSION,

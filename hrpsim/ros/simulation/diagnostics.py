@@ -58,7 +58,7 @@ class GraphWatch:
         return self._report(robot.robot.name, found)
 
     def _rivals(self, topic: str, consequence: str) -> list[str]:
-        """Return the other publishers of a topic that this node publishes."""
+        """Return texts about other nodes that publish a topic of this node."""
         own = self._node.get_fully_qualified_name()
         names = [_name_of(info) for info in self._node.get_publishers_info_by_topic(topic)]
         if own in names:
@@ -66,7 +66,10 @@ class GraphWatch:
         return [f"{other} publishes {topic}, too. {consequence}" for other in sorted(set(names))]
 
     def _astray(self, topics: list[str]) -> list[str]:
-        """Return the publishers of topics with names like these, but which nobody receives."""
+        """Return texts about publishers that probably misspell a topic of this node.
+
+        Such a topic has a similar name and no subscriber.
+        """
         own, node, found = {topic.rpartition("/")[2]: topic for topic in topics}, self._node, []
         for topic, _ in node.get_topic_names_and_types():
             alike = get_close_matches(topic.rpartition("/")[2], own, 1, _ALIKE)
@@ -79,7 +82,7 @@ class GraphWatch:
         return found
 
     def _unheard(self, topic: str) -> list[str]:
-        """Return the publishers to a topic that subscribers here cannot receive."""
+        """Return texts about publishers to `topic` whose messages this node cannot receive."""
         senders = self._node.get_publishers_info_by_topic(topic)
         heard = self._node.get_subscriptions_info_by_topic(topic) if senders else []
         kinds = {i.topic_type for i in heard if (i.node_name, i.node_namespace) == self._own}
@@ -127,8 +130,8 @@ def _name_of(info) -> str:
 class Diagnostics:
     """Publishes one status for the simulation and one for the commands of each robot.
 
-    Rates and times count since the last message. A warning or error lasts for one message after the
-    cause, and the text states the cause.
+    Rates and times refer to the interval since the last message. A warning or error lasts for one
+    message after the cause, and the text states the cause.
     """
 
     def __init__(self, node: GuardedNode, simulation: Simulation) -> None:

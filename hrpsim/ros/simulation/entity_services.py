@@ -110,7 +110,10 @@ def meets_hull(box: tuple[np.ndarray, np.ndarray], points: np.ndarray) -> bool:
 
 
 def category_of(entities: Entities, entity: Entity) -> int:
-    """Return the category of an entity from its notes. The default with joints is robot."""
+    """Return the category of an entity from its notes.
+
+    Without notes, a robot with joints is a robot, and any other entity is an object.
+    """
     noted = entities.notes(entity).category
     if noted:
         return _NUMBERS[noted]
@@ -134,7 +137,10 @@ def chosen_entities(node: Node, entities: Entities, filters: msg.EntityFilters) 
 
 
 def tag_filter(wanted: msg.TagsFilter) -> Callable[[Iterable[str]], bool]:
-    """Return a function that tests tags: whether they include any, or all, of the wanted tags."""
+    """Return a predicate of tags: whether they include any, or all, of the wanted tags.
+
+    The filter mode of `wanted` selects any or all. Without wanted tags the predicate is true.
+    """
     modes = {msg.TagsFilter.FILTER_MODE_ANY: any, msg.TagsFilter.FILTER_MODE_ALL: all}
     if wanted.filter_mode not in modes:
         raise Refusal("FEATURE_UNSUPPORTED", "filter_mode must be any (0) or all (1)")
@@ -359,7 +365,10 @@ class EntityServices:
 
 
 def offer(node: Node, actions: dict) -> list:
-    """Make the services that the installed standard has: SpawnEntity as ~/spawn_entity."""
+    """Make a service for each type that the installed version of the standard has.
+
+    actions: callbacks by type. The service of the type SpawnEntity is ~/spawn_entity.
+    """
     return [
         node.create_service(getattr(srv, kind), f"~/{service_name(kind)}", action)
         for kind, action in actions.items()

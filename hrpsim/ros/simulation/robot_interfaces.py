@@ -97,7 +97,10 @@ class RobotInterfaces:
         return self._all[number]
 
     def wait(self, longest: float) -> bool:
-        """Wait for commands, `longest` [s, wall] a robot. Return whether steps can be made."""
+        """Wait for commands, at most `longest` [s, wall] for each robot.
+
+        Return whether steps can be made.
+        """
         return all(interface.wait(longest) for interface in self._all if interface.lockstep)
 
     def reset(self) -> None:
@@ -154,7 +157,7 @@ class RobotInterfaces:
             steps_in_period("control_period", period, world.time_step)
 
     def _check_names(self, robots: Iterable[tuple[Robot, RobotNames]]) -> None:
-        """Raise WorldError if two robots, sensors or the node have one topic or frame."""
+        """Raise WorldError for a topic or frame with two owners among robots, sensors and node."""
         odom = self._frame_prefix + parameters.value_of(self._node, "odom_frame")
         named = [
             NamedRobot(robot, names.topics, RobotFrames(robot.model, odom, names.frames))

@@ -118,7 +118,7 @@ class TriggerServices:
 
 @contextmanager
 def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
-    """In a `with`, have a thread call `beat(seconds since its start)` every `period` [s, wall]."""
+    """Call `beat(seconds since the start)` in a thread every `period` [s, wall] in a `with`."""
     ended, begun = threading.Event(), time.monotonic()
 
     def run() -> None:
@@ -135,9 +135,10 @@ def heartbeat(period: float, beat: Callable[[float], None]) -> Iterator[None]:
 
 
 class SimulationNode:
-    """The node that simulates the world which `make_world(node)` returns together with notes.
+    """The node that simulates a world.
 
-    The attribute `simulation` is the running simulation.
+    `make_world(node)` returns the world and its notes. The attribute `simulation` is the running
+    simulation.
     """
 
     def __init__(
@@ -241,7 +242,7 @@ class SimulationNode:
             )
 
     def _report_start(self, seconds: float) -> None:
-        """Report the compilation of kernels: in clock, diagnostics and log."""
+        """Report that kernels are being compiled: in the clock, the diagnostics and the log."""
         self._publications.publish_clock()
         self._diagnostics.publish_start(seconds)
         self.node.get_logger().info(

@@ -143,7 +143,10 @@ class SimulationServices:
 
 
 def refuse_unless_paused(simulation: Simulation) -> None:
-    """Raise the standard's Refusal of steps if the simulation is not paused."""
+    """Raise Refusal, with the code of the standard, if the simulation cannot make single steps.
+
+    Steps need a world and a paused simulation.
+    """
     if simulation.contents.loaded is None:
         raise Refusal("INCORRECT_STATE", "no world is loaded. Load one first")
     if not simulation.paused:
@@ -194,7 +197,7 @@ class SimulateStepsAction:
             self._busy = False
 
     async def _advance(self, goal) -> int:
-        """Make the steps until an end is due. Return how many were made."""
+        """Make the requested steps, or fewer after a cancellation. Return the number of steps."""
         wanted, done = goal.request.steps, 0
         feedback = SimulateSteps.Feedback()
         refuse_unless_paused(self._simulation)
@@ -221,7 +224,10 @@ class SimulateStepsAction:
         return done
 
     async def _meet_listeners(self) -> None:
-        """Wait until a new client's subscription is matched, or its first feedback is lost."""
+        """Wait until the feedback subscription of a new client is matched, up to a time limit.
+
+        Otherwise the client would miss the first feedback.
+        """
         topic = f"{self._node.get_fully_qualified_name()}/simulate_steps/_action/feedback"
         begun = time.monotonic()
         while not self._node.count_subscribers(topic) and time.monotonic() < begun + _DISCOVERY:
@@ -237,7 +243,7 @@ class SimulateStepsAction:
 class WorldServices:
     """Offers the services on the node. A world is loaded between two steps of the loop.
 
-    The functions import messages that early releases lack.
+    Early releases of the standard lack some messages, so the methods import these messages.
     """
 
     def __init__(self, node: Node, simulation: Simulation) -> None:

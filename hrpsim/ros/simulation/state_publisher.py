@@ -102,7 +102,7 @@ def offer_contacts(node, world, frame: str) -> ContactPublisher | None:
 
 
 class ContactMarkers:
-    """Publishes the contacts of the last step, in the world's axes, if there is a subscription.
+    """Publishes markers of the contacts of the last step, in the world's axes.
 
     Namespace "force": an arrow for each contact point, which starts at the point, with the length
     `force_scale` [m/N] times the force. Namespace "friction": one marker with the cone of static
@@ -154,7 +154,10 @@ class ContactMarkers:
         self._template.publish(stamp)
 
     def _message(self, *layout) -> MarkerArray:
-        """Return a message with these arrows, followed by this number of cones."""
+        """Return a message with space for arrows and friction cones.
+
+        layout: whether each contact has an arrow, then the number of cones.
+        """
         *has_arrow, cone_count = layout
         arrows = [
             self._marker("force", number, Marker.ARROW, _ARROW_COLOR, 2 * there)
@@ -277,15 +280,18 @@ class StatePublisher:
         return self._period - self._clock.steps % self._period
 
     def publish(self, everything: bool = False) -> None:
-        """Publish clock and robots, and the slower publications that are due, or `everything`."""
+        """Publish clock and robots, and the slower publications that are due.
+
+        everything: publish all slower publications, due or not.
+        """
         self._publish_clock_and_robots(everything)
         with self._faults.held("publishing"):
             self.publish_slowly(everything)
 
     def publish_slowly(self, everything: bool) -> None:
-        """Publish transforms, markers and contacts, if due or `everything`.
+        """Publish transforms, markers and contacts if due. No stamp is sent twice.
 
-        No stamp is sent twice.
+        everything: publish all of these, due or not.
         """
         steps = self._clock.steps
         for slow in self._slow:

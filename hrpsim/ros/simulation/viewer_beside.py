@@ -121,7 +121,7 @@ class Dashboard:
         return "\n".join(lines) or "none yet"
 
     def _rates(self, passed: float) -> str:
-        """Return a table of the node's topics: messages a second of wall time, listeners."""
+        """Return a table of topics: messages per second of wall time, and subscribers."""
         lines = ["| topic | Hz | subscribers |", "| --- | ---: | ---: |"]
         before, self._sent = self._sent, {}
         for publisher in sorted(self._node.publishers, key=lambda one: one.topic_name):
@@ -136,10 +136,10 @@ class Dashboard:
 
 
 class NodeSession(Grabbing):
-    """The page's control of a node's Simulation: the buttons act as the node's services.
+    """Controls a node's Simulation from the viewer's page. Buttons act like the node's services.
 
-    As an input of the Simulation, the control applies the spring of a drag in the next steps. A
-    node stores no past states for a replay.
+    As an input of the Simulation, this object applies the spring force of a drag in the next steps.
+    A node stores no past states, so the page cannot replay them.
     """
 
     keeps_past = False
@@ -164,7 +164,7 @@ class NodeSession(Grabbing):
 
     @property
     def speed(self) -> float:
-        """Simulated seconds for each wall second. Assign to change it."""
+        """Simulated seconds for each wall second. An assignment changes the speed."""
         return self._simulation.pacer.real_time_factor
 
     @speed.setter

@@ -105,7 +105,7 @@ def _period(request: CellRequest, model: Model | None) -> float:
 
 
 def _lockstep(period: float) -> dict[str, Any]:
-    """Return the node's parameters of a run whose time waits for a command at each tick."""
+    """Return the node's parameters for a run in lockstep with this control period [s]."""
     return {
         "lockstep": True,
         "lockstep_policy": "abort",

@@ -59,7 +59,7 @@ class CellWatch(ABC):
         return min(most, self._steps - self._simulation.clock.steps % self._steps)
 
     def over(self) -> bool:
-        """Measure a tick that has been reached. Return whether the robot fell or the cell ended."""
+        """Measure at the tick that was reached. Return whether the robot fell or the cell ended."""
         self._measure()
         now = time.monotonic()
         if now >= self._next_life:
@@ -79,13 +79,15 @@ class CellWatch(ABC):
     def _look_at_controller(self, now: float) -> bool:
         """Raise WorldError if no further command can arrive. Otherwise return False.
 
-        Args:
-            now: time of a monotonic clock [s, wall].
+        now: time of a monotonic clock [s, wall].
         """
 
 
 class LockstepWatch(CellWatch):
-    """Simulated time waits for a command at each tick. The first wait includes the start."""
+    """The watch of a cell in lockstep, in which simulated time waits for a command at each tick.
+
+    The first wait includes the start of the controller.
+    """
 
     def _look_at_controller(self, now: float) -> bool:
         (lockstep,) = self._simulation.robots.locksteps

@@ -40,16 +40,19 @@ _REMEDY = "source a ROS 2, or pip install 'hrpsim[ros]'"
 
 
 class CommandPair(ProcessPair):
-    """The node, and the command of the present cell. Both end with the thread of construction.
+    """The simulation node, and the user's command of the present cell.
 
-    The command must run until the node has made the last step. Exit code 0 ends the run there. Any
-    other end is an error of the run.
+    Both processes end with the thread that made this object. The command must run until the node
+    has made the last step. Exit code 0 ends the run early. Any other end is an error of the run.
     """
 
     programs = (NODE,)
 
     def run(self, request: CellRequest, stopping: Callable[[], bool]) -> dict[str, float]:
-        """Return all outcomes of a cell. See CellPairs.run. `stopping()`: whether to abort it."""
+        """Return all outcomes of a cell.
+
+        See CellPairs.run. `stopping()` returns whether to abort the cell.
+        """
         folder = self._ask(request)
         self._controller = self._processes.start_module(
             CONTROLLER, "hrpsim.ros.sweeps.command_program", str(folder.path)
@@ -90,11 +93,17 @@ class RosScenario(Scenario):
     """A world with a controller, in which each cell is run by a node and a controller over ROS.
 
     Node and controller run in lockstep, in a separate ROS domain. Results have the same bits as in
-    one process. patience: longest wait for a command, and for a message of the node [s, wall].
-    command: starts a user's own controller, for a scenario without a controller. `pairs`: processes
-    that are reused for further cells. Without `pairs` each run starts two processes.
+    one process. Assign `pairs` to reuse processes for further cells. Without `pairs` each run
+    starts two processes.
 
-    Raises SweepError for a scenario that cannot run over ROS, HrpsimError without rclpy.
+    Args:
+        scenario: the scenario to run.
+        patience: longest wait for a command, and for a message of the node [s, wall].
+        command: starts a user's own controller, for a scenario without a controller.
+
+    Raises:
+        SweepError: the scenario cannot run over ROS.
+        HrpsimError: rclpy is missing.
     """
 
     runs = "over ROS"

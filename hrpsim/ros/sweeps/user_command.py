@@ -53,7 +53,7 @@ class UserCommand:
         self.python_path = os.environ.get("PYTHONPATH")  # hrpsim's processes have another value
 
     def identity(self) -> list[object]:
-        """Return the settings that determine results: the command line and the mode of time."""
+        """Return the settings that determine results: command line, period and real-time factor."""
         return [list(self.words), self.period, self.real_time_factor]
 
 

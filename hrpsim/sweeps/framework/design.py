@@ -186,11 +186,14 @@ def _plain(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Design:
-    """Values of parameters, by path.
+    """Values of parameters, by path. Raises SweepError for an invalid design.
 
-    parameters: a value or a distribution for each (see above). method: one of METHODS. count: the
-    number of runs, for random methods. rows: rows of a table, one mapping for each run. repeat:
-    number of repetitions of each run, each with another seed. Raises SweepError.
+    Args:
+        parameters: a value or a distribution for each parameter (see above).
+        method: one of METHODS.
+        count: number of runs, for random methods.
+        repeat: number of repetitions of each run, each with another seed.
+        rows: rows of a table, one mapping for each run.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -358,7 +361,7 @@ def seed_of(seed: int, cell: int) -> int:
 
 
 def _points(method: str, count: int, dimensions: int, seed: int) -> np.ndarray:
-    """Return points (count, dimensions) in the unit cube."""
+    """Return points (count, dimensions) in the unit cube, drawn by a random method."""
     generator = np.random.default_rng(seed)
     if method == "random":
         return generator.random((count, dimensions))

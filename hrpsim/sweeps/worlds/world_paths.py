@@ -74,7 +74,10 @@ _ROUGH_FROM, _ROUGH_TO, _ROUGH_WIDTH = 0.25, 3.25, 1.0  # extent of rough ground
 
 
 def paths_of(data: Any, descriptions: Sequence[Path] = ()) -> dict[str, tuple[Any, ...]]:
-    """Return keys and indices by path. xacro arguments are taken from the robots' descriptions."""
+    """Return the keys and indices that lead to each entry, by path.
+
+    The arguments of xacro are taken from the robots' descriptions.
+    """
     result = dict(_leaves(data, "", ()))
     for key in _SETTINGS:
         if key in RANGES or not isinstance((data.get("world") or {}).get(key), (list, dict)):

@@ -60,12 +60,18 @@ ENTITY_OUTCOMES = {
 
 
 class Measures:
-    """Measurements of a world and its robot `robot` (None: no robot) during a run.
+    """Measurements of a world and a robot during a run.
 
-    `period` is the control period [s]. Construct the object at the beginning of a run, and call
-    `tick` after each tick. Raises SweepError for a robot that already lies: such a run would end
-    before the first tick. measured: the requested outcomes, by default all. `largest_effort` is NaN
-    if not requested.
+    Construct the object at the beginning of a run, and call `tick` after each tick.
+
+    Args:
+        world: the world.
+        robot: name of the robot. None: no robot.
+        period: control period [s].
+        measured: the requested outcomes, by default all. `largest_effort` is NaN if not requested.
+
+    Raises:
+        SweepError: the robot already lies on the floor. The run would end before the first tick.
     """
 
     def __init__(
@@ -167,7 +173,13 @@ def larger_dcm_error(largest: float, controller: Controller | None) -> float:
 def walk_outcomes(
     ends: Sequence[float] | None, found: Mapping[str, Any], largest_dcm_error: float
 ) -> dict[str, float]:
-    """Return the outcomes of a walk with steps that end at `ends`, from the other outcomes."""
+    """Return the outcomes of a walk.
+
+    Args:
+        ends: times at which the planned steps end [s]. None: the outcomes are empty.
+        found: the other outcomes of the run.
+        largest_dcm_error: largest DCM error of the controller [m].
+    """
     if ends is None:
         return {}
     fell = found["fell"] > 0.0
@@ -244,9 +256,16 @@ class WorldRun:
 
     `outcomes` returns the results so far.
 
-    controller: commands the robot called `robot`. None leaves the robot without a controller.
-    description: the controller's model of the robot. period: time of a tick without a controller
-    [s]. measured: the requested outcomes, by default all.
+    Args:
+        world: the world.
+        duration: planned duration of the run [s].
+        pushes: pushes on links and free bodies.
+        robot: name of the controlled and measured robot. None: no robot.
+        controller: commands the robot. None leaves the robot without a controller.
+        parameters: parameters of the controller.
+        description: the controller's model of the robot.
+        period: time of a tick without a controller [s].
+        measured: the requested outcomes, by default all.
     """
 
     def __init__(  # many parameters: keywords, passed by name

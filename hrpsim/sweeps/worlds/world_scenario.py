@@ -45,18 +45,23 @@ _bases: OrderedDict[str, world_run.BaseWorld] = OrderedDict()
 class WorldScenario(Scenario):
     """A file with a world, a controller and pushes, simulated for `duration` [s].
 
-    The file has any format of `load_world`. Only the entries of a world file may be varied.
+    The file has any format of `load_world`. Only the entries of a world file may be varied. The
+    controller's model is the robot of the file with the values of the run, but without the factors
+    of masses, gains and joints.
 
-    robot: the controlled and measured robot. The default is the only robot. controller: "walk",
-    "module:Class" or "file.py:Class", with `parameters`. None: the robot holds its commands.
-    pushes: mappings of `link` (or `entity` of a free body), `impulse` [Ns], `heading` [rad],
-    `begin` and `duration` [s]. sensors: standard deviations of noise. delay: `sensing` and
-    `command` in control periods. terrain: `slope`, `slope_heading` [rad], `roughness` [m].
-    measured: names of the outcomes to store, by default all. period [s]: between measurements
-    without a controller.
-
-    The controller's model is the robot of the file with the values of the run. The model does not
-    have the factors of masses, gains and joints.
+    Args:
+        world: the file.
+        duration: duration of a run [s].
+        robot: the controlled and measured robot. The default is the only robot.
+        controller: "walk", "module:Class" or "file.py:Class". None: the robot holds its commands.
+        parameters: parameters of the controller.
+        pushes: mappings of `link` (or `entity` of a free body), `impulse` [Ns], `heading` [rad],
+            `begin` and `duration` [s].
+        sensors: standard deviations of noise.
+        delay: `sensing` and `command` in control periods.
+        terrain: `slope`, `slope_heading` [rad], `roughness` [m].
+        measured: names of the outcomes to store, by default all.
+        period: time between measurements without a controller [s].
     """
 
     def __init__(  # many parameters: keywords, passed by name
@@ -151,7 +156,7 @@ class WorldScenario(Scenario):
     # -- parameters ------------------------------------------------------------------------------
 
     def parameters(self) -> dict[str, Parameter]:
-        """Return all that may be varied, by path."""
+        """Return all parameters that may be varied, by path."""
         return self._known | world_paths.parts_parameters(self._base({}).world)
 
     @cached_property

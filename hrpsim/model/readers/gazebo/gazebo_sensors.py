@@ -66,7 +66,7 @@ def _topic_of(sensor) -> str:
 def _frame_of(sensor) -> str:
     """Return the link that a sensor names as the frame of messages, "" for none.
 
-    <camera> has the optical frame.
+    A camera names the link of the optical frame within <camera>.
     """
     names = [text_of(sensor, tag, "") for tag in ("camera/" + FRAME_TAGS[0], *FRAME_TAGS[1:])]
     root = sensor.getroottree().getroot()
@@ -167,7 +167,7 @@ def sensor_data(  # many parameters: keyword arguments
         link: link that carries the sensor.
         pose: pose of the sensor in the link.
         name: name of the sensor. The default is the name in the element.
-        frame: link in whose frame messages are, "" for the sensor's own frame.
+        frame: link whose frame the messages use, "" for the sensor's own frame.
         element: element to name in errors.
     """
     kind = kind_of(sensor)

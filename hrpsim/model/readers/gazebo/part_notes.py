@@ -94,7 +94,7 @@ class KnownParts:
                 notes.add(f"attribute {key} of <{element.tag}>", self._why(key, read), owner)
 
     def _note_child(self, child: Any, read: list[str], owner: str, notes: Notes) -> None:
-        """Note a child without effect, unless it is foreign or its text is harmless."""
+        """Note a child without effect, unless the child is foreign or has a harmless text."""
         if child.tag.startswith(self.foreign):
             return
         if (child.text or "").strip() in self.harmless.get(child.tag, ()):

@@ -16,7 +16,7 @@ from hrpsim.model.shapes.placement import IDENTITY, Placement, from_origin, rota
 
 
 def pose_of(document: Document, owner: _Element) -> Placement:
-    """Return the placement of an element by its <pose>, or the identity without a <pose>.
+    """Return the placement of an element from its <pose>, or the identity without a <pose>.
 
     ModelError for invalid numbers names the owner.
     """

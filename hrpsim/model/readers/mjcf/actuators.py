@@ -67,10 +67,11 @@ class Drive:
 def add_actuators(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) -> None:
     """Map each actuator that is affine in a joint's position and velocity to that joint.
 
-    The torque g (gain u + b0 + b1 g q + b2 g v) corresponds to a servo with kp = -b1 g^2 and kd =
-    -b2 g^2. If kp is 0, the torque corresponds to a brake, or to a motor if both are 0. PID servos
-    and DC motors with a controller have several inputs. The torques of several actuators on a joint
-    add up.
+    The torque is g (gain u + b0 + b1 g q + b2 g v) with the gear ratio g, the control u, and the
+    position q and velocity v of the joint. This torque corresponds to a servo with kp = -b1 g^2 and
+    kd = -b2 g^2. If kp is 0, the torque corresponds to a brake. If kd is 0 too, the torque
+    corresponds to a motor. PID servos and DC motors with a controller have several inputs. The
+    torques of several actuators on a joint add up.
     """
     drives: dict[tuple[type, str], tuple[JointData | TendonData, Drive]] = {}
     for k in range(m.nu if m.count("nactuator") == 0 else m.nactuator):
@@ -122,7 +123,11 @@ def _joined(a: Drive, b: Drive, notes: Notes) -> Drive | None:
 def _summed_gains(
     a: Drive, b: Drive, inputs: tuple[str, ...]
 ) -> tuple[tuple[float, float] | None, float]:
-    """Return (gains or None, damping) of the sum of two drives."""
+    """Return the sum of two drives.
+
+    Returns:
+        (kp and kd, or None if neither drive has gains; damping).
+    """
     sums, damping = np.zeros(2), a.damping + b.damping
     for one in (a, b):
         kp, kd = one.gains or (0.0, 0.0)
@@ -150,7 +155,12 @@ def _fit(part: JointData | TendonData, drive: Drive, robot: RobotData, notes: No
 
 
 def _transmission(m: MjcfModel, k: int) -> tuple[str, list[tuple[int, float]]]:
-    """Return the kind of an actuator's transmission, and the joints with the ratio of each."""
+    """Find the joints on which an actuator acts.
+
+    Returns:
+        (kind of the transmission, (joint, ratio) for each joint). An unsupported kind has no
+        joints.
+    """
     kind, number = m.kind("mjtTrn", m.actuator_trntype[k]), int(m.actuator_trnid[k][0])
     if kind == "TENDON":
         return "tendon but a fixed one of one or two joints", joints_of_tendon(m, number)
@@ -268,7 +278,10 @@ def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
 
 
 def _scale(gain: float, b0: float, kp: float, gear: float, integrates: bool) -> str:
-    """Return a note on the scale of a position servo's `ctrl`, which may be a velocity."""
+    """Return the text of a note on the target of a position servo as a function of `ctrl`.
+
+    integrates: whether `ctrl` is the velocity of the target instead of the target.
+    """
     if integrates:
         return f"the velocity is {_target(gain, 0.0, kp, gear)}"
     return f"the target is {_target(gain, b0, kp, gear)}"

@@ -135,7 +135,7 @@ def _limit_resources(time: float, memory: int) -> None:
 
 
 def _take_disabled(np, disabled: list, head: dict, found: dict) -> None:
-    """Set the arrays of disabled features to zero. Flags of other features remain in `head`."""
+    """Set the arrays of disabled features to zero. Store the names of the other flags in `head`."""
     for name in disabled:
         for array in TAKEN.get(name, ()):
             found[array] = np.zeros_like(found[array])

@@ -26,10 +26,11 @@ _LAST_DRAWN_GROUP = 2  # MuJoCo's viewers hide those above
 class GeomSurface(NamedTuple):
     """Friction and priority of a geom.
 
-    `geom` is the number of a geom with a <pair> of another friction, -1 for other geoms. `slides`
-    is true for condim 1: contacts with another such geom have no friction. `condim` is 3, 4 or 6.
-    The coefficients of friction against spin and rolling [m] are 0 if no geom of the same priority
-    has condim 4 or 6.
+    geom: number of the geom if a <pair> gives it another friction, otherwise -1.
+    slides: whether condim is 1. A contact of two such geoms has no friction.
+    condim: 3, 4 or 6.
+    torsional, rolling: coefficients of friction against spin and rolling [m]. Both are 0 if no geom
+    of the same priority has condim 4 or 6.
     """
 
     priority: int
@@ -129,7 +130,7 @@ def _pairs_of(m: MjcfModel, geom: int) -> np.ndarray:
 
 
 def surface_of(m: MjcfModel, geom: int) -> GeomSurface:
-    """Return priority and friction of a geom, and the number of a geom with pairs of its own."""
+    """Return the surface of a geom. `geom` is set if the friction of a <pair> differs."""
     surface = _plain_surface(m, geom)
     for pair in _pairs_of(m, geom):
         ends = int(m.pair_geom1[pair]), int(m.pair_geom2[pair])
@@ -139,9 +140,10 @@ def surface_of(m: MjcfModel, geom: int) -> GeomSurface:
 
 
 def _plain_surface(m: MjcfModel, geom: int) -> GeomSurface:
-    """Return the surface of a geom without its pairs.
+    """Return the surface of a geom, without the effect of <pair> elements.
 
-    The friction of a geom with condim 1 is 0 if no partner has a smaller friction.
+    A geom with condim 1 gets friction 0, unless a geom of the same priority with a larger condim
+    has a smaller friction.
     """
     surface = GeomSurface(int(m.geom_priority[geom]), _friction_of(m, geom))
     if not _has_bits(m, geom):

@@ -112,7 +112,11 @@ class MjcfSource:
         return sum(path.stat().st_size for path in self._named()[0])
 
     def _named(self) -> tuple[set[Path], bool]:
-        """Return the existing files that MuJoCo reads, and whether every name matches a file."""
+        """Find the files that MuJoCo reads.
+
+        Returns:
+            (existing files, whether every name matches a file).
+        """
         found = {path for path in self._seen if isinstance(path, Path)}
         tops = {path.parent for path in found} | {self._top or Path.cwd()}
         folders, names = self._names()
@@ -126,7 +130,7 @@ class MjcfSource:
         return found, is_complete
 
     def _names(self) -> tuple[set[str], set[str]]:
-        """Return the folders of <compiler>, and the names of files in all elements."""
+        """Return the folders named in <compiler>, and the file names in all elements."""
         folders, names = {""}, set[str]()
         for _, element in self._elements():
             if element.tag == "compiler":
@@ -155,7 +159,7 @@ class MjcfSource:
                     yield key.get("name", ""), count
 
     def radians_in_degrees(self) -> Iterator[str]:
-        """Yield the names of elements whose `euler` is in radians, while the file says degrees."""
+        """Yield the names of elements whose `euler` seems to be in radians in a file in degrees."""
         for root in self._included:
             compilers = [one.get("angle") for _, top in self._files for one in top.iter("compiler")]
             if "radian" in compilers:
@@ -207,7 +211,7 @@ def _why_no_numbers(name: str, words: list[str]) -> str:
 
 
 class MjcfModel:
-    """A compiled MJCF: MuJoCo's arrays by the names in mjModel, `names`, `option`, `enums`.
+    """A compiled MJCF, with MuJoCo's arrays as attributes under their names in mjModel.
 
     An array that the installed version of MuJoCo does not have is None.
     """
@@ -268,7 +272,7 @@ def read_mjcf(text: str, path: Path | None) -> MjcfModel:
 
 
 def _why_refused(source: Path, output: Path) -> str:
-    """Return MuJoCo's reason.
+    """Return MuJoCo's reason for refusing a file.
 
     Raises ModelError for a file that Git LFS or git-annex has not fetched.
     """

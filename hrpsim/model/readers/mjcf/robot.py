@@ -214,8 +214,8 @@ def add_equalities(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes)
     """Add the <equality> elements of a robot: connections and mimic joints.
 
     Returns:
-        Connections to the world or a mocap body, which the robot cannot contain. The world can be
-        contained if it is the robot's root link.
+        Connections to a mocap body or to the world, which the caller must add. A connection to the
+        world is added to the robot if the world is the robot's root link.
     """
     to_world = []
     for k in range(m.neq):
@@ -244,7 +244,7 @@ def _is_to_world(found: WorldLoop, robot: RobotData) -> bool:
 
 
 def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
-    """Return the two bodies that equality k connects, or None if it is of another kind."""
+    """Return the two bodies that equality k connects, or None for another kind of equality."""
     kind = m.kind("mjtEq", m.eq_type[k])
     ids = (int(m.eq_obj1id[k]), int(m.eq_obj2id[k]))
     if kind in _LOOPS:
@@ -259,7 +259,7 @@ def welded_together(m: MjcfModel, k: int) -> tuple[int, int] | None:
 
 
 def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLoop | None:
-    """Return the connection of a connect or weld, or None if the ends cannot move apart."""
+    """Convert a connect or weld to a connection. Return None if the ends cannot move apart."""
     pair = welded_together(m, k)
     assert pair is not None
     fixed = [body for body in pair if body not in tree.links]
@@ -279,7 +279,11 @@ def _loop(m: MjcfModel, tree: BodyTree, k: int, kind: str, name: str) -> WorldLo
 def _out_of_scenery(
     m: MjcfModel, tree: BodyTree, body: int, frame: Placement
 ) -> tuple[int, Placement]:
-    """Return the link, mocap body or world to which a body is fixed, and `frame` relative to it."""
+    """Find the link, mocap body or world to which a body is fixed.
+
+    Returns:
+        (number of this body, `frame` relative to this body).
+    """
     while body not in tree.links and body != 0 and not mocap_name(m, body):
         above = Placement(rotation_of(m.body_quat[body]), m.body_pos[body])
         frame, body = above.then(frame), int(m.body_parentid[body])
@@ -287,7 +291,7 @@ def _out_of_scenery(
 
 
 def _frames(m: MjcfModel, k: int, kind: str) -> tuple[Placement, Placement]:
-    """Return the frames of a connect or weld in the two bodies."""
+    """Return the frame of a connect or weld in the first body, and the frame in the second body."""
     if m.kind("mjtObj", m.eq_objtype[k]) == "SITE":
         return site_placement(m, int(m.eq_obj1id[k])), site_placement(m, int(m.eq_obj2id[k]))
     data, straight = m.eq_data[k], np.eye(3)

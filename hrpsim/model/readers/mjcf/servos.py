@@ -21,10 +21,10 @@ def servo_of(kind: str, spec: int, gain: Any, bias: Any) -> tuple[tuple[str, ...
     actuators, and DC motors with a voltage input, have no such inputs.
 
     Args:
-        kind: name of the gain's type.
-        spec: actuator_ctrlspec.
-        gain: actuator_gainprm.
-        bias: actuator_biasprm.
+        kind: name of the gain's type in MuJoCo.
+        spec: entry of the actuator in MuJoCo's actuator_ctrlspec.
+        gain: row of the actuator in actuator_gainprm.
+        bias: row of the actuator in actuator_biasprm.
 
     Returns:
         (names of the inputs, kp, kd).

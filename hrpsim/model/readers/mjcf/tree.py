@@ -224,7 +224,7 @@ def made_with_turns(made: list[JointData], m: MjcfModel, joint: int):
 
 
 def rotation_of(quaternion: np.ndarray) -> np.ndarray:
-    """Return R (3, 3) of MuJoCo's quaternion w x y z, which need not be quite of unit length."""
+    """Return R (3, 3) of MuJoCo's quaternion w x y z. The length may differ slightly from 1."""
     w, x, y, z = np.asarray(quaternion, dtype=np.float64) / np.linalg.norm(quaternion)
     return rotation_matrix((x, y, z, w))
 

@@ -61,9 +61,10 @@ def affine(R: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 
 def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None) -> ShapeData:
-    """Return a Box, Sphere, Cylinder, Capsule or Cone under a transform, with axes y as in VRML.
+    """Return the shape of a Box, Sphere, Cylinder, Capsule or Cone, transformed by T (4, 4).
 
-    sizes: edge lengths, or radius, or radius and height. A scaled or sheared shape becomes a mesh.
+    sizes: edge lengths, or radius, or radius and height [m]. The symmetry axis is y, as in VRML. A
+    scaled or sheared shape becomes a mesh.
     """
     R = T[:3, :3]
     if np.allclose(R.T @ R, np.eye(3), atol=_UNIT) and np.linalg.det(R) > 0 and kind != "Cone":
@@ -73,7 +74,7 @@ def primitive(kind: str, sizes: list[float], T: np.ndarray, color: Color | None)
 
 
 def hull_shape(name: str, points: np.ndarray, T: np.ndarray, color: Color | None) -> ShapeData:
-    """Return the convex hull of points (n, 3) under a transform, as a mesh."""
+    """Return the convex hull of points (n, 3), transformed by T (4, 4), as a mesh."""
     from scipy.spatial import ConvexHull
 
     hull = ConvexHull(points)
@@ -87,7 +88,7 @@ def hull_shape(name: str, points: np.ndarray, T: np.ndarray, color: Color | None
 def mesh_shape(
     name: str, vertices: np.ndarray, faces: np.ndarray, T: np.ndarray, color: Color | None
 ) -> ShapeData:
-    """Return triangles under a transform, in the link's frame."""
+    """Return the shape of a triangle mesh, transformed by T (4, 4) to the link's frame."""
     if np.linalg.det(T[:3, :3]) < 0.0:
         faces = faces[:, ::-1]
     placed = vertices @ T[:3, :3].T + T[:3, 3]
@@ -95,7 +96,10 @@ def mesh_shape(
 
 
 def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData | None:
-    """Return a mesh file under a transform. None for a shear, which URDF cannot express."""
+    """Return the shape of a mesh file, transformed by T (4, 4).
+
+    The result is None if T has a shear, which URDF cannot express.
+    """
     scale = np.linalg.norm(T[:3, :3], axis=0)
     R = T[:3, :3] / scale
     if np.linalg.det(R) < 0.0:
@@ -107,7 +111,7 @@ def mesh_file_shape(path: Path, T: np.ndarray, color: Color | None) -> ShapeData
 
 
 def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
-    """Return triangles (m, 3) of polygons that end with -1. None for an invalid vertex index."""
+    """Return triangles (m, 3) of polygons that end with -1, or None for an invalid vertex index."""
     indices = np.append(np.asarray(indices, dtype=np.int64), -1)
     if (indices >= count).any() or (indices < -1).any():
         return None
@@ -123,9 +127,10 @@ def triangles_of(indices: np.ndarray, count: int) -> np.ndarray | None:
 
 
 def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], bool]:
-    """Return (shapes, whether meshes without volume were left out) for the collisions of a link.
+    """Return the collision shapes of a link: the primitives, and all meshes joined to one shape.
 
-    The shapes are primitives, and all meshes joined to one shape.
+    Returns:
+        (shapes, whether meshes without volume were left out).
     """
     meshes = [shape.mesh for shape in shapes if isinstance(shape.mesh, MeshData)]
     found = [shape for shape in shapes if not isinstance(shape.mesh, MeshData)]
@@ -141,7 +146,7 @@ def solid_shapes(shapes: list[ShapeData], link: str) -> tuple[list[ShapeData], b
 
 
 def _outline(kind: str, sizes: list[float]) -> np.ndarray:
-    """Return points with a hull that equals the shape, exactly or nearly."""
+    """Return points whose convex hull is the shape. Round shapes are approximate."""
     if kind == "Box":
         grid = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
         return grid * sizes
@@ -178,7 +183,7 @@ def swept(
 
 
 def _frames(spine: np.ndarray) -> list[np.ndarray]:
-    """Return the frame (3, 3) of each point, with y along the spine and z to the inner side."""
+    """Return the frame (3, 3) of each point: y along the spine, z to the inside of the bend."""
     count, closed = len(spine), len(spine) > 2 and np.array_equal(spine[0], spine[-1])
     before, after = np.roll(spine, 1, axis=0), np.roll(spine, -1, axis=0)
     if closed:
@@ -304,7 +309,10 @@ def _add_poses(
     driven: list[LinkAssembly],
     pose: list[float],
 ) -> None:
-    """Add the initial posture and the standard pose, in joint positions by joint id."""
+    """Add keyframes of the initial posture and of the standard pose.
+
+    pose: joint positions of the standard pose by joint id.
+    """
     robot.add_start(base, {part.name: part.start for part in moving if part.start})
     posed: dict[str, tuple[float, ...]] = {
         part.name: (pose[part.joint_id],) for part in driven if part.joint_id < len(pose)
@@ -377,7 +385,11 @@ def _joint(part: LinkAssembly, parent: str, placement: Placement) -> JointData:
 def _total(
     masses: list[tuple[float, np.ndarray, np.ndarray]],
 ) -> tuple[float, np.ndarray, np.ndarray] | None:
-    """Return mass, centre, and inertia about the centre, of rigidly joined parts."""
+    """Combine rigidly joined parts.
+
+    Returns:
+        (mass, centre of mass, inertia about the centre of mass), or None for parts without mass.
+    """
     whole = total([BodyInertia(*mass) for mass in masses])
     if whole.mass == 0.0 and not whole.inertia.any():
         return None

@@ -270,10 +270,10 @@ class Elements:
         return [shape]
 
     def _metadata(self, element: Values) -> np.ndarray:
-        """Return the transform (4, 4) of a file's unit of length and upward axis.
+        """Return the transform (4, 4) from a file's unit and upward axis to metres and z upward.
 
-        The unit and the axis are in a mapping. In older files they are words of a text
-        (AbstractSceneLoader and StdSceneReader of Choreonoid).
+        `metadata` is a mapping, or a text of words in older files (AbstractSceneLoader and
+        StdSceneReader of Choreonoid).
         """
         data = element.get("metadata")
         if isinstance(data, str):

@@ -20,9 +20,10 @@ class _Link(Protocol):
 
 
 def joint_order(parts: Sequence[_Link]) -> tuple[str, ...]:
-    """Return the joints by joint id, then the joints without an id.
+    """Return the names of the joints by joint id, then of the joints without an id.
 
-    A link that does not move, and an id that no link has, are "". The first part is the root.
+    The name is "" for the id of a fixed link, and for an id without a link. The first part is the
+    root.
     """
     by_id: dict[int, str] = {}
     for part in parts:

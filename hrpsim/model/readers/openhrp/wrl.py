@@ -293,7 +293,7 @@ class _Reader:
             part.effort = float(np.abs(current).max()) * abs(torque * gear)
 
     def _content(self, node: Node, part: assembly.LinkAssembly, T: np.ndarray, depth: int) -> None:
-        """Read the children of a Joint or Segment, or of a group inside, under a transform."""
+        """Read the children of a Joint, Segment or group. T (4, 4) maps their frame to the link."""
         file = self.file
         if depth > limits.VRML_DEPTH:
             file.fail(node, f"nodes are more than {limits.VRML_DEPTH} deep (VRML_DEPTH)")

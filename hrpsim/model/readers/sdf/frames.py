@@ -20,8 +20,8 @@ MODEL_FRAME, WORLD_FRAME = "__model__", "world"
 class SdfFrame:
     """A named frame of an SDF model or world.
 
-    kind: "link", "joint", "frame", "model" or "world". relative_to: name of the frame in which
-    `placement` is, "" for `default`.
+    kind: "link", "joint", "frame", "model" or "world". relative_to: name of the frame to which
+    `placement` is relative. If empty, `placement` is relative to `default`.
     """
 
     name: str
@@ -40,7 +40,7 @@ class SdfFrame:
 
     @property
     def above(self) -> SdfFrame | str:
-        """The frame of the placement, or the name of that frame in the scope."""
+        """The frame to which the placement is relative, or its name in the scope."""
         return self.relative_to or self.default
 
     def fail(self, cause: str) -> NoReturn:
@@ -74,7 +74,7 @@ class Scope:
 
     @property
     def has_links(self) -> bool:
-        """Whether there is a link in this scope or in a model within."""
+        """Whether there is a link in this scope or in an inner model."""
         return any(scope.of_kind("link") for scope in self.all_scopes())
 
     def of_kind(self, kind: str) -> list[SdfFrame]:
@@ -110,7 +110,11 @@ class Scope:
         return self.find(above, frame) if isinstance(above, str) else above
 
     def _opened(self, frame: SdfFrame) -> Placement:
-        """Mark a frame as open. Return the placement in the frame above."""
+        """Return the placement of a frame in its reference frame, and mark the frame as open.
+
+        An open frame is being resolved. If the frame is open already, its pose depends on itself,
+        and the method raises ModelError.
+        """
         if frame.is_open:
             frame.fail(f"the pose of {frame.name!r} is relative to itself, in a circle")
         frame.is_open = True
@@ -119,7 +123,7 @@ class Scope:
     def in_scope(self, frame: SdfFrame) -> Placement:
         """Return the placement of a frame in the frame of this scope.
 
-        The frame may be in a model within. Raises ModelError for frames in a circle.
+        The frame may be in an inner model. Raises ModelError for frames that form a cycle.
         """
         steps: list[tuple[SdfFrame, Placement]] = []
         while frame is not self.frame and (frame.scope is not self or frame.known is None):
@@ -148,7 +152,7 @@ class Scope:
         return frame.placement.then(inner.in_scope(point).inverse())
 
     def _model_of(self, frame: SdfFrame) -> Scope:
-        """Return the model in this scope that holds a frame of a model within."""
+        """Return the model directly in this scope that contains a frame of an inner model."""
         scope = frame.scope
         while scope.outer is not self:
             assert scope.outer is not None

@@ -178,7 +178,7 @@ def _mimic(edge: SdfJoint, axis: Any, mimic: Any, joint: JointData, notes: Notes
 
 
 def _follow(edge: SdfJoint, slide: JointData, leader: str) -> None:
-    """Let the slide of a screw follow the turn, by the advance of a turn."""
+    """Couple the slide of a screw joint to the rotation by the thread pitch."""
     file, element = edge.frame.file, edge.frame.element
     advance = file.value(element, "screw_thread_pitch", 0.0)
     if element.find("screw_thread_pitch") is None:

@@ -154,6 +154,6 @@ def add_sensors(
 
 
 def _at_joint(data: SensorData, at: Placement) -> SensorData:
-    """Return a sensor of a wrench, moved to the origin of the joint."""
+    """Return a force-torque sensor, moved to the origin of the joint."""
     placement = Placement(data.placement.R, at.p)
     return SensorData(**{**vars(data), "placement": placement})

@@ -33,7 +33,7 @@ class SdfContents(NamedTuple):
 
 
 class _Include(NamedTuple):
-    """What an <include> says about the included model."""
+    """An <include> element and its file, which may override properties of the included model."""
 
     file: SdfFile
     element: Any
@@ -199,7 +199,10 @@ class _Reader:
     def _merge(
         self, scope: Scope, found: SdfFile, model: Any, include: _Include, base: SdfFrame
     ) -> None:
-        """Add the contents of a model to a scope, placed as the <include> says."""
+        """Add the contents of a model to a scope.
+
+        A <pose> of the <include> replaces the pose of the model.
+        """
         file, element = include
         name = file.content(element, "name") or found.text(model, "name")
         placed = include if element.find("pose") is not None else _Include(found, model)

@@ -47,7 +47,7 @@ class SdfFile(Document):
         return text in _TRUE
 
     def values(self, element: Any, path: str, default: tuple[float, ...]) -> tuple[float, ...]:
-        """Return as many finite numbers as `default` has from the text at a path."""
+        """Return the finite numbers in the text at a path, as many as `default` has."""
         text = self.content(element, path)
         return self.parsed(element, path, text, len(default)) if text else default
 
@@ -56,7 +56,7 @@ class SdfFile(Document):
         return self.values(element, path, (default,))[0]
 
     def bound(self, element: Any, path: str, default: float) -> float:
-        """Return a limit at a path: inf or -inf if infinite by its value or by the rules of SDF."""
+        """Return a limit at a path. A magnitude from UNBOUNDED on becomes inf or -inf."""
         text = self.content(element, path)
         try:
             value = float(text) if "_" not in text else math.nan

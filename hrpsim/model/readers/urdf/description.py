@@ -286,6 +286,9 @@ def _parse_standard(document: Document, links: dict, joints: dict) -> tuple[dict
     """Parse links (without visuals) and joints with urdf-parser-py.
 
     Joint types are left out, because urdf-parser-py refuses types that URDF does not have.
+
+    Returns:
+        (links by name, joints by name).
     """
     from urdf_parser_py import urdf
 

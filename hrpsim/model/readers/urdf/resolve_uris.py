@@ -139,7 +139,10 @@ def _exists(check: Callable[[], bool]) -> bool:
 
 
 def _other_case(paths: Iterable[Path]) -> str:
-    """Return what else has the name: ". Did you mean 'A.stl'? ...", or no regular file."""
+    """Return the end of an error text if another entry of the folder has nearly the same name.
+
+    Examples are ". Did you mean 'A.stl'? ..." and ". 'a.stl' is not a regular file".
+    """
     for path in paths:
         with contextlib.suppress(OSError, ValueError):
             for other in path.parent.iterdir():

@@ -143,7 +143,7 @@ def _expand(
 
 
 def _said(error: Exception) -> str:
-    """Return the text of an xacro error. xacro repeats errors of unknown classes."""
+    """Return the text of an xacro error, without the repetitions that xacro adds."""
     text, wrapped = str(error), getattr(error, "exc", None)
     while wrapped is not None:
         text = text.replace(f"{type(wrapped)}: {wrapped} ", "", 1)

@@ -73,7 +73,7 @@ def _connected(paths: list[str], joints: list[JointPrim]) -> list[list[str]]:
 
 
 def _between_moving(joint: JointPrim, fixed: dict[str, np.ndarray]) -> JointPrim:
-    """Return a joint whose ends at fixed bodies are ends at the world."""
+    """Return a joint with fixed bodies replaced by the world."""
     if joint.body0 in fixed:
         joint = replace(joint, body0="", frame0=fixed[joint.body0] @ joint.frame0)
     if joint.body1 in fixed:
@@ -82,7 +82,7 @@ def _between_moving(joint: JointPrim, fixed: dict[str, np.ndarray]) -> JointPrim
 
 
 def _put(shape: ShapePrim, fixed: dict[str, np.ndarray]) -> ShapePrim:
-    """Return a shape of a fixed body as a shape of the world, and other shapes as given."""
+    """Return a shape, attached to the world if its body is fixed."""
     if shape.body not in fixed:
         return shape
     return replace(shape, body="", placement=fixed[shape.body] @ shape.placement)

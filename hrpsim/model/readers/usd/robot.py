@@ -101,7 +101,11 @@ class _Edge:
         return _Edge(self.name, self.child, self.parent, frames, self.prim, turned, self.more)
 
     def coordinates(self) -> list[tuple[JointPrim, str, str]]:
-        """Return the free coordinates from parent to child: joint of the stage, which, name."""
+        """Return the free coordinates, ordered from parent to child.
+
+        Returns:
+            (joint of the stage, degree of freedom such as "rotX", name of the joint) for each.
+        """
         found = [(self.prim, dof, self.name) for dof in _free(self.prim)]
         found += [(prim, dof, prim.name) for prim in self.more for dof in _free(prim)]
         return found[::-1] if self.is_turned else found
@@ -169,7 +173,7 @@ class _Robot:
         return _Edge(name, parent, child, frames, prim)
 
     def _in_rows(self, edges: list[_Edge]) -> list[_Edge]:
-        """Join hinges and slides between the same two bodies in a row, as in MuJoCo."""
+        """Join hinges and slides between the same two bodies to one chain, as in MuJoCo."""
         found: dict[tuple[str, str], _Edge] = {}
         others = []
         for edge in edges:
@@ -249,7 +253,7 @@ class _Robot:
             setattr(joint, key, value)
 
     def _follow(self, robot: RobotData, tree: list[_Edge]) -> None:
-        """Let joints follow their leaders."""
+        """Add the mimic joints."""
         coordinates = [one for edge in tree for one in edge.coordinates()]
         names = {prim.path: name for prim, _, name in coordinates if name in robot.joints}
         for prim, _, name in coordinates:
@@ -290,7 +294,7 @@ def _turns(dof: str) -> bool:
 
 
 def _free(prim: JointPrim) -> list[str]:
-    """Return the free coordinates of a joint, in the order of the joints."""
+    """Return the free coordinates of a joint, in the order of the chain that replaces the joint."""
     if prim.kind == "fixed":
         return []
     if prim.kind == "spherical":
@@ -302,7 +306,7 @@ def _free(prim: JointPrim) -> list[str]:
 
 
 def _moved(edge: _Edge, shown: dict[str, Placement], dof: str) -> float:
-    """Return the position of a joint in the poses of the stage [rad or m]."""
+    """Return the joint position [rad or m] that follows from the link poses in the stage."""
     first, second = (
         shown[link].then(frame)
         for link, frame in zip((edge.parent, edge.child), edge.frames, strict=True)

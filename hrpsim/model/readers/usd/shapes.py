@@ -75,7 +75,7 @@ def shape_of(shape: ShapePrim, notes: Notes) -> ShapeData | None:
 
 
 def plane_of(shape: ShapePrim) -> Placement:
-    """Return the placement of a plane whose normal is z."""
+    """Return the placement of a plane. The z axis of the placement is the normal of the plane."""
     linear = shape.placement[:3, :3] @ _TURNS[shape.axis]
     x, z = linear[:, 0] / np.linalg.norm(linear[:, 0]), linear[:, 2] / np.linalg.norm(linear[:, 2])
     return Placement(np.stack([x, np.cross(z, x), z], axis=1), shape.placement[:3, 3])
@@ -101,7 +101,10 @@ def _mesh(shape: ShapePrim, notes: Notes) -> ShapeData | None:
 
 
 def _outline(shape: ShapePrim) -> np.ndarray:
-    """Return points (n, 3) whose hull is a shape before the map. Round shapes are approximate."""
+    """Return points (n, 3) whose convex hull is the shape, before its affine map is applied.
+
+    Round shapes are approximate.
+    """
     if shape.kind == "Cube":
         corners = itertools.product((-0.5, 0.5), repeat=3)
         return shape.sizes[0] * np.array(list(corners))
@@ -119,7 +122,7 @@ def _outline(shape: ShapePrim) -> np.ndarray:
 
 
 def _inertia_of(body: BodyPrim, prim: ShapePrim, shape: ShapeData) -> BodyInertia:
-    """Return the inertia of a solid shape by the shape's mass, or else by a density."""
+    """Return the inertia of a solid shape from the mass of the shape, or else from a density."""
     uniform = _solid(shape)
     density = prim.density or body.density or prim.material_density or _DENSITY
     mass = prim.mass or density * uniform.mass

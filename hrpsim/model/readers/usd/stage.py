@@ -60,7 +60,7 @@ def read_stage(path: str) -> StageData:
 
 
 def _of_prim(read: Callable[[Any], None], prim: Any) -> None:
-    """Read a prim. Raises ValueError with the path of a prim that cannot be read."""
+    """Call `read(prim)`. Raise ValueError with the path of a prim that cannot be read."""
     try:
         read(prim)
     except (ArithmeticError, LookupError, TypeError, ValueError) as cause:
@@ -117,7 +117,7 @@ class _Reader:
         return self.data
 
     def _read_filters(self, prims: list[Any]) -> None:
-        """Read which bodies never collide with which."""
+        """Read the pairs of bodies that never collide."""
         self.data.apart = stage_filters.filtered_owners(self.stage, prims, self.owners)
         if self.data.apart:
             self.data.notes += stage_filters.part_of_a_body(self.stage, prims, self.owners)
@@ -154,7 +154,7 @@ class _Reader:
                 self.data.time_step = 1.0 / float(rate.Get())
 
     def _material(self, prim: Any) -> tuple[str, float]:
-        """Return the physics material of a shape, "" for none, and the density of it."""
+        """Return the name of a shape's physics material ("" for none), and its density."""
         material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
         if not material or not material.GetPrim().HasAPI(UsdPhysics.MaterialAPI):
             return "", 0.0
@@ -211,7 +211,7 @@ class _Reader:
         self.data.bodies.append(body)
 
     def _compensation(self, prim: Any) -> float:
-        """Return the part of the weight of a body that is borne."""
+        """Return the fraction of a body's weight that gravity compensation carries."""
         if self._value(prim.GetAttribute("physxRigidBody:disableGravity"), False):
             return 1.0
         return float(self._value(prim.GetAttribute("mjc:gravcomp"), 0.0))
@@ -287,7 +287,7 @@ class _Reader:
             self.data.notes.append((f"{label} of a joint", "not read", found.name))
 
     def _range(self, dof: str, low: Any, high: Any) -> tuple[float, float]:
-        """Return the values of two attributes [rad or m]. Without a value the end is infinite."""
+        """Return the values of two attributes [rad or m], -inf and inf for missing values."""
         unit = math.radians(1.0) if dof.startswith("rot") else self.length
         ends = self._value(low, -math.inf), self._value(high, math.inf)
         return float(ends[0]) * unit, float(ends[1]) * unit

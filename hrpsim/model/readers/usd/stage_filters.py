@@ -34,9 +34,9 @@ def filtered_owners(stage: Any, prims: Iterable[Any], owners: dict[str, str]) ->
 
 
 def part_of_a_body(stage: Any, prims: Iterable[Any], owners: dict[str, str]) -> list[Note]:
-    """Return a note for each body or fixed shape of which a filter excludes only some shapes.
+    """Return a note for each body with collision filters that exclude only some of its shapes.
 
-    hrpsim applies the filter to all shapes of the body.
+    hrpsim applies such a filter to all shapes of the body. Fixed shapes are treated like bodies.
     """
     shapes: dict[str, list[str]] = defaultdict(list)
     for path, owner in owners.items():
@@ -138,5 +138,5 @@ def _by_groups(stage: Any, owners: dict[str, str]) -> Iterator[Pair]:
 
 
 def all_prims(stage: Any) -> list[Any]:
-    """Return the prims of a stage, with those of instances."""
+    """Return all prims of a stage, including the prims inside instances."""
     return list(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()))

@@ -71,7 +71,7 @@ def _acts(attribute: Any) -> bool:
 
 
 def _of_a_shape(prim: Any) -> Iterator[Note]:
-    """Yield what is stated of the inertia of a shape: only the mass and density of it count."""
+    """Yield a note for a shape's centre of mass and inertia. Only mass and density are read."""
     if not prim.HasAPI(UsdPhysics.CollisionAPI) or prim.HasAPI(UsdPhysics.RigidBodyAPI):
         return
     mass = UsdPhysics.MassAPI(prim)
