@@ -371,7 +371,11 @@ def base_from_fixed_link(
 def _undo(
     forest: Forest, i: Index, kinematics: Records[Kinematics], bias: float, rates: Vector
 ) -> None:
-    """Write the base's entries of `rates` (nv,) so that body i is at rest: -sum (S rate + bias c)."""
+    """Write the base's entries of `rates` (nv,) that keep body i at rest: -sum (S rate + bias c).
+
+    The sum is over the joints between the base and body i. bias: 1 for accelerations, 0 for
+    velocities.
+    """
     for r in range(6):
         rates[r] = 0.0
     while forest.bodies[i].parent >= 0:

@@ -225,7 +225,7 @@ def _slide(model: Model, body: int, q: np.ndarray) -> float:
 
 
 def _reach(geometry: Geometry) -> float:
-    """Return the radius [m] of the sphere about a bounded shape's origin that contains the shape."""
+    """Return the radius [m] of the sphere about a bounded shape's origin that encloses it."""
     if isinstance(geometry, Mesh):
         return float(np.linalg.norm(geometry.vertices, axis=1).max())
     if isinstance(geometry, Sphere):

@@ -106,7 +106,7 @@ class Batch(BatchMotion, Closed):
         self.close()
 
     def close(self) -> None:
-        """End the threads. The worlds do not change."""
+        """End the threads of the batch. The worlds do not change."""
         self._is_closed = True
         self._pool.shutdown()
 
@@ -312,8 +312,8 @@ class Batch(BatchMotion, Closed):
             worlds: as for `q`.
 
         Raises:
-            StateError: `out` does not fit.
-            WorldError: a robot or a sensor does not exist, or a world does not.
+            StateError: `out` has another shape or type.
+            WorldError: a robot, a sensor or a world does not exist.
         """
         key = name, sensor
         if key not in self._sensors:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find links of a robot that touch each other, in one posture and over many."""
+"""Find links of a robot that touch each other, in one posture or in many random postures."""
 
 from __future__ import annotations
 

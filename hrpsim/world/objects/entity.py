@@ -175,9 +175,9 @@ class Entity(Plain, Closed):
         self._world = None
 
     def stand_after(self, last: Entity | None) -> None:
-        """Set the first indices of the entity, which follows the entity `last` in the arrays.
+        """Set the first indices of this entity in the scene's arrays.
 
-        If `last` is None, the entity is the first.
+        last: the entity directly before this entity, or None for the first entity.
         """
         place = vars(self)  # without checks of names, since worlds have many entities
         place["first_body"] = place["first_q"] = place["first_v"] = 0
@@ -212,10 +212,13 @@ class Entity(Plain, Closed):
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Make joints that moved from `before` (nq,) hold their new positions."""
+        """Make joints under position control that have moved hold their new positions.
+
+        before: configuration (nq,) before the movement.
+        """
 
     def _move_motors(self) -> None:
-        """Give the motors of the joints a newly set velocity."""
+        """Set the velocities of the joints' motors after the joint velocities were set."""
 
     def _forget_past(self) -> None:
         scene = self.world.scene
@@ -308,7 +311,7 @@ class Entity(Plain, Closed):
         self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
 
     def initialise(self) -> None:
-        """Return to the state at addition, or to the state that `keep_as_initial` saved."""
+        """Restore the state at addition, or the state saved by `keep_as_initial`."""
         self._q()[:] = self.initial_q
         self.v = self.initial_v
 
@@ -355,7 +358,7 @@ def shape_radius(shape: CollisionShape) -> float:
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]. A tenth of a mesh's surface may be thinner."""
+    """Return the least width of the shape [m]. Up to a tenth of a mesh's surface may be thinner."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
     return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))

@@ -85,7 +85,7 @@ class ScanView(SampledView):
         self._scan(*rays, first, end, self._buffer)
 
     def sources(self) -> tuple:
-        """Return what `measure` needs from the present scene.
+        """Return the inputs of `measure` for the present scene.
 
         Returns:
             (object that casts rays, whether the rays pass through each target (n,)).
@@ -201,7 +201,7 @@ class ScansSideBySide:
         self._scan: Any = None
 
     def prepare(self) -> None:
-        """Follow changes of the worlds. Call this before `measure`."""
+        """Update the arrays after changes of the worlds. Call this before `measure`."""
         found = [view.sources() for view in self.views]
         self._example = found[0][0].arrays
         self._scenes[:] = [caster.arrays.address for caster, _ in found]
@@ -212,7 +212,10 @@ class ScansSideBySide:
             self._scan = entry_point(scan_side_by_side, *self._arguments(range(0)))
 
     def _skip(self, skips: list[np.ndarray]) -> None:
-        """Store which shapes the rays of each world pass through."""
+        """Store which shapes the rays of each world pass through.
+
+        skips: for each world, whether the rays pass through each shape.
+        """
         if len(skips) == len(self._skips) and not any(map(operator.is_not, skips, self._skips)):
             return
         self._skips = skips
@@ -221,7 +224,7 @@ class ScansSideBySide:
             row[: len(skipped)] = skipped
 
     def _follow_patterns(self) -> None:
-        """Store the rays of each world's present pattern. Equal patterns share the rays."""
+        """Store the rays of each world's present pattern. Worlds with equal patterns share rays."""
         patterns = [(v.pattern, 0 if v.pattern.repeats else v._number) for v in self.views]
         if patterns == self._patterns:
             return

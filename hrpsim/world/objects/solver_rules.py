@@ -44,7 +44,7 @@ def solver_code(name, kind: str | None = None) -> int:
 def _for_kind(name: str, kind: str) -> int:
     """Return the code of a solver for a kind of constraint that the solver accepts.
 
-    Rigid kinds have their own code, `rigid_rows`.
+    For the kinds in RIGID, this is the solver's `rigid_rows`.
     """
     solver = SOLVERS[name]
     return solver.rigid_rows if kind in RIGID else solver.code

@@ -52,10 +52,10 @@ class Convergence:
     """Convergence of the solver over some steps.
 
     `unconverged` counts the `steps` that did not meet the stopping rule in every island.
-    `worst_residual` [m/s] is the largest residual of the unconverged steps. `worst` names the
-    constraint with the largest error in that step, as in `StepStats`. Both are 0 and "" if every
-    step converged. `newton_steps` counts the steps in which Newton's method solved an island.
-    Newton's method is used if sweeps do not converge soon, or if it was chosen.
+    `worst_residual` [m/s] is the largest residual of the unconverged steps, or 0. `worst` names the
+    constraint with the largest error in that step, as in `StepStats`, or is "". `newton_steps`
+    counts the steps in which Newton's method solved an island. Newton's method is used if sweeps do
+    not converge soon, or if it was chosen.
     """
 
     steps: int
@@ -209,9 +209,10 @@ def stats_of(
 
 @dataclass
 class Unmet:
-    """Steps that did not converge: number, largest residual [m/s] and worst constraint.
+    """Counts and largest residual of the steps that did not converge.
 
-    The number of steps in which Newton's method solved an island is also counted.
+    count: number of these steps. residual: largest residual [m/s]. worst: name of the constraint
+    with this residual. newton_steps: steps in which Newton's method solved an island.
     """
 
     count: int = 0
@@ -220,13 +221,17 @@ class Unmet:
     newton_steps: int = 0
 
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
-        """Add steps with the largest residual. `worst` finds the constraint when needed."""
+        """Count steps that did not converge.
+
+        residual: largest residual [m/s]. worst: returns the constraint's name, called only if
+        needed.
+        """
         if not self.count or residual > self.residual:
             self.residual, self.worst = residual, worst()
         self.count += count
 
     def among(self, steps: int) -> Convergence:
-        """Return the statistics over a number of steps."""
+        """Return the convergence over `steps` steps, among which these did not converge."""
         return Convergence(steps, self.count, self.residual, self.worst, self.newton_steps)
 
 
@@ -264,7 +269,7 @@ class ConvergenceRecord:
             unmet.add(count, residual, worst)
 
     def add_newton(self, count: int) -> None:
-        """Record that Newton's method took part in steps."""
+        """Count steps in which Newton's method solved an island."""
         for unmet in (self._in_call, self._since_reset):
             unmet.newton_steps += count
 
@@ -277,10 +282,10 @@ class ConvergenceRecord:
         return self._since_reset.among(steps_done)
 
     def copy(self) -> tuple[int, Unmet, Unmet]:
-        """Return the counts, as an argument of `restore`."""
+        """Return the counts, in a form that `restore` accepts."""
         return self._steps_before, replace(self._in_call), replace(self._since_reset)
 
     def restore(self, saved: tuple[int, Unmet, Unmet]) -> None:
-        """Set the counts to the counts of a copy."""
+        """Set the counts to the result of `copy`."""
         self._steps_before, in_call, since_reset = saved
         self._in_call, self._since_reset = replace(in_call), replace(since_reset)

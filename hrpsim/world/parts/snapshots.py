@@ -30,7 +30,7 @@ _RECORDS = [  # records of the last step
 
 
 class SavedFormat(NamedTuple):
-    """The version of hrpsim, and a digest of the table of the scene's fields."""
+    """The version of hrpsim and a digest of the scene's field table, to reject other versions."""
 
     version: str
     fields: str
