@@ -100,8 +100,8 @@ def write_joint_rows(s: Scene, w: DerivativeArrays, first: Index, count: int) ->
 
     Args:
         s: scene after the step.
-        w: DerivativeArrays, after `place_joint_rows`. `held`, `target`, `row_holds` and `row_distance` are
-            written.
+        w: DerivativeArrays, after `place_joint_rows`. `held`, `target`, `row_holds` and
+            `row_distance` are written.
         first: number of the first joint row.
         count: number of rows in `held` before the call.
 
@@ -489,7 +489,8 @@ def differentiate_correction(
 
     Args:
         s: scene after the step.
-        w: DerivativeArrays, after `differentiate`. `impulses` (k,) are the impulses l, `correction` (nv,) is w.
+        w: DerivativeArrays, after `differentiate`. `impulses` (k,) are the impulses l, `correction`
+            (nv,) is w.
         columns: work (nv, 3 nv or more).
         m: number of coordinates.
         balance_out: derivatives, laid out as `balance` (3, nv, nv), written.
