@@ -107,7 +107,7 @@ class WalkReference:
         self.leg_reach = link_jacobian(model, first, feet[0].sole)[2, in_leg]
 
     def _analyse(self, model, feet, grid, q, trajectory, waist_p, waist_R) -> dict[str, np.ndarray]:
-        """Return the quantities that follow from each posture and its rates, on the grid."""
+        """Return the quantities that follow from each posture and its rates, at the grid times."""
         n, (position, velocity, acceleration) = len(grid), trajectory
         path, turning = CubicSpline(grid, waist_p), CubicSpline(grid, waist_R.reshape(n, 9))
         v, dv = np.zeros((n, model.nv)), np.zeros((n, model.nv))
@@ -148,7 +148,7 @@ class WalkReference:
     def trajectory(self, margin: float) -> ReferenceTrajectory:
         """Return the samples in arrays. The ZMP keeps `margin` [m] from the support's edge.
 
-        The arrays are stored for the next caller, and must not be written to.
+        The arrays are shared by all callers, and must not be written to.
         """
         known = self._trajectories
         if margin not in known:
@@ -179,7 +179,10 @@ def _joint_trajectory(model: Model, sequence: MotionSequence, times) -> tuple[np
 
 
 def _waist_trajectory(model, sequence, feet, times, q) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position (n, 3) and orientation (n, 3, 3) of the waist in the world."""
+    """Return the position (n, 3) [m] and orientation (n, 3, 3) of the waist in the world.
+
+    If the sequence has no waist, the position follows from the lower sole.
+    """
     angles = np.zeros((len(times), 3))
     if sequence.waist is not None:
         angles = sequence.waist.at(times)[:, 3:]
@@ -222,7 +225,10 @@ def _resampled(times, grid, values) -> np.ndarray:
 
 
 def _quaternion(R) -> tuple[float, float, float, float]:
-    """Return x y z w of a rotation by less than a half turn about any but the z axis."""
+    """Return the quaternion x y z w of a rotation.
+
+    The tilt of the z axis must be less than a half turn. The yaw may have any value.
+    """
     yaw = np.arctan2(R[1, 0], R[0, 0])
     c, s = np.cos(0.5 * yaw), np.sin(0.5 * yaw)
     level = np.array([[np.cos(yaw), np.sin(yaw), 0], [-np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]]) @ R

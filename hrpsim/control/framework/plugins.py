@@ -94,8 +94,8 @@ def checked(
 def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -> dict[str, Any]:
     """Return the parameters of a controller from a YAML file, a mapping of names to values.
 
-    kinds: kinds of the parameters, if the controller declares them. Raises ControllerError with the
-    file, and with the line that is no YAML or has a value of another kind.
+    kinds: kinds of the parameters, if the controller declares them. Raises ControllerError with
+    file and line if the file is not YAML or a value has another kind.
     """
     path = user_path(path)
     text = read_yaml(path, ControllerError, "parameters file")
@@ -116,7 +116,11 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
 
 
 def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, list, str]:
-    """Return the values, and the location and text of the first mistake. The text is "" if none."""
+    """Check and convert the parameters.
+
+    Returns:
+        (values, location and text of the first mistake). The text is "" if there is no mistake.
+    """
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))

@@ -15,7 +15,7 @@ from hrpsim.model.model import Model
 
 
 class JointUse(NamedTuple):
-    """Margins of a joint to its limits of position, velocity and torque in a pattern."""
+    """How much of a joint's limits of position, velocity and torque a pattern uses."""
 
     name: str
     angle_margin: float  # distance to the nearer limit [rad], negative beyond the limit
