@@ -338,7 +338,7 @@ def _of_joints(model: Model, times, found: Trajectory) -> list[Violation]:
 def _of_floor(times, found: Trajectory) -> list[Violation]:
     """Return the intervals with the ZMP outside the support polygon.
 
-    Samples without a ZMP are skipped. `_of_sole` reports them as a pull.
+    Samples without a ZMP do not count. `_of_sole` reports the pulling sole in these samples.
     """
     margin = np.nan_to_num(found.samples["margin"], nan=np.inf)
     return _stretches("zmp", "the robot", times, -margin, 0.0, "m", turned=True)

@@ -28,7 +28,7 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 @kernel
 def read_step(s: Scene, w: DerivativeArrays) -> tuple[int, int, int, int]:
-    """Copy the step's velocities and impulses to `w`, and number the coordinates that rows read.
+    """Copy the step's velocities and impulses to `w`, and number the coordinates of the rows.
 
     The coordinates are explained in hrpsim.derivatives.room. If `w` is too small for the rows or
     contacts, the kernel writes nothing.

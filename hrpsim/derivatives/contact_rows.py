@@ -87,7 +87,7 @@ def _write_lever(p: Vec3, d: Vector, sign: float, J_out: Vector) -> None:
 
 @inner_kernel
 def write_contact_rows(s: Scene, w: DerivativeArrays, m: int, body_count: int) -> int:
-    """Write the active rows of contacts, and the distance of each contact from another state.
+    """Write the active rows of contacts, and each contact's distance from switching its state.
 
     The kernel writes `held`, `target`, `distances` and `sides` of w.
 

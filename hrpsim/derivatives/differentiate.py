@@ -96,7 +96,7 @@ def place_joint_rows(
 
 @inner_kernel
 def write_joint_rows(s: Scene, w: DerivativeArrays, first: Index, count: int) -> int:
-    """Append the active joint rows to w.held. Write each row's distance from another state.
+    """Append the active joint rows to w.held. Write each row's distance from switching its state.
 
     Args:
         s: scene after the step.

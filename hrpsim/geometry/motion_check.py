@@ -178,10 +178,11 @@ def _moves(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
-    """Return the largest movement of a pair per unit of each column of `_moves` (2 bodies,).
+    """Return how far two links move at most relative to each other, per unit of each joint movement.
 
-    For a rotation, this is the largest distance of a point of the link from the axis [m]. For a
-    displacement, this is 1. Joints that carry both links have 0.
+    The result (2 bodies,) belongs to the columns of `_moves`. For a rotation, the entry is the
+    largest distance of a point of the link from the axis [m]. For a displacement, the entry is 1.
+    The entry is 0 for joints that carry both links.
     """
     model = distances.model
     chains = [_chain(distances, name, q) for name in pair]

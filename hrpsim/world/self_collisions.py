@@ -58,10 +58,11 @@ class SelfContacts:
 class PairSurvey:
     """Overlaps of every pair of links with shapes, over many postures.
 
-    reasons: reason why a pair need not be tested, a value of `reason` in SRDF. "Adjacent": the
-    links are adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never":
-    the links overlap in all or in none of the postures. shares: fraction of the postures in which
-    the links overlap, for all other pairs.
+    Attributes:
+        reasons: reason why a pair need not be tested, a value of `reason` in SRDF. "Adjacent": the
+            links are adjacent. "Default": the links overlap in the neutral posture. "Always" and
+            "Never": the links overlap in all or in none of the postures.
+        shares: fraction of the postures in which the links overlap, for all other pairs.
     """
 
     samples: int

@@ -56,15 +56,21 @@ class WalkReference:
     world of the sequence, z up. In pairs, row 0 belongs to the left foot and row 1 to the right
     foot.
 
-    feet: left and right, from `foot_of`. joint_positions, joint_velocities, joint_efforts (n,
-    joints): in the order of controlled_joints(model). The efforts [Nm] are without forces of the
-    floor. waist_p (n, 3), waist_R (n, 3, 3), com, com_velocity (n, 3) [m, m/s], zmp (n, 2) [m].
-    vertical_force (n,): vertical force of the floor [N]. sole_p (n, 2, 3), sole_R (n, 2, 3, 3),
-    sole_yaw (n, 2). contact (n, 2) bool: whether each sole stands. polygons: corners (k, 2) of the
-    support polygon in each phase, counter-clockwise, or None if no sole stands. phase (n,): the
-    phase of each sample. natural_frequencies: of the divergent component in the first posture,
-    along x and y [1/s]. leg_reach (6,): how far each joint of a leg lifts the sole in the first
-    posture [m/rad].
+    Attributes:
+        feet: left and right, from `foot_of`.
+        joint_positions, joint_velocities, joint_efforts: (n, joints), in the order of
+            controlled_joints(model). The efforts [Nm] are without forces of the floor.
+        waist_p, waist_R: pose of the waist (n, 3) [m], (n, 3, 3).
+        com, com_velocity: centre of mass (n, 3) [m, m/s].
+        zmp: (n, 2) [m].
+        vertical_force: vertical force of the floor (n,) [N].
+        sole_p, sole_R, sole_yaw: poses of the soles (n, 2, 3) [m], (n, 2, 3, 3), (n, 2) [rad].
+        contact: whether each sole stands (n, 2), bool.
+        polygons: corners (k, 2) of the support polygon in each phase, counter-clockwise, or None if
+            no sole stands.
+        phase: the phase of each sample (n,).
+        natural_frequencies: of the divergent component in the first posture, along x and y [1/s].
+        leg_reach: how far each joint of a leg lifts the sole in the first posture (6,) [m/rad].
     """
 
     def __init__(
@@ -261,8 +267,8 @@ def _new_trajectory(reference: WalkReference, margin: float) -> ReferenceTraject
 class RollingReference:
     """The reference samples of one walk section at a time, in arrays at fixed addresses.
 
-    feet, natural_frequencies, leg_reach: as in WalkReference. count: number of samples of the
-    section.
+    `feet`, `natural_frequencies` and `leg_reach` are as in WalkReference. `count` is the number of
+    samples of the section.
 
     Args:
         body: the robot in half-sitting.

@@ -44,14 +44,20 @@ class BaseMotion(NamedTuple):
 class BaseEstimator:
     """Estimator of the motion of a free base, updated once every `period` [s].
 
-    joint_names: the joints whose positions and velocities `update` gets. feet: the force sensors
-    above the soles. By default, the sensors within 5 cm of the lowest sensor with all joints at
-    zero.
-
     The estimate begins with the base above x = y = 0, and the soles that bear load on z = 0. The
     yaw is the IMU's yaw. The estimator assumes that springs without encoders are at rest, and that
-    soles do not slide or roll. Raises ModelError for a robot on a fixed base, without an IMU or
-    without force sensors above soles.
+    soles do not slide or roll.
+
+    Args:
+        model: model of the robot.
+        joint_names: the joints whose positions and velocities `update` gets.
+        period: time between updates [s].
+        feet: names of the force sensors above the soles. The default is the sensors within 5 cm of
+            the lowest sensor with all joints at zero.
+
+    Raises:
+        ModelError: for a robot on a fixed base, without an IMU or without force sensors above
+            soles.
     """
 
     def __init__(

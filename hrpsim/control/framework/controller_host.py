@@ -302,7 +302,8 @@ def seconds_of(nanoseconds: int) -> float:
 def steps_in_period(what: str, period: float, time_step: float) -> int:
     """Return the number of steps of `time_step` [s] in a period of `period` [s].
 
-    Raises ControllerError, starting with `what`, unless the period is a whole number of steps.
+    Raises ControllerError unless the period is a whole number of steps. The message starts with
+    `what`.
     """
     if not (is_number(period) and 0.0 < period < math.inf):
         raise ControllerError(f"{what} must be a time > 0 s, got {shown_value(period)}")

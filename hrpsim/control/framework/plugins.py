@@ -129,9 +129,9 @@ def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, 
 
 
 def _kind_of(kinds: Mapping[str, Kind]) -> Kind:
-    """Return the kind of a mapping with these entries.
+    """Return the schema of a mapping whose entries have the given kinds.
 
-    The kind is cached, because controllers are configured many times.
+    The schema is cached, because controllers are configured many times.
     """
     if id(kinds) not in _known:
         while len(_known) >= _KEPT:

@@ -68,12 +68,16 @@ class NumericalLeg:
     The leg consists of the first six joints on the way from the base to `foot_link`. The fourth
     joint is the knee. Later joints are assumed to be at zero. Every search begins with the same
     bent knee, so the same target always gives the same angles. If the result bends the knee in the
-    wrong direction, the search is repeated from a more bent knee. The direction follows from the
-    limits of the knee. If both directions are possible, bending the knee moves the foot backward,
-    against the waist's x.
+    wrong direction, the search is repeated from a more bent knee. The right direction follows from
+    the limits of the knee. If the limits allow both directions, the right direction moves the foot
+    backward, against the waist's x.
 
-    longest: length of the stretched leg [m]. hip_center: position of the third joint, with all
-    joints at zero (3,) [m]. Raises ModelError if the model does not have such a leg.
+    Attributes:
+        longest: length of the stretched leg [m].
+        hip_center: position of the third joint, with all joints at zero (3,) [m].
+
+    Raises:
+        ModelError: the model does not have such a leg.
     """
 
     def __init__(self, model: Model, foot_link: str) -> None:

@@ -126,7 +126,7 @@ class SpareRoom:
         self._bytes: list[np.ndarray] = []  # the same memory, one row for each entry
 
     def with_more(self, scene: Scene, added: Added) -> Scene:
-        """Return the scene with more entities after the others, each at its initial place."""
+        """Return the scene with added entities at the end of the arrays, in their initial state."""
         present = _sizes(scene)
         sizes = {axis: present[axis] + more for axis, more in added.sizes(scene).items()}
         scene = self._hold(scene, sizes)
@@ -138,7 +138,7 @@ class SpareRoom:
         return scene
 
     def with_fixed(self, scene: Scene, shapes: Shapes, first: int) -> Scene:
-        """Return the scene with more fixed shapes, which take the numbers from `first` on."""
+        """Return the scene with added fixed shapes, which have the numbers from `first` on."""
         count, present = len(shapes.records), _sizes(scene)
         end = present[Axis.SHAPE]
         sizes = present | {Axis.SHAPE: end + count}
@@ -385,7 +385,10 @@ def _closed(order: np.ndarray, first: int, count: int) -> np.ndarray:
 
 
 def _closed_bounds(body_bounds: np.ndarray, first: int, count: int) -> np.ndarray:
-    """Remove the bounds of `count` bodies, beginning with `first`. Close the gap in the numbers."""
+    """Remove the BODY_BOUNDS records of `count` bodies, beginning with the body `first`.
+
+    The numbers of later bodies decrease by `count`.
+    """
     body = body_bounds["body"]
     kept = body_bounds[(body < first) | (body >= first + count)]
     kept["body"] -= np.where(kept["body"] >= first, count, 0)

@@ -77,7 +77,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
     """Return the end of a connection that an argument names. WorldError lists the existing names.
 
     The argument is a Body, a WorldFrame, a Robot with one moving link, (Robot, "link"), "entity",
-    "entity/link", or None or "world". Names may replace the objects of robots, bodies and frames.
+    "entity/link", or None or "world". Robots, bodies and frames are given as objects or by name.
     """
     if given is None or (isinstance(given, str) and given == "world"):
         return _WORLD

@@ -36,7 +36,7 @@ _velocity_to_kernel = prepared(velocity_to_kernel)
 
 
 def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
-    """Return a `finite_vector`. Raises StateError if an entry is too large for a step."""
+    """Return values as a finite vector. StateError if an entry's magnitude exceeds `limit`."""
     vector = finite_vector(name, values, length, Range(-np.inf, np.inf))
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:
@@ -89,7 +89,7 @@ class WorldState(Protocol):
         """Connections by name."""
 
     def present_q(self, entity: Entity) -> np.ndarray:
-        """Return the positions of an entity."""
+        """Return the configuration of an entity."""
 
     def first_sensor(self, entity: Entity) -> int:
         """Return the index of an entity's first sensor."""
@@ -302,7 +302,10 @@ class Entity(Plain, Closed):
         return self.system.mass, self.system.inertia
 
     def forget_momentum_of(self, inertias: tuple[np.ndarray, np.ndarray]) -> None:
-        """Drop the results of the last step if the inertias have changed since."""
+        """Drop the results of the last step if the inertias have changed.
+
+        inertias: masses and inertias before the change.
+        """
         if not same_inertias(inertias, self._inertias):
             self._forget_past()
 

@@ -114,7 +114,10 @@ class JointIndex:
     def values(
         self, what: str, values: ArrayLike, indices: np.ndarray, largest: float = LARGEST
     ) -> np.ndarray:
-        """Return the same as `vector`. A number beyond `largest` or NaN also raises StateError."""
+        """Check and return one number for each joint, as `vector` does.
+
+        A number beyond `largest` in magnitude, or NaN, also raises StateError.
+        """
         vector = self.vector(what, values, indices)
         bad = np.flatnonzero(~(np.abs(vector) <= largest))
         if bad.size:

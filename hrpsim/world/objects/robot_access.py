@@ -244,7 +244,7 @@ def ramp_steps(over: float, time_step: float) -> int:
 
 
 class RobotAccess(LinkReaders):
-    """References to a robot's arrays and the kernels called with them, for one scene and forest.
+    """References to a robot's arrays, and the kernels that take them, for one scene and forest.
 
     Each reference is made at its first use, because a kernel takes some milliseconds to load from
     the cache.

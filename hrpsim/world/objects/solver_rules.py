@@ -72,9 +72,15 @@ class SolverRule:
 class SolverRules:
     """An ordered list of rules. The first matching rule decides, or else the default solvers.
 
-    given: None, a solver's name, or a list of mappings with the arguments of `add`. A named solver
-    becomes the default for all constraints that it accepts. integrator, friction_model: settings of
-    the world. A solver of contacts that does not accept both is refused.
+    Args:
+        given: None, a solver's name, or a list of mappings with the arguments of `add`. A named
+            solver becomes the default for all constraints that it accepts.
+        integrator: integrator of the world.
+        friction_model: friction model of the world. A solver of contacts must accept this model and
+            the integrator.
+
+    Raises:
+        WorldError: a solver or a rule is invalid.
     """
 
     def __init__(

@@ -217,7 +217,10 @@ def _closes_a_rigid_loop(scene: Scene) -> bool:
 
 
 def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
-    """Return why the joint of a body, or the body's free motion, has no numerical resistance."""
+    """Return a text on why the equations of a body are singular, with a remedy.
+
+    The joint of the body, or a free body, moves no inertia, or the inertia is lost in rounding.
+    """
     owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
     number = body - owner.first_body
     joints = getattr(getattr(owner, "model", None), "joints", ())

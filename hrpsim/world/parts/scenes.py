@@ -46,9 +46,9 @@ _SPARE_SOLIDS = 64  # number of unused solids, above which all are gathered agai
 class Scenes:
     """The present scene of a world's contents.
 
-    `complete` is called for each new scene, to set data that depend on several components. Its
-    arguments are the entities and the numbers of the fixed shapes added to the last scene, or the
-    numbers of the shapes removed from the last scene. For a rebuilt scene, all are missing.
+    `complete` is a function that sets data of a new scene that depend on several components. It
+    gets the added entities and the numbers of the added fixed shapes, or the numbers of the removed
+    shapes. It gets no arguments for a scene that was built anew.
     """
 
     changes: ClassVar[int] = 0  # number of changes of present scenes, of all worlds of the process

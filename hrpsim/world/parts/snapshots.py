@@ -199,9 +199,12 @@ class Snapshots(Exclusions):
         """Return to a snapshot of this world, or of the world from which this world was copied.
 
         Properties that are not part of the state do not change: gains, inertias, friction. Fixed
-        shapes that were added since stay, and wake all bodies. Raises WorldError if the snapshot
-        belongs to another world or another version of hrpsim, if robots, bodies or connections
-        were added or removed since, if a fixed shape was removed, or if the snapshot was changed.
+        shapes that were added after the snapshot stay in the world, and wake all bodies.
+
+        Raises:
+            WorldError: the snapshot belongs to another world or another version of hrpsim, or was
+                changed. Robots, bodies or connections were added or removed after the snapshot, or
+                a fixed shape was removed.
         """
         self._contents.refuse_while_stepping()
         self._refuse_other(snapshot)

@@ -129,7 +129,11 @@ class Watcher(Protocol):
         """Return the number of the next step, `now` or later, before which `update` is due."""
 
     def update(self, now: int) -> None:
-        """Read the world before the step `now`, if due. Called again for each call of `step`."""
+        """Read the world before the step `now`, if a reading is due.
+
+        The method may be called again for the same step, because each call of `World.step` calls
+        it.
+        """
 
 
 class Contents:
