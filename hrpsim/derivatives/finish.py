@@ -168,7 +168,10 @@ def _add_correction(
 
 @inner_kernel
 def _from_start(settings: Settings, forest: Forest, w: DerivativeArrays, rows: Matrix) -> None:
-    """Convert derivatives by the mid-step position q_m = q + h / 2 v to derivatives by q and v."""
+    """Convert derivatives from the mid-step position to the position at the start of the step.
+
+    The mid-step position is q_m = q + h / 2 v, so the derivatives with respect to v change too.
+    """
     h, nv = settings.time_step, w.velocity.shape[0]
     for row_number in range(rows.shape[0]):
         row = rows[row_number]

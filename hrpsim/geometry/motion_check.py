@@ -178,7 +178,7 @@ def _moves(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
-    """Return how far two links move at most relative to each other, per unit of each joint movement.
+    """Return the largest relative movement of two links, per unit of each joint movement.
 
     The result (2 bodies,) belongs to the columns of `_moves`. For a rotation, the entry is the
     largest distance of a point of the link from the axis [m]. For a displacement, the entry is 1.

@@ -61,8 +61,8 @@ def warn_of_start(
     Args:
         world: world of the robots and bodies.
         placed: robots and bodies to check.
-        reported: kinds of earlier warnings by name, which are not repeated, and of scales that
-            have been checked.
+        reported: kinds of warnings that are not given again, by name of the robot or body. New
+            warnings are added, and also "scale" after its check.
         stacklevel: stack level of the warning.
     """
     planes, apart = _planes(world)
@@ -213,7 +213,7 @@ class RestReport:
         self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}
 
     def settled(self, link_names) -> dict[str, Settled]:
-        """Return the displacement of each entity since then, by name.
+        """Return the displacement of each entity since this report was made, by name.
 
         link_names: as `World.link_names`.
         """

@@ -114,7 +114,7 @@ def backward(count: int, length: float) -> Steps:
 
 
 def sideways(count: int, width: float) -> Steps:
-    """Return `count` steps that open by `width` [m, left positive] and close, in turn."""
+    """Return `count` steps that alternately open by `width` [m, left positive] and close."""
     return Steps(count, sideways=width)
 
 

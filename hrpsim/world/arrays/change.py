@@ -37,9 +37,11 @@ _AXIS_OF_STATUS = {
 
 
 def grow(scene: Scene, status: int) -> Scene:
-    """Return the scene with twice the capacity that a step with `status` requested.
+    """Return the scene with the memory or the kernels that the last step requested.
 
-    Kernels that the step requested are loaded into the scene itself.
+    The new capacity is twice the requested capacity. Kernels are loaded into the scene itself.
+
+    status: request with which the step ended.
     """
     if status == ended.NEEDS_KERNEL:
         provide_requested(scene)

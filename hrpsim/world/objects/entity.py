@@ -70,7 +70,7 @@ class WorldState(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """The arrays that steps work on. After changes of the contents, they are built first."""
+        """The arrays that steps work on, built first if the contents have changed."""
 
     @property
     def present_scene(self) -> Scene | None:

@@ -255,7 +255,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
             warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=3)
 
     def unreached(self, indices: np.ndarray, velocities: np.ndarray) -> str:
-        """Return a text of velocities (k,) that the gains of k joints do not reach, or "".
+        """Return a text about velocities (k,) that the gains of k joints do not reach, or "".
 
         Each joint is examined once, by its first velocity that is not 0.
         """

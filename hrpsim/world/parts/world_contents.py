@@ -63,7 +63,7 @@ class MaterialTable:
         self.named: set[str] = set()  # names in pairs, since the last check of their shapes
 
     def add(self, name: str) -> None:
-        """Register `name`."""
+        """Add a material called `name`, unless the table has it."""
         self.index.setdefault(name, len(self.index))
 
     def set_pair(
@@ -99,10 +99,7 @@ class MaterialTable:
         self.change(a, b, **values, sequential=law)
 
     def change(self, a: str, b: str, **values: float) -> None:
-        """Set fields of the MATERIAL_PAIR of two materials.
-
-        The caller checks the values. They are not checked here.
-        """
+        """Set fields of the MATERIAL_PAIR of two materials, without a check of the values."""
         check_names(a, b)
         self.add(a)
         self.add(b)
