@@ -44,7 +44,7 @@ class DistanceEngine(ABC):
         elif isinstance(geometry, Mesh):
             shape = self._mesh(geometry)
         else:
-            raise ModelError(f"no distances to a {type(geometry).__name__}")
+            raise ModelError(f"distances to a {type(geometry).__name__} cannot be computed")
         return self._library.CollisionObject(shape)
 
     @abstractmethod

@@ -28,6 +28,6 @@ def distance_engine(name: str | None = None) -> DistanceEngine:
             continue
     wanted = name or "coal"
     raise HrpsimError(
-        f"distances and collisions apart from the step need {wanted}:"
-        f" pip install 'hrpsim[{_EXTRAS[wanted]}]'"
+        f"distances and collisions outside the simulation step need the package {wanted}. "
+        f"Install it: pip install 'hrpsim[{_EXTRAS[wanted]}]'"
     )

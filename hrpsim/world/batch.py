@@ -121,7 +121,7 @@ class Batch(BatchMotion, Closed):
             if world._contents.placed:
                 world.check_placed(stacklevel=4)
         if not self._one_call.acquire(blocking=False):
-            raise WorldError("another thread is stepping the batch. Wait for its end")
+            raise WorldError("another thread is stepping the batch. Wait until its call has ended")
         try:
             failures = self._step(n)
         finally:

@@ -86,7 +86,7 @@ def contact_problem(world: World) -> ContactProblem:
     counts = scene.counts[0]
     count, contacts = int(counts["row_count"]), int(counts["contact_count"])
     if count == 0:
-        raise WorldError("the next step has no contacts, and so no contact problem")
+        raise WorldError("the next step has no contacts. A contact problem needs at least one")
     if count != 3 * contacts:
         raise WorldError(
             f"{count - 3 * contacts} rows of the next step are not contacts (joint limits,"
@@ -99,7 +99,8 @@ def contact_problem(world: World) -> ContactProblem:
         )
     if (rows["friction_model"][::3] != CONE).any():
         raise WorldError(
-            "the friction model of the next step is not a cone. solve_contacts obeys Coulomb's cone"
+            "the friction model of the next step is not a cone. A contact problem needs "
+            "friction_model='cone'"
         )
     if (rows["choice"] == PENALTY).any():
         raise WorldError("penalty contacts are springs. A contact problem needs rigid contacts")

@@ -97,7 +97,8 @@ class VelocityCommands:
             )
         if len(self._waiting) >= _MOST_WAITING:
             raise ControllerError(
-                f"more than {_MOST_WAITING} velocities are ahead of time. Send them later"
+                f"more than {_MOST_WAITING} velocity commands wait for their start times. Send "
+                "commands later"
             )
         at = len(self._waiting)
         while at and self._waiting[at - 1][0] > time:
