@@ -382,10 +382,9 @@ def is_met_within(
 
 @inlined_kernel
 def slope_of(w: DerivativeArrays, k: Index, row: Row) -> float:
-    """Return a derivative for a compliant row: of its target, minus impulse times compliance.
+    """Return the derivative of target - compliance * impulse of a compliant row, at constant impulse.
 
-    The impulse is constant. The unit is [1/s] for the gap, [1] for the rate, and [kg m/s or kg
-    m^2/s] for the inverse mass.
+    The unit is [1/s] for the gap, [1] for the rate, and [kg m/s or kg m^2/s] for the inverse mass.
 
     Args:
         w: DerivativeArrays, after `is_met_within`.

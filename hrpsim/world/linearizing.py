@@ -241,7 +241,7 @@ class Linearizing(Part):
 
 
 def _stiffened_bodies(scene: Scene) -> np.ndarray:
-    """Return the bodies for which geometric stiffness of connections exceeds the own inertia."""
+    """Return the bodies whose inertia is below the geometric stiffness of their connections."""
     if not len(scene.connections):
         return np.zeros(0, dtype=np.int64)
     own = scene.forest.bodies["inertia"].diagonal(axis1=1, axis2=2).min(axis=1)

@@ -92,7 +92,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Make exactly these entities sleep, at zero velocity. Wake all other entities."""
+        """Make exactly the entities in `island_of` sleep, at zero velocity. Wake all others."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]
