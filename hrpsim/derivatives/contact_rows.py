@@ -382,9 +382,10 @@ def is_met_within(
 
 @inlined_kernel
 def slope_of(w: DerivativeArrays, k: Index, row: Row) -> float:
-    """Return the derivative of target - compliance * impulse of a compliant row, at constant impulse.
+    """Return the derivative of target - compliance * impulse of a compliant row.
 
-    The unit is [1/s] for the gap, [1] for the rate, and [kg m/s or kg m^2/s] for the inverse mass.
+    The impulse is constant. The unit is [1/s] for the gap, [1] for the rate, and [kg m/s or kg
+    m^2/s] for the inverse mass.
 
     Args:
         w: DerivativeArrays, after `is_met_within`.

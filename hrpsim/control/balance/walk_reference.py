@@ -113,7 +113,7 @@ class WalkReference:
         self.leg_reach = link_jacobian(model, first, feet[0].sole)[2, in_leg]
 
     def _analyse(self, model, feet, grid, q, trajectory, waist_p, waist_R) -> dict[str, np.ndarray]:
-        """Return the quantities that follow from each posture and its rates, at the grid times."""
+        """Return the quantities computed from the postures and their rates, at the grid times."""
         n, (position, velocity, acceleration) = len(grid), trajectory
         path, turning = CubicSpline(grid, waist_p), CubicSpline(grid, waist_R.reshape(n, 9))
         v, dv = np.zeros((n, model.nv)), np.zeros((n, model.nv))

@@ -20,9 +20,9 @@ _ROUNDING = 1e-9  # [s]
 
 
 class Pace(NamedTuple):
-    """Factors that make a walk easier for the joints.
+    """Changes of a walk that make it easier for the joints.
 
-    length: factor of lengths and turns. time: factor of times. inset: see the field.
+    length: factor of lengths and turns. time: factor of times. inset: shift of the ZMP.
     """
 
     length: float = 1.0
