@@ -104,9 +104,12 @@ class Member:
 class ControllerGroup(Controller):
     """Run controllers together. Each controller reads all states and commands its own joints.
 
-    Parameters: `members` {name: {controller: "module:Class", joints: patterns with * and ?,
-    parameters: {}, loaded: true, active: true}}, and `blend`, the time of a joint's transition from
-    one controller's commands to another's [s] (0.5). A longer `blend` makes transitions slower.
+    The parameters are:
+
+    - `members`: {name: {controller: "module:Class", joints: patterns with * and ?, parameters: {},
+      loaded: true, active: true}}.
+    - `blend` [s]: time of a joint's transition from one controller's commands to another's (0.5). A
+      longer `blend` makes transitions slower.
 
     Members must command positions. Velocities and efforts are feed-forward. Joints without an
     active member hold their last command. An activated member starts again (`initialize`), and

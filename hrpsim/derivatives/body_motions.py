@@ -213,8 +213,8 @@ def derivatives_in_world(
         w: work arrays. `external` of the bodies must be current.
         q: configuration (nq,).
         velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
-        acceleration: acceleration (nv,) [rad/s^2, m/s^2], kernels' layout. Changed: free bases end
-            without w x l.
+        acceleration: acceleration (nv,) [rad/s^2, m/s^2], kernels' layout. The entries of free
+            bases are overwritten by values without w x l.
         gravity: (3,) [m/s^2].
         columns: work of `inverse_derivatives` (nv, 3 nv or more).
         out: derivative with respect to q, derivative with respect to velocity, M (3, nv, nv),

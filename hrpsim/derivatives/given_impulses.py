@@ -145,7 +145,7 @@ class GivenImpulses(NamedTuple):
 
 @kernel
 def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -> None:
-    """Write the impulse over the step of a unit command, for each of several joints.
+    """Write the impulse that a unit command exerts over the step, for each of several joints.
 
     Args:
         s: scene after the step.

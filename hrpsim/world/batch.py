@@ -48,7 +48,7 @@ class Batch(BatchMotion, Closed):
         threads: number of threads. The default is one for each processor.
 
     Raises:
-        WorldError: `world` is no World, or `count` or `threads` is below 1.
+        WorldError: `world` is not a World, or `count` or `threads` is below 1.
     """
 
     def __init__(self, world: World, count: int, threads: int | None = None) -> None:

@@ -67,11 +67,12 @@ def write_contact_matrix(
 def contact_problem(world: World) -> ContactProblem:
     """Return the contact problem of the next step of a world. The world does not change.
 
-    The impulses r of the problem are in Ns. b includes the position corrections and the restitution
-    of the step. The solution r therefore equals the impulses of a step with `semi_implicit`.
+    The impulses r of the problem are in Ns. The vector b includes the position corrections and the
+    restitution of the step. The solution r therefore equals the impulses of a step with
+    `semi_implicit`.
 
     Raises:
-        WorldError: `world` is no World, the step has no contacts, has other rows than contacts
+        WorldError: `world` is not a World, the step has no contacts, has other rows than contacts
             (joint limits, connections, locks), has compliant or penalty contacts, has a friction
             model other than `cone`, or uses an integrator other than `semi_implicit`.
     """

@@ -73,9 +73,9 @@ class PairSurvey:
 def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
     """Count the overlaps of each pair of links in `samples` random postures.
 
-    Joint positions are drawn uniformly from the range of the joint, or from one turn or 2 m without
-    limits. If a pair overlaps in a fraction s of all postures, the probability to miss the pair is
-    (1 - s)^samples.
+    Joint positions are drawn uniformly from the range of the joint. The range of a joint without
+    limits is one turn or 2 m. If a pair overlaps in a fraction s of all postures, the probability
+    to miss the pair is (1 - s)^samples.
     """
     contacts, random = SelfContacts(model), np.random.default_rng(seed)
     counts: Counter[Pair] = Counter()

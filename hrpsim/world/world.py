@@ -246,7 +246,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         return self._contents.by_name
 
     def __getitem__(self, name: str) -> Entity:
-        """Return the robot or body of a name."""
+        """Return the robot or body called `name`."""
         require_name("robot or body", name, self.entities)
         return self.entities[name]
 

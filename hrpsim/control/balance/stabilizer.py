@@ -67,9 +67,11 @@ GAIN_KINDS = {
 class Stabilizer:
     """The stabiliser: computes joint positions for the end of a control period from measurements.
 
-    signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
-    list). integral: shift of the ZMP that compensates constant errors (2,) [m]. estimate:
-    state_estimation.ESTIMATE record of the last call.
+    Attributes:
+        signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
+            list).
+        integral: shift of the ZMP that compensates constant errors (2,) [m].
+        estimate: state_estimation.ESTIMATE record of the last call.
     """
 
     def __init__(

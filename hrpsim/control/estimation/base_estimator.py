@@ -105,9 +105,13 @@ class BaseEstimator:
     ) -> BaseMotion:
         """Return the estimate from encoders, IMU readings and wrenches of the force sensors.
 
-        The IMU's readings are in the IMU's frame: rates (3,) [rad/s] and specific force (3,)
-        [m/s^2]. The IMU's orientation in the world is a quaternion x y z w (4,). wrenches: {sensor:
-        wrench (6,) [N, Nm]}.
+        Args:
+            joint_positions: in the order of `joint_names` [rad or m].
+            joint_velocities: [rad/s or m/s].
+            orientation: orientation of the IMU in the world, quaternion x y z w (4,).
+            angular_velocity: in the IMU's frame (3,) [rad/s].
+            linear_acceleration: specific force in the IMU's frame (3,) [m/s^2].
+            wrenches: {sensor: wrench (6,) [N, Nm]}.
         """
         R_imu = rotation_matrix(orientation.tolist())
         R = R_imu @ self._R_imu_base

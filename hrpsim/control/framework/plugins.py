@@ -84,7 +84,10 @@ def checked(
     given: Mapping[str, Any],
     error: type[HrpsimError] = ControllerError,
 ) -> dict[str, Any]:
-    """Return the parameters, converted to declared kinds. `error` names `who` and the mistake."""
+    """Return the parameters, converted to the declared kinds.
+
+    Raises `error`, which names `who` and the first mistake, if the parameters are invalid.
+    """
     values, _, mistake = _checked(kinds, given)
     if mistake:
         raise error(f"{who}: {mistake}")

@@ -107,9 +107,9 @@ def phases_of(left: Footstep, right: Footstep, footsteps, gait: Gait) -> list[Ph
 
 
 def in_air(phase: Phase, times) -> np.ndarray:
-    """Return whether each time (n,) [s] lies strictly within `phase` while it lifts a foot.
+    """Return whether each time (n,) [s] is strictly within a phase with a foot in the air.
 
-    The result is False at all times if the phase lifts no foot.
+    If no foot is in the air in `phase`, the result is False at all times.
     """
     if phase.target is None:
         return np.zeros(len(times), dtype=bool)

@@ -82,13 +82,16 @@ class ReplannedWalk:
     """A planner of a walk, section by section.
 
     Positions are in the world of the plan: the waist begins above the origin, heading along x.
-    limits: the largest velocities. stance: footholds of the soles at the end of the last section.
 
     Args:
         body: the robot in half-sitting.
         gait: heights and times of steps for legs of 0.6 m, scaled to the legs of `body`.
         pace: from `fitting_pattern`.
         period: time between samples [s].
+
+    Attributes:
+        limits: the largest velocities.
+        stance: footholds of the soles at the end of the last section.
     """
 
     def __init__(self, body: WalkingBody, gait: Gait, pace: Pace, period: float) -> None:

@@ -83,9 +83,14 @@ class WalkingBody:
     def motion(self, waist, soles) -> np.ndarray:
         """Return configurations (n, nq) for given motions of waist and soles.
 
-        waist: x, y, z, yaw (n, 4) [m, rad]. soles: x, y, z, yaw of the left and the right sole (n,
-        2, 4) [m, rad]. All joints except the legs stay as in half-sitting. Raises UnreachableError
-        if a leg is too short.
+        All joints except the legs stay as in half-sitting.
+
+        Args:
+            waist: x, y, z, yaw (n, 4) [m, rad].
+            soles: x, y, z, yaw of the left and the right sole (n, 2, 4) [m, rad].
+
+        Raises:
+            UnreachableError: a leg is too short.
         """
         motion = np.tile(self.rest, (len(waist), 1))
         motion[:, :3] = waist[:, :3]

@@ -71,7 +71,7 @@ class JointLimits:
 
         Args:
             names: names of k joints.
-            values: positions, velocities or efforts (k,), by these names.
+            values: arrays (k,) by the names "positions", "velocities" and "efforts".
             slack: allowed excess over a limit, in addition to rounding.
         """
         if names != self._names:

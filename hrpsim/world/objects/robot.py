@@ -276,7 +276,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
 
         Args:
             indices: indices of k joints.
-            values: positions, velocities and efforts (k,), by these names.
+            values: arrays (k,) by the names "positions", "velocities" and "efforts".
             stacklevel: stack level of the warning. 3 names the caller of the calling method.
         """
         found, names = [], [self.joint_names[k] for k in indices]

@@ -233,8 +233,8 @@ def command_targets(
 def ramp_steps(over: float, time_step: float) -> int:
     """Return the number of steps of a ramp of `over` [s].
 
-    A negative value, or a value that is no time, raises StateError. A ModelWarning says that a ramp
-    is long.
+    A negative value, or a value that is not a time, raises StateError. A ModelWarning says that a
+    ramp is long.
     """
     if not (is_number(over) and 0.0 <= over < math.inf):
         raise StateError(f"over must be a time >= 0 s, got {shown_value(over)}")

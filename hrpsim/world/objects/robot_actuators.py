@@ -169,11 +169,11 @@ class RobotActuators(RobotProperties, Entity):
     def set_actuator(
         self, actuator: Actuator | str | None, names: str | Sequence[str] | None = None
     ) -> None:
-        """Give joints an actuator with a model. None gives a plain actuator.
+        """Set the actuator model of joints. None removes the model.
 
-        The actuator starts at rest against the joint, at the ambient temperature. Its properties
-        are part of the robot, not of the state. A change of the set of joints with a model
-        invalidates earlier snapshots. Gains and commands stay.
+        The actuator starts at rest relative to the joint, at the ambient temperature. Its
+        properties are part of the robot, not of the state. A change of the set of joints with a
+        model invalidates earlier snapshots. Gains and commands stay.
 
         Args:
             actuator: properties, or the name of one of `hrpsim.ACTUATOR_PRESETS`. A preset also

@@ -57,7 +57,7 @@ def saved_format() -> SavedFormat:
 def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
     """Raise WorldError unless `what` was saved by this version of hrpsim.
 
-    None means that the version did not record the format. Worlds and snapshots are states of one
+    saved: the recorded format. Old versions recorded None. Worlds and snapshots are states of one
     version and are not converted.
     """
     ours = saved_format()

@@ -287,7 +287,7 @@ class Contents:
         return min([max(k, 1) for k in steps], default=most)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the watchers, which watch this world alone."""
+        """Leave out the watchers, which belong to this world alone."""
         return self.__dict__ | {"watchers": ()}
 
     def refuse_while_stepping(self) -> None:
