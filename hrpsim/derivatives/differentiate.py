@@ -250,12 +250,12 @@ def _differentiate_search(
 ) -> float:
     """Write the central differences of contact geometry for one displacement of a body.
 
-    A step of the displacement is `step` [m or rad] along `axis` (0 to 5). Only searches with the
+    The body is displaced by +-`step` [m or rad] along `axis` (0 to 5). Only searches with the
     displacement STEP count in w.found.
 
     Returns:
-        the largest change of a first difference over `step`, relative to the difference: the
-        "bend".
+        the largest bend. The bend is the second difference of a point or normal, relative to the
+        first difference.
     """
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     for c in range(count):

@@ -136,7 +136,10 @@ class Shard:
         return bool(left.any())
 
     def _advance(self, failures: dict[int, WorldError]) -> None:
-        """Do the remaining steps, until a step has a request."""
+        """Do the remaining steps of all worlds, until steps end early. Serve their requests.
+
+        failures: receives the errors, by the number of the world.
+        """
         turns, left = self._turns, self._turns["left"]
         if self._settled != Scenes.changes:
             self._settle()

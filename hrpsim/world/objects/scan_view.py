@@ -143,7 +143,10 @@ class ScanView(SampledView):
 
     @property
     def heights(self) -> np.ndarray:
-        """Heights of the ground over the frame (nx, ny) [m]: negative ranges. No ground is -inf."""
+        """Heights of the ground relative to the frame (nx, ny) [m], the negative ranges.
+
+        A ray that meets no ground has the height -inf.
+        """
         return _frozen(self._shaped(-self._latest().ranges))
 
     @property
