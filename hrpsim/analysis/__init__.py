@@ -3,8 +3,8 @@
 
 """Analysis of motions: inverse dynamics, limits, support, reports.
 
-The folder offers Analyser, MotionObserver and their reports. It imports the folders below control,
-and control's motions.
+The folder offers Analyser, Observer and their reports. It imports the folders below control, and
+control's motions.
 """
 
 from typing import TYPE_CHECKING

@@ -39,10 +39,10 @@ _WORTH_A_THREAD = 1000  # samples
 
 
 class FixedPhase(NamedTuple):
-    """A phase from sample `begin` on in which `links` are fixed to the world.
+    """A phase of a motion that begins at sample `begin` with `links` fixed to the world.
 
     The first link determines the base's motion. pose: position (3,) [m] and R_world_link (3, 3) of
-    the first link. With None, the link stays at its pose at the begin of the phase.
+    the first link. With None, the link stays at its pose at the beginning of the phase.
     """
 
     begin: int
@@ -54,9 +54,9 @@ class FixedPhase(NamedTuple):
 class Trajectory:
     """The analysis of a motion with T samples, one row per sample.
 
-    q, v, dv hold the given joints and the recovered base. tau (T, nv) [Nm or N] is zero for the
-    base. samples (T,) has the fields of hrpsim.analysis.records.SAMPLE, and supports (T, number of
-    links) the fields of SUPPORT_SAMPLE.
+    q, v and dv contain the given joint values and the computed motion of the base. tau (T, nv) [Nm
+    or N] is zero for the base. samples (T,) has the fields of hrpsim.analysis.records.SAMPLE.
+    supports (T, number of links) has the fields of SUPPORT_SAMPLE.
     """
 
     links: tuple[str, ...]  # possible fixed links
@@ -197,7 +197,11 @@ class Analyser(Closed):
             other.result()
 
     def _placed_phases(self, q, v, dv, given) -> tuple[np.ndarray, np.ndarray]:
-        """Return PHASE records and which links are fixed in each (phases, links)."""
+        """Compute the pose of the first fixed link at the beginning of each phase.
+
+        Returns:
+            (PHASE records, which links are fixed in each phase (phases, links)).
+        """
         _check_phases(given, len(q))
         phases = np.zeros(len(given), dtype=PHASE)
         masks = np.zeros((len(given), len(self.links)), dtype=np.int64)
@@ -230,7 +234,7 @@ def ground_height(sole: Sole, p, R) -> float:
 
 
 def index_of(link: str, links: Sequence[str]) -> int:
-    """Return the index of `link`. ModelError lists the links that may be fixed."""
+    """Return the index of `link` in `links`. ModelError lists the links that may be fixed."""
     try:
         return links.index(link)
     except ValueError:

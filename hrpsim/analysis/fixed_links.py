@@ -50,7 +50,7 @@ def parse_fixed_links(texts: Sequence[str], model: Model) -> tuple[FixedFrom, ..
 
 
 def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
-    """Return the phases of a motion, in samples, from fixed links with their starting times.
+    """Convert fixed links with starting times to phases with starting samples.
 
     Args:
         fixed: entries with links and starting time, in order of time.
@@ -78,9 +78,9 @@ def phases_at(fixed: Sequence[FixedFrom], times, pose=None) -> list[FixedPhase]:
 def starting_pose(model: Model, sole: Sole, motion: Motion):
     """Return position and rotation matrix of `sole` in the world at the motion's first sample.
 
-    If the motion knows its base, the base gives the pose. Otherwise the base is upright at x = y =
-    0, and the sole is level with its outline on the floor z = 0. A clamp keeps the pose that the
-    upright base gives.
+    If the motion file gives the base's pose, the sole's pose follows from it. Otherwise the base is
+    upright at x = y = 0, and the sole is level with its outline on the floor z = 0. A link without
+    outline keeps the pose that follows from the upright base.
     """
     p, R = link_pose(model, motion.q[0], sole.link)
     if motion.base_known or len(sole.vertices) == 0:
@@ -98,9 +98,9 @@ class _Clearance(NamedTuple):
 
 
 def _phases(links: Sequence[str], references: np.ndarray, bearing: np.ndarray) -> list[FixedPhase]:
-    """Return a phase for each change of the reference or of the links that bear load.
+    """Return one phase for each change of the reference sole or of the load-bearing soles.
 
-    references: index of the reference at each time (n,). bearing: which links bear (n, links).
+    references: index of the reference at each time (n,). bearing: which links bear load (n, links).
     """
     changes = np.any(bearing[1:] != bearing[:-1], axis=1) | (references[1:] != references[:-1])
     phases = []
@@ -117,11 +117,11 @@ def detect_fixed_links(
     """Return the phases in which the soles of `analyser` are on a level floor.
 
     Only soles with outlines count. One sole is the reference, at first the lowest sole. Another
-    sole bears load together with the reference while two conditions hold for all its corners. The
+    sole bears load together with the reference if all its corners satisfy two conditions. The
     corners are within CONTACT_HEIGHT of the reference's plane, and slower than CONTACT_SPEED
     relative to the reference. The reference changes when another sole is more than CONTACT_HEIGHT
-    below it. The change is in the middle of the time in which both soles bore load before.
-    progress: as in Analyser.analyse, once for each sole.
+    below it. The change is placed in the middle of the preceding time of double support.
+    progress: as in Analyser.analyse, called for each sole in turn.
     """
     soles = [sole for sole in analyser.soles if len(sole.vertices)]
     if not soles:
@@ -142,7 +142,7 @@ def detect_fixed_links(
 
 
 def _corner_paths(analyser, motion: Motion, seen_from: Sole, soles, progress) -> list[np.ndarray]:
-    """Return the corners of each sole (T, k, 3) [m] in the frame of the sole `seen_from`."""
+    """Return the corners (T, k, 3) [m] of each sole, in the frame of the sole `seen_from`."""
     held = FixedPhase(0, (seen_from.link,), (np.zeros(3), np.eye(3)))
     rest = np.zeros_like(motion.v)
     seen = analyser.analyse(motion.q, rest, rest, [held], progress=progress)
@@ -201,10 +201,10 @@ def check_fixed_links(
 ) -> None:
     """Raise SequenceError if a link that is declared fixed moves.
 
-    A link moves if it is more than `tolerance` [m] from its position when it became fixed. The
-    position is relative to the first of the fixed links, or to the file's own base. A sole also
-    counts as moving if another sole is lower by more than `tolerance`. The message names file, line
-    and link.
+    A link moves if it is more than `tolerance` [m] from its position at the beginning of its phase.
+    Positions are relative to the first fixed link, or to the base if the motion file gives its
+    pose. A sole also counts as moving if another sole is lower by more than `tolerance`. The
+    message names file, line and link.
     """
     for k, phase in enumerate(found.phases):
         end = found.phases[k + 1].begin if k + 1 < len(found.phases) else len(motion.times)
@@ -227,9 +227,10 @@ def check_fixed_links(
 def _lower_sole(
     analyser: Analyser, found: Trajectory, link: str, part: slice, tolerance: float
 ) -> tuple[int, str] | None:
-    """Return the first sample at which another sole is lower than a fixed sole, and a text.
+    """Return the first sample at which another sole is lower than the sole of `link`.
 
-    Returns None if no sole is lower.
+    Returns:
+        (sample, text for the error message), or None if no sole is lower.
     """
     if not len(analyser.soles[analyser.links.index(link)].vertices):
         return None
@@ -247,7 +248,10 @@ def _first_beyond(values: np.ndarray, limit: float) -> int | None:
 
 
 def _seen_from(known, recovered, positions) -> np.ndarray:
-    """Transform points (T, 3) [m] from recovered base poses to known base poses, both (T, nq)."""
+    """Transform points (T, 3) [m] from the computed base poses to the poses in the motion file.
+
+    known, recovered: configurations (T, nq) with these base poses.
+    """
     turn = Rotation.from_quat(known[:, 3:7]) * Rotation.from_quat(recovered[:, 3:7]).inv()
     return known[:, :3] + turn.apply(positions - recovered[:, :3])
 

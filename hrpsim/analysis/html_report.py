@@ -26,7 +26,7 @@ img { max-width: 100%; }
 
 
 def as_html(results: Sequence[AnalysedMotion]) -> str:
-    """Return the page. Figures are inlined, so the page needs no other files or addresses.
+    """Return the report as one HTML page, which needs no other files or addresses.
 
     Without matplotlib the page has tables only, and a note about the missing figures.
     """

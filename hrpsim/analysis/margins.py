@@ -13,7 +13,7 @@ _COLLINEAR = 1e-9  # sine of the angle between directions that count as parallel
 
 @inner_kernel
 def _leftmost(points: Matrix, count: int) -> int:
-    """Return the index of the point with the least x. Among equal points the least y decides."""
+    """Return the index of the point with the smallest x, and the smallest y among equal x."""
     result = 0
     for k in range(1, count):
         x, y = points[k, 0], points[k, 1]
@@ -24,10 +24,10 @@ def _leftmost(points: Matrix, count: int) -> int:
 
 @inner_kernel
 def hull_margin(points: Matrix, count: int, x: float, y: float) -> float:
-    """Return the distance [m] of (x, y) to the border of the hull of points[:count], < 0 outside.
+    """Return the distance [m] of (x, y) to the border of the convex hull of points[:count].
 
-    The algorithm is gift wrapping, counter-clockwise: from each corner to the point with no other
-    point on its right. Returns NaN without points.
+    The distance is negative outside the hull, and NaN without points. The algorithm is gift
+    wrapping, counter-clockwise: each next corner has no other point on its right.
     """
     if count == 0:
         return math.nan
@@ -70,12 +70,10 @@ def _comes_before(points: Matrix, here: int, k: Index, after: int) -> bool:
 def edge_distance(
     ax: float, ay: float, bx: float, by: float, x: float, y: float
 ) -> tuple[float, float]:
-    """Return the distances of the point (x, y) from a line and from an edge.
-
-    The line and the edge go through a and b.
+    """Return the distances of the point (x, y) from the line and from the edge between a and b.
 
     Returns:
-        (distance to the left of the line, distance from the edge) [m].
+        (distance from the line, positive on its left, distance from the edge) [m].
     """
     dx, dy = bx - ax, by - ay
     length = math.hypot(dx, dy)
@@ -87,7 +85,7 @@ def edge_distance(
 
 @inner_kernel
 def outline_margin(vertices: Matrix, begin: Index, end: Index, x: float, y: float) -> float:
-    """Return the distance of (x, y) to the border of a convex outline, < 0 outside [m]."""
+    """Return the distance [m] of (x, y) to the border of a convex outline, negative outside."""
     if begin == end:
         return math.nan
     inside, nearest = math.inf, math.inf

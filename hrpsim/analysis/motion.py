@@ -21,16 +21,17 @@ _UNEVEN = 1e-6  # largest deviation of samples from uniform times, relative to t
 def differentiated(times, values, smoothing: float = 0.0):
     """Return (values, rates, accelerations), each (T, n), at ascending `times` (T,) [s].
 
-    Without smoothing, the quintic spline through the samples is differentiated (of lower order for
-    less than six samples). The values do not change.
+    Without smoothing, a quintic spline through the samples is differentiated, and the values do not
+    change. The spline has a lower order if there are fewer than six samples.
 
-    smoothing: width [s] of a sliding window, for evenly spaced times. A quartic polynomial is
-    fitted to the samples in the window by least squares. Value and derivatives in the middle of the
-    window are taken (Savitzky and Golay 1964). In the first and last half window, the first and
-    last polynomial are used. Larger windows remove more noise, but also fast motions.
+    With smoothing, a quartic polynomial is fitted by least squares to the samples in a sliding
+    window of width `smoothing` [s] (Savitzky and Golay 1964). The polynomial gives value and
+    derivatives in the middle of the window. The first and last polynomials also give the first and
+    last half window. The times must be evenly spaced. Larger windows remove more noise, but also
+    flatten fast motions.
 
-    Raises SequenceError for a window of less than seven samples, which would not smooth, and for a
-    window longer than the motion. Also for times through which no spline can be put.
+    Raises SequenceError for a window of less than seven samples, which would not smooth, for a
+    window longer than the motion, and for times that are too uneven for a spline.
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     if smoothing > 0.0:
@@ -72,7 +73,7 @@ def _fitted(times, values, smoothing: float):
 
 
 class FixedFrom(NamedTuple):
-    """Links that are fixed to the world from `time` [s] on.
+    """Links that are fixed to the world, beginning at `time` [s].
 
     The first link determines the base's motion.
     """
@@ -86,9 +87,9 @@ class FixedFrom(NamedTuple):
 class Motion:
     """Samples of a motion. Joints without data stay at zero.
 
-    If `base_known`, the base's entries of q are the waist pose of the file. Otherwise they are
-    neutral. v and dv have no data of the base. `source`, `line_times` and `lines` are the origin of
-    samples.
+    If `base_known`, the base's entries of q are the waist pose from the file. Otherwise they are
+    neutral. v and dv have no data of the base. `source`, `line_times` and `lines` tell from which
+    file and line each sample comes.
     """
 
     source: str
@@ -120,7 +121,7 @@ def motion_of(
     accelerations=None,
     smoothing: float = 0.0,
 ) -> Motion:
-    """Return the motion of joints through `positions` (T, n) [rad or m] at `times` (T,) [s].
+    """Create the motion of joints through `positions` (T, n) [rad or m] at `times` (T,) [s].
 
     rates, accelerations (T, n): derivatives, if known. Otherwise `positions` are differentiated
     with the given smoothing [s] (`differentiated`). Raises SequenceError for an unknown joint.
@@ -148,10 +149,10 @@ def motion_of_sequence(
     period: float | None = None,
     smoothing: float = 0.0,
 ) -> Motion:
-    """Return the motion in a sequence, at the samples of `pos` or every `period` [s].
+    """Create the motion of a sequence, at the samples of `pos` or every `period` [s].
 
-    Between samples a sequence moves as described in Channel. If the sequence has a waist, the waist
-    is the base.
+    Values between samples are interpolated as described in Channel. If the sequence has a waist,
+    the waist is the base.
     """
     times = sequence.pos.times
     positions = sequence.pos.values
@@ -178,8 +179,8 @@ def _refuse_more_values(source: str, samples: float, model: Model) -> None:
 def even_times(source: str, begin: float, end: float, period: float, model: Model) -> np.ndarray:
     """Return times from begin to end, `period` [s] apart.
 
-    Raises SequenceError for an invalid period, and if a motion of the model at these times would
-    hold too many numbers.
+    Raises SequenceError for an invalid period, and if the motion would have more samples or more
+    numbers than the limits allow.
     """
     if not (np.isfinite(period) and 0.0 < period <= max(end - begin, 0.0)):
         raise SequenceError(

@@ -17,7 +17,7 @@ _DRAWN = 2000  # largest number of samples in a line of a figure
 
 
 def draw_plan(result: AnalysedMotion, axes) -> None:
-    """Draw soles, centre of mass and ZMP as seen from above."""
+    """Draw the soles, the centre of mass and the ZMP from above."""
     found = result.found
     for sole in result.analyser.soles:
         bears = found.fixed[:, found.links.index(sole.link)]
@@ -39,7 +39,10 @@ def draw_plan(result: AnalysedMotion, axes) -> None:
 
 
 def draw_along_axis(result: AnalysedMotion, axes, axis: int) -> None:
-    """Draw centre of mass, ZMP and capture point along x (0) or y (1), and the support's bounds."""
+    """Draw centre of mass, ZMP and capture point along x (axis 0) or y (axis 1) over time.
+
+    The range of the support polygon is shaded.
+    """
     times, found = result.motion.times, result.found
     every = _thinned(len(times))
     low, high = _support_range(result, axis)
@@ -57,7 +60,7 @@ def draw_along_axis(result: AnalysedMotion, axes, axis: int) -> None:
 
 
 def draw_forces(result: AnalysedMotion, axes) -> None:
-    """Draw the normal forces on the links that are fixed."""
+    """Draw the normal forces on the fixed links."""
     times, found = result.motion.times, result.found
     every = _thinned(len(times))
     for k, link in enumerate(found.links):
@@ -70,7 +73,7 @@ def draw_forces(result: AnalysedMotion, axes) -> None:
 
 
 def draw_torques(result: AnalysedMotion, axes) -> None:
-    """Draw the torques nearest to their limits, or the largest torques without limits."""
+    """Draw the torques closest to their limits, or the largest torques if no joint has a limit."""
     model, times = result.analyser.model, result.motion.times
     limits, every = model.system.effort_limit, _thinned(len(times))
     joints = [joint for joint in model.joints if joint.joint_type != FREE]
@@ -88,7 +91,7 @@ def draw_torques(result: AnalysedMotion, axes) -> None:
 
 
 def overview(result: AnalysedMotion):
-    """Return a figure of all plots above, without a display. HrpsimError without matplotlib."""
+    """Return one figure with all plots above, without a display. HrpsimError without matplotlib."""
     figure = new_figure(11.0, 10.0)
     axes = figure.subplots(3, 2)
     draw_plan(result, axes[0, 0])
@@ -110,7 +113,7 @@ def overview(result: AnalysedMotion):
 
 
 def support_outline(result: AnalysedMotion, sample: int) -> np.ndarray:
-    """Return the corners of the support polygon at a sample (k, 2) [m], empty without outlines."""
+    """Return the corners (k, 2) [m] of the support polygon at a sample, empty without outlines."""
     found, corners = result.found, [np.zeros((0, 2))]
     for index, sole in enumerate(result.analyser.soles):
         if found.fixed[sample, index] and len(sole.vertices):
@@ -122,7 +125,7 @@ def support_outline(result: AnalysedMotion, sample: int) -> np.ndarray:
 
 
 def _support_range(result: AnalysedMotion, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the least and greatest coordinate of the support, which a phase keeps (T,)."""
+    """Return the least and greatest coordinate of the support polygon at each sample (T,) [m]."""
     low = np.full(len(result.motion.times), np.nan)
     high = low.copy()
     phases = result.found.phases

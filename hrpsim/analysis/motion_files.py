@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Read motions from files: sets of SequencePlayer, YAML keyframes, comma-separated values.
+"""Read motions from files: SequencePlayer sets, YAML keyframes, comma-separated values.
 
-Keyframes: joint angles at times, and how to go from one to the next.
+A keyframe file gives joint angles at some times, and the interpolation between them:
 
 interpolation: quintic        # linear, cubic or quintic
 keyframes:
@@ -11,7 +11,7 @@ keyframes:
 - {time: 1.0, joints: {RLEG_JOINT3: 1.2}}
 - {time: 2.0, joints: {RLEG_JOINT3: 0.8727}, fixed_link: [l_sole, r_sole]}
 
-Comma-separated values: a line of names, then one sample a line.
+A CSV file has a line of names, and then one line per sample:
 
 time, RLEG_JOINT2, RLEG_JOINT3, ..., fixed_link
 0.000, -0.4538, 0.8727, ..., r_sole
@@ -62,7 +62,7 @@ _PERIOD = 0.005  # [s]
 
 
 class CsvMotion(NamedTuple):
-    """The contents of a file: the sequence, the fixed links, and the line of each sample."""
+    """The contents of a CSV file: the sequence, the fixed links, and the line of each sample."""
 
     sequence: MotionSequence
     fixed: tuple[FixedFrom, ...]
@@ -81,8 +81,8 @@ def read_csv(
     | `waist_x` ... `waist_yaw`, all six | the base in the world; optional |
     | `fixed_link` | optional; a link or several joined by +; an empty cell repeats the previous |
 
-    progress: called with "reading", the number of samples read, and an upper bound of all. Raises
-    SequenceError with file, line and column for anything else.
+    progress: called with "reading", the number of samples read, and an upper bound of the total.
+    Raises SequenceError with file, line and column for any other content.
     """
     path = Path(path)
     texts, numbers, fixed_texts, lines = _read_samples(path, model, progress)
@@ -104,7 +104,7 @@ def read_csv(
 def _read_samples(
     path: Path, model: Model, progress: Callable[[str, int, int], None] | None
 ) -> tuple[list[str], np.ndarray, list[str] | None, np.ndarray]:
-    """Return the names of the numbers, the numbers, the texts of fixed_link, and the lines.
+    """Return the names of the numeric columns, the numbers, the fixed_link texts, and the lines.
 
     Cells are converted to numbers line by line: texts would take seven times the memory.
     """
@@ -137,7 +137,7 @@ def _read_samples(
 
 
 def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int]]:
-    """Yield the cells and the line number of each line that is not blank nor a comment."""
+    """Yield the cells and the line number of each line that is neither blank nor a comment."""
     most = limits.SEQUENCE_VALUES
     for row, line in csv_rows(text_lines, path, SequenceError, most, "SEQUENCE_VALUES"):
         if any(row) and not row[0].startswith("#"):
@@ -145,7 +145,7 @@ def _rows_of(path: Path, text_lines: list[str]) -> Iterator[tuple[list[str], int
 
 
 def _numbers_of(path: Path, line: int, names: list[str], cells: list[str]) -> np.ndarray:
-    """Return the numbers of a line. Raises SequenceError for the first cell without a number."""
+    """Convert the cells of a line. Raises SequenceError for the first cell without a number."""
     try:
         numbers = np.array(cells, dtype=np.float64)
     except ValueError:
@@ -197,7 +197,10 @@ def _fixed_links(path, texts, lines, times, model: Model) -> tuple[FixedFrom, ..
 
 
 def link_names(label: str, text: str, model: Model) -> tuple[str, ...]:
-    """Return the links in "r_sole+l_sole". Raises SequenceError at `label` for an unknown link."""
+    """Split a text such as "r_sole+l_sole" into the names of links.
+
+    Raises SequenceError for an unknown link. The message begins with `label`.
+    """
     links = tuple(name.strip() for name in text.split("+"))
     for link in links:
         if link not in model.frames:
@@ -217,9 +220,9 @@ def read_motion(
 
     The suffix determines the format: .csv, .yaml or .yml. Any other path is a set, given by its
     basename or one of its files. period: resample at this period [s]. smoothing: window of the
-    differentiation [s], which keyframes do not need. progress: called with the task, the number of
-    samples done, and the number of all. Raises SequenceError with file and line for invalid
-    contents, OSError for files that cannot be read.
+    differentiation [s] (`differentiated`), 0 for keyframes. progress: called with the task, the
+    number of samples done, and the total number. Raises SequenceError with file and line for
+    invalid contents, OSError for files that cannot be read.
     """
     suffix = Path(path).suffix.lower()
     if suffix in (".yaml", ".yml"):
@@ -268,9 +271,9 @@ def interpolated(times, values, interpolation: str) -> PPoly:
 
 
 def _fixed_from(path, frames: list[dict], lines: np.ndarray) -> list[FixedFrom]:
-    """Return the links that keyframes fix.
+    """Return the fixed links of keyframes with their starting times.
 
-    Raises SequenceError if the first keyframe fixes none.
+    Raises SequenceError if the first keyframe has no fixed link.
     """
     fixed = [
         FixedFrom(float(frame["time"]), frame["fixed_link"], int(line))
@@ -287,10 +290,10 @@ def _fixed_from(path, frames: list[dict], lines: np.ndarray) -> list[FixedFrom]:
 def read_keyframes(path, model: Model, *, period: float | None = None) -> Motion:
     """Return the motion in a YAML file of keyframes, every `period` [s], by default 5 ms.
 
-    A joint missing in a keyframe keeps its value of the previous keyframe, or zero in the first
-    keyframe. A `fixed_link`, one or a list, holds until the next. Rates and accelerations are the
-    derivatives of the interpolation (`interpolated`). Raises SequenceError with file, line and name
-    for invalid contents.
+    A joint missing in a keyframe keeps its value from the previous keyframe, or zero in the first
+    keyframe. A `fixed_link`, one name or a list, applies until the next `fixed_link`. Rates and
+    accelerations are the derivatives of the interpolation (`interpolated`). Raises SequenceError
+    with file, line and name for invalid contents.
     """
     text = read_yaml(Path(path), SequenceError)
     file = checked_content(text, _kind(model), SequenceError)

@@ -23,9 +23,9 @@ _analyse_sample = prepared(analyse_samples)  # all observers have arrays of the 
 
 
 class Observer(Closed):
-    """Analyser of a running motion: computes torques, wrenches and ZMP in each cycle.
+    """Analyser of a running motion: computes torques, wrenches and ZMP in each control cycle.
 
-    After each `update`, `sample` and `supports` hold the results, in the same memory every time.
+    After each `update`, `sample` and `supports` contain the results. The arrays are reused.
     `sample` has the fields of SAMPLE. `supports` has the fields of SUPPORT_SAMPLE for each of the
     analyser's links. `q`, `v`, `dv` and `tau` have the layout of the model.
 
@@ -76,8 +76,7 @@ class Observer(Closed):
             accelerations: (joints,) [rad/s^2 or m/s^2].
 
         Raises:
-            StateError: for values that are not finite numbers, and wrong shapes. The results of the
-                last sample stay.
+            StateError: a value is not finite, or a shape is wrong. The last results stay.
         """
         positions = _checked("positions", positions, self._joint_q)
         velocities = _checked("velocities", velocities, self._joint_v)
@@ -91,11 +90,14 @@ class Observer(Closed):
         )  # fmt: skip
 
     def base_rotation(self) -> np.ndarray:
-        """Return R_world_base (3, 3) of the last `update`, in the analysis's own memory."""
+        """Return R_world_base (3, 3) of the last `update`, as a view.
+
+        The next `update` changes the array.
+        """
         return self._space.kinematics[0]["R"]
 
     def fix(self, links: Sequence[str]) -> None:
-        """Fix links from the next `update` on. The first link determines the base's motion.
+        """Fix links, beginning with the next `update`. The first link determines the base's motion.
 
         Each link is fixed at its pose in the last update.
         """
@@ -108,12 +110,12 @@ class Observer(Closed):
         self._mask[0, indices] = 1
 
     def follow_soles(self, contact_height: float = _CONTACT_HEIGHT) -> None:
-        """Fix the soles that the last `update` found on the floor, which is level.
+        """Fix the soles that were on the level floor in the last `update`.
 
         A sole is on the floor if its lowest corner is less than contact_height [m] above the
-        reference's lowest corner. A sole more than contact_height below the reference becomes the
-        reference. The new reference is put level on the floor, so errors of height and inclination
-        do not add up.
+        reference's lowest corner. If a sole is more than contact_height below the reference, the
+        lowest sole becomes the reference. The new reference is put level on the floor, so errors of
+        height and inclination do not add up.
         """
         heights = np.where(self._is_sole, self.supports["height"], np.inf)
         lowest = int(np.argmin(heights))
@@ -127,10 +129,7 @@ class Observer(Closed):
         self._mask[0, reference] = 1
 
     def _stand_on(self, index: int) -> None:
-        """Make a sole the reference.
-
-        The sole is put level on the ground of the previous reference.
-        """
+        """Make a sole the reference, level on the ground of the previous reference."""
         here, ground = self.supports[index], self._phases[0]["ground"]
         yaw = math.atan2(here["R"][1, 0], here["R"][0, 0])
         c, s = math.cos(yaw), math.sin(yaw)
@@ -146,7 +145,10 @@ class Observer(Closed):
 
 
 def _checked(name: str, given: ArrayLike, kept: np.ndarray) -> np.ndarray:
-    """Return `given` as finite numbers of the shape of `kept`. An array of floats is not copied."""
+    """Return `given` as finite numbers with the shape of `kept`.
+
+    An array of floats is not copied.
+    """
     if not isinstance(given, np.ndarray) or given.dtype.kind != "f":
         return finite_vector(name, given, len(kept))
     if given.shape != kept.shape:
@@ -157,7 +159,7 @@ def _checked(name: str, given: ArrayLike, kept: np.ndarray) -> np.ndarray:
 
 
 class RateFilter:
-    """The rate of change of a measured vector: differences, then a first-order low-pass.
+    """Differentiate a measured vector: finite differences, then a first-order low-pass.
 
     cutoff [Hz]: frequency of half power. The delay is 1 / (2 pi cutoff): a lower cutoff removes
     more noise and delays more. The first update gives zero.
@@ -173,9 +175,9 @@ class RateFilter:
         self._time = math.nan
 
     def update(self, time: float, values) -> np.ndarray:
-        """Return the rate [1/s] at `time` [s], in memory owned by the filter.
+        """Return the rate [1/s] at `time` [s], as a view that the next `update` changes.
 
-        If `time` is not after the last time, the filter restarts at zero.
+        The rate is set to zero if `time` is not after the last time.
         """
         step = time - self._time
         if step > 0.0:

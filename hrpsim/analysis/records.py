@@ -3,8 +3,8 @@
 
 """Records that the kernels of the analysis read and write.
 
-A *support* is a link that may be fixed to the world. A *phase* is a time with the same fixed
-supports. Wrenches and poses of a support are in the link's frame.
+A *support* is a link that may be fixed to the world. A *phase* is an interval of time with the same
+fixed supports. Wrenches and poses of a support are in the link's frame.
 """
 
 from typing import NamedTuple, NewType
@@ -87,7 +87,7 @@ SupportSample = NewType("SupportSample", Record)
 
 
 class AnalysedRobot(NamedTuple):
-    """The subject of the analysis: a robot on a free base and the links that may be fixed."""
+    """The analysed robot with a free base, and the links that may be fixed."""
 
     forest: Forest
     supports: np.ndarray  # (s,) SUPPORT
@@ -97,7 +97,10 @@ class AnalysedRobot(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Results with one row per sample. q, v, dv hold the given joints and the recovered base."""
+    """Results with one row per sample.
+
+    q, v and dv contain the given joint values and the computed motion of the base.
+    """
 
     q: np.ndarray = work("T, nq")
     v: np.ndarray = work("T, nv")
@@ -132,12 +135,12 @@ class ThreadMemory(NamedTuple):
 
 
 def new_workspace(subject: AnalysedRobot) -> ThreadMemory:
-    """Return memory for one thread's analysis of `subject`."""
+    """Allocate the work memory of one thread for the analysis of `subject`."""
     n, nv = len(subject.forest.bodies), len(subject.forest.dofs)
     sizes = {"n": n, "nv": nv, "s": len(subject.supports), "e": len(subject.vertices)}
     return allocate(ThreadMemory, sizes)
 
 
 def new_results(nq: int, nv: int, support_count: int, count: int) -> Results:
-    """Return zeroed results of `count` samples."""
+    """Allocate zeroed results of `count` samples."""
     return allocate(Results, {"nq": nq, "nv": nv, "s": support_count, "T": count})

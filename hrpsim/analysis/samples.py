@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The analysis of samples of a motion: kinematics, Newton-Euler, whole-body quantities."""
+"""Analyse samples of a motion: kinematics, Newton-Euler, whole-body quantities.
+
+A *support* is a link that may be fixed to the world (`hrpsim.analysis.records`).
+"""
 
 import math
 
@@ -52,10 +55,18 @@ def analyse_samples(
     space: ThreadMemory,
     results: Results,
 ) -> None:
-    """Analyse T samples of a motion: q (T, nq), v (T, nv), dv (T, nv).
+    """Analyse T samples of a motion.
 
-    The base's entries are not read. phases (p,): PHASE records. fixed (p, s): 1 for the links that
-    are fixed in each phase. phase_of (T,): phase of each sample.
+    Args:
+        subject: the analysed robot.
+        phases: PHASE records (p,).
+        fixed: 1 for the supports that are fixed in each phase, otherwise 0 (p, s).
+        phase_of: phase of each sample (T,).
+        q: configurations (T, nq). Only the joints' entries of q, v and dv are read.
+        v: velocities (T, nv).
+        dv: accelerations (T, nv).
+        space: work memory.
+        results: results (T,), written.
     """
     for t in range(q.shape[0]):
         k = phase_of[t]
@@ -164,7 +175,7 @@ def _write_totals(
 
 @inner_kernel
 def _write_points(gravity: Vec3, q: Vec3, total: Vector, ground: float, sample: Sample) -> None:
-    """Write the zero-moment point and the capture point on the horizontal plane `ground`."""
+    """Write the zero-moment point and the capture point on the ground, a horizontal plane."""
     zmp, point = sample.zmp, sample.capture_point
     drop = ground - q[2]
     zmp[2] = point[2] = ground
@@ -190,7 +201,10 @@ def _place_supports(
     arms: Matrix,
     supports_out: Records[SupportSample],
 ) -> None:
-    """Write pose, motion and height of every support, and its origin relative to the base's."""
+    """Write pose, velocity and height of every support.
+
+    arms (s, 3): written with the position of each support relative to the base's origin [m].
+    """
     origin = kinematics[0].origin
     for i in range(subject.supports.shape[0]):
         support, out, arm = subject.supports[i], supports_out[i], arms[i]
@@ -252,7 +266,7 @@ def _unload(
     share: Vector,
     tau_out: Vector,
 ) -> None:
-    """Subtract the joint efforts J^T w of the wrench on body i from tau_out."""
+    """Subtract the joint efforts J^T w due to the wrench w on body i from tau_out."""
     n0 = share[0] + arm[1] * share[5] - arm[2] * share[4]
     n1 = share[1] + arm[2] * share[3] - arm[0] * share[5]
     n2 = share[2] + arm[0] * share[4] - arm[1] * share[3]
@@ -272,7 +286,10 @@ def _unload(
 def _add_outline(
     vertices: Matrix, support: Support, here: SupportSample, points: Matrix, count: int
 ) -> int:
-    """Append the outline of a support in the world to `points`. Return the new number of points."""
+    """Append the outline of a support, in world coordinates, to `points` (., 2) [m].
+
+    Returns the new number of points.
+    """
     h, R = support.height, here.R
     for k in range(support.vertex_begin, support.vertex_end):
         x, y = vertices[k, 0], vertices[k, 1]
@@ -314,12 +331,12 @@ def base_from_fixed_link(
     velocity: Vector,
     acceleration: Vector,
 ) -> None:
-    """Write the base's entries of q, velocity and acceleration, and the kinematics.
+    """Compute the base's motion from the fixed link, and the kinematics of the robot.
 
-    The joints' entries are read. If the base were at rest at the origin, the fixed link would have
-    a pose (R, p), and its body a spatial velocity v. The base's pose maps this pose to the pose of
-    `phase`. The base moves at -v. The base's acceleration is such that the body's acceleration is
-    zero.
+    The joints' entries of q, velocity and acceleration are read. The base's entries are written.
+    First, the base is taken at rest at the origin. The fixed link then has a pose (R, p), and its
+    body has a spatial velocity v. The base's pose maps this pose to the pose of `phase`. The base
+    moves at -v. The base's acceleration is such that the body's acceleration is zero.
 
     link (3, 3): work memory for R.
     """
@@ -354,7 +371,11 @@ def base_from_fixed_link(
 def _undo(
     forest: Forest, i: Index, kinematics: Records[Kinematics], bias: float, rates: Vector
 ) -> None:
-    """Write the base's entries of `rates` (nv,) for which body i rests: -sum (S rate + bias c)."""
+    """Write the base's entries of `rates` (nv,) that keep body i at rest: -sum (S rate + bias c).
+
+    The sum is over the joints between the base and body i. bias: 1 for accelerations, 0 for
+    velocities.
+    """
     for r in range(6):
         rates[r] = 0.0
     while forest.bodies[i].parent >= 0:

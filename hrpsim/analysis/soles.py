@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Links that can bear the robot, and the outlines of the soles."""
+"""Links that can support the robot, and the outlines of their soles."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ class Sole:
     """A link that may be fixed to the world, with the plane outline of its sole.
 
     The outline lies at `height` [m] in the link's frame. The z axis of this frame points from the
-    ground into the robot. Without vertices the link is clamped: the link can bear any wrench.
+    ground into the robot. A link without vertices is clamped: it can bear any wrench.
     """
 
     link: str
@@ -42,9 +42,10 @@ class Sole:
 
 
 def sole_of(model: Model, link: str) -> Sole:
-    """Return the sole of `link`: the lowest corners of its body's boxes, or a clamp without boxes.
+    """Return the sole of `link`.
 
-    Raises ModelError for an unknown link.
+    The outline is the lowest corners of the boxes of the link's body. A body without boxes is
+    clamped. Raises ModelError for an unknown link.
     """
     corners = _box_corners(model, link)
     if len(corners) == 0:
@@ -55,10 +56,10 @@ def sole_of(model: Model, link: str) -> Sole:
 def soles_of(model: Model) -> tuple[Sole, ...]:
     """Return the soles of a standing robot: bodies with boxes that reach down to the floor.
 
-    All joints are at zero. The floor is at the lowest box, and bodies within 1 cm of the floor
-    count. If several links of a body have upward z axes, the link with the origin nearest to the
-    floor is taken, and the first link in case of a tie. Raises ModelError if there are no soles.
-    Name the links in this case.
+    All joints are at zero. The floor is at the lowest box. Bodies within 1 cm of the floor count.
+    If several links of a body have upward z axes, the link with the origin nearest to the floor is
+    taken, or the first link in case of a tie. Raises ModelError if there are no soles. In this
+    case, name the links.
     """
     q = model.neutral()
     found: dict[int, tuple[str, float, float]] = {}  # name, height, bottom

@@ -37,7 +37,7 @@ _SHOWN = 12  # largest number of listed phases and violations
 
 @dataclass(frozen=True)
 class Violation:
-    """A limit that one joint or link exceeds, from a first to a last time [s]."""
+    """A violation of a limit by one joint or link: first and last time [s], and extreme value."""
 
     kind: str  # position, velocity, torque, zmp or pressure (margins), lift, friction, collision
     name: str  # of the joint or link, or "LINK - LINK"
@@ -57,7 +57,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class AnalysedMotion:
-    """A motion with its analysis and violations of limits."""
+    """A motion with its analysis and the violations of limits."""
 
     analyser: Analyser
     motion: Motion
@@ -82,13 +82,13 @@ def analyse_motion(
     Args:
         analyser: analyser of the robot.
         motion: motion of the robot's joints.
-        fixed: links that are fixed, with the times at which this begins. The default is the links
-            that the motion's file names. Without names, the fixed links are detected.
+        fixed: fixed links with their starting times. The default is the fixed links in the motion's
+            file. If the file has none, the fixed links are detected.
         friction: friction coefficient, for the list of violations.
         lift_tolerance: largest displacement of a fixed link [m].
         distances: distances of the model's links, to list self-collisions.
-        progress: called with the name of the task, the number of finished samples, and of all
-            samples.
+        progress: called with the name of the task, the number of finished samples, and the total
+            number of samples.
 
     Raises:
         SequenceError: if a link that should be fixed moves by more than `lift_tolerance`.
@@ -173,7 +173,7 @@ def _limit(value) -> float | None:
 
 
 def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
-    """Return the extreme value and its time. None if all values are NaN."""
+    """Return the extreme value and its time [s], or None if all values are NaN."""
     if np.isnan(values).all():
         return None
     k = int(np.nanargmin(values) if least else np.nanargmax(values))
@@ -181,7 +181,7 @@ def _extreme(times, values, least: bool = False) -> dict[str, float] | None:
 
 
 def _support_data(result: AnalysedMotion, link: str) -> dict[str, Any] | None:
-    """Return the extremes of the wrench on a link while fixed, or None if the link never is."""
+    """Return the extremes of the wrench on a link while fixed, or None if it is never fixed."""
     found = result.found
     bears = found.fixed[:, found.links.index(link)]
     if not bears.any():
@@ -199,7 +199,7 @@ def _support_data(result: AnalysedMotion, link: str) -> dict[str, Any] | None:
 
 
 def as_text(result: AnalysedMotion) -> str:
-    """Return the summary that the command prints."""
+    """Return the summary that the command prints as text."""
     data = as_data(result)
     lines = [
         f"{data['motion']}: {data['samples']} samples, {data['begin']:g} to {data['end']:g} s, "
@@ -250,12 +250,12 @@ def _margin_text(margin: dict[str, float]) -> str:
 
 
 def _by_axis(name: str, vectors: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the columns of vectors (n, 3) by name and axis."""
+    """Split vectors (n, 3) into three columns, named by `name` and axis."""
     return {f"{name}{letter}": vectors[:, axis] for axis, letter in enumerate("xyz")}
 
 
 def write_csv(result: AnalysedMotion, file: TextIO) -> None:
-    """Write one line for each sample: time, centre of mass, ZMP, margins, wrenches, torques."""
+    """Write one CSV line per sample: time, centre of mass, ZMP, margins, wrenches, torques."""
     found, times = result.found, result.motion.times
     named = {"time": times}
     for name in _VECTORS:
@@ -276,7 +276,7 @@ def write_csv(result: AnalysedMotion, file: TextIO) -> None:
 
 
 def phase_spans(result: AnalysedMotion) -> list[tuple[float, float, FixedPhase]]:
-    """Return begin and end [s] of every phase."""
+    """Return begin and end [s] of every phase, with the phase."""
     times, phases = result.motion.times, result.found.phases
     ends = [float(times[phase.begin]) for phase in phases[1:]] + [float(times[-1])]
     return [(float(times[phase.begin]), end, phase) for phase, end in zip(phases, ends)]
@@ -290,15 +290,15 @@ def violations(
     friction: float | None = None,
     distances: LinkDistances | None = None,
 ) -> list[Violation]:
-    """Return violations of limits in the order of time, one for each continuous interval.
+    """List the violations of limits in order of time, one for each continuous interval.
 
     Checked limits:
 
     - Joints: positions, rates and torques beyond the description's limits.
     - Floor: a zero-moment point outside the support polygon, a sole that would have to pull, and a
       centre of pressure outside its sole.
-    - Friction, with `friction`: a tangential force above this coefficient times the normal force.
-    - Collisions, with `distances`: overlapping links with the depth, between samples too.
+    - Friction, if `friction` is given: a tangential force above `friction` times the normal force.
+    - Collisions, if `distances` is given: overlapping links, also between samples.
     """
     listed = _of_joints(analyser.model, times, found) + _of_floor(times, found)
     for sole in analyser.soles:
@@ -336,9 +336,9 @@ def _of_joints(model: Model, times, found: Trajectory) -> list[Violation]:
 
 
 def _of_floor(times, found: Trajectory) -> list[Violation]:
-    """Return intervals with the ZMP outside the support.
+    """Return the intervals with the ZMP outside the support polygon.
 
-    If no ZMP exists, `_of_sole` reports a pull.
+    Samples without a ZMP do not count. `_of_sole` reports the pulling sole in these samples.
     """
     margin = np.nan_to_num(found.samples["margin"], nan=np.inf)
     return _stretches("zmp", "the robot", times, -margin, 0.0, "m", turned=True)
@@ -361,7 +361,7 @@ def _of_sole(link: str, times, found: Trajectory, friction: float | None) -> lis
 def _stretches(kind, name, times, values, limit, unit, turned=False) -> list[Violation]:
     """Return one violation for each interval of samples with values > limit.
 
-    turned: whether the reported values and limit have the opposite sign.
+    turned: change the sign of the reported value and limit, for a lower limit.
     """
     sign = -1.0 if turned else 1.0
     beyond = values > limit + _ROUNDING * max(1.0, abs(limit))

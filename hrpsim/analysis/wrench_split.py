@@ -5,7 +5,8 @@
 
 The division minimises the sum of |f|^2 + |n|^2 / l^2, with the force f on each link and the moment
 n about its origin. An optional condition keeps each centre of pressure in the outline of its link.
-All wrenches here are along the world's axes, moment first. `total` is about the base's origin.
+All wrenches here are along the world's axes, moment first. `total` is about the base's origin. A
+*support* is a link that may be fixed (`hrpsim.analysis.records`).
 """
 
 import math
@@ -25,7 +26,7 @@ _GRADIENT, _MULTIPLIER, _TRIAL, _WORK = range(4)  # of `multipliers`
 
 @inner_kernel
 def _sum_norm(fixed: Indices, arms: Matrix, length: float, norm: Matrix) -> None:
-    """Write B (6, 6) of `divide_by_norm`, a sum over the fixed links."""
+    """Compute the matrix B (6, 6) of `divide_by_norm` as a sum over the fixed links."""
     for r in range(6):
         for k in range(6):
             norm[r, k] = 0.0
@@ -89,7 +90,10 @@ def divide_by_norm(
 def _add_image(
     norm_inverse: Matrix, wrench: Vec6, arm: Vector, length: float, scale: float, share: Vector
 ) -> None:
-    """Add to `share` the least-norm part of scale * `wrench` of the link at `arm`."""
+    """Add to `share` the wrench on one link in the least-norm division of scale * `wrench`.
+
+    arm (3,): origin of the link relative to the base's origin [m].
+    """
     y0 = y1 = y2 = y3 = y4 = y5 = 0.0
     for k in range(6):
         w = scale * wrench[k]
@@ -113,11 +117,12 @@ def keep_pressure_inside(
     arms: Matrix, length: float, norm_inverse: Matrix, edges: Tensor, owners: Indices,
     coupling: Matrix, factor: Matrix, multipliers: Matrix, active: Indices, shares: Matrix,
 ) -> None:  # fmt: skip
-    """Change `shares`, the least-norm division, until each centre of pressure is in its outline.
+    """Change `shares` until each centre of pressure is inside its outline.
 
-    Each edge of each outline gives one condition a . w_i >= 0. Either the multiplier of a condition
-    is zero, or the condition holds with equality. This is an LCP in the multipliers, solved by an
-    active set. frames (s,): SUPPORT_SAMPLE records with R of the links.
+    At the start, `shares` contains the division with the least norm. Each edge of each outline
+    gives one condition a . w_i >= 0. Either the multiplier of a condition is zero, or the condition
+    is an equality. This is an LCP in the multipliers, solved by an active set. frames (s,):
+    SUPPORT_SAMPLE records with R of the links.
     """
     m = _list_edges(supports, vertices, fixed, frames, edges, owners)
     if _all_inside(edges, owners, m, shares, multipliers):
@@ -141,10 +146,11 @@ def keep_pressure_inside(
 
 @inner_kernel
 def _edge_row(R: Mat3, a: Vector, b: Vector, height: float, row_out: Vector) -> None:
-    """Write the row whose product with (n, f) in the world is f_z times the inside distance.
+    """Write the row whose product with (n, f), in world axes, is f_z times a distance.
 
-    The centre of pressure on the outline's plane is x = (h f_x - n_y) / f_z, y = (n_x + h f_y) /
-    f_z, in the link's frame. Points inward of the edge from a to b have u x + v y >= c.
+    The distance [m] is from the edge to the centre of pressure, positive inside. The centre of
+    pressure on the outline's plane is x = (h f_x - n_y) / f_z, y = (n_x + h f_y) / f_z, in the
+    link's frame. Points inward of the edge from a to b have u x + v y >= c.
     """
     dx, dy = b[0] - a[0], b[1] - a[1]
     scale = 1.0 / math.hypot(dx, dy)
@@ -159,7 +165,10 @@ def _edge_row(R: Mat3, a: Vector, b: Vector, height: float, row_out: Vector) -> 
 def _all_inside(
     edges: Tensor, owners: Indices, count: int, shares: Matrix, multipliers: Matrix
 ) -> bool:
-    """Write the values of the conditions to row _GRADIENT. Return whether all conditions hold."""
+    """Write the values of the conditions to row _GRADIENT of `multipliers`.
+
+    Return whether all conditions are satisfied.
+    """
     inside = True
     for r in range(count):
         share = shares[owners[r]]
@@ -173,7 +182,10 @@ def _all_inside(
 
 @inner_kernel
 def _most_violated(A: Matrix, m: int, g: Vector, x: Vector, active: Indices, least: float) -> int:
-    """Return the inactive condition with the least value A x + g under `least`, -1 for none."""
+    """Return the inactive condition with the smallest value of A x + g.
+
+    Only values below `least` count. Returns -1 if there is none.
+    """
     worst = -1
     for r in range(m):
         if active[r] == 0:
@@ -194,7 +206,7 @@ def _list_edges(
     edges: Tensor,
     owners: Indices,
 ) -> int:
-    """Write the condition of each edge of each outline, and the support that owns it.
+    """Write the condition of each edge of each outline, and the support that owns the edge.
 
     Returns:
         the number of edges.
@@ -217,7 +229,11 @@ def _list_edges(
 
 @inner_kernel
 def _write_images(edge: Matrix, arm: Vector, length: float, norm_inverse: Matrix) -> None:
-    """Write three wrenches of an edge: of its condition, about the base, and times norm_inverse."""
+    """Write three wrenches of an edge to the rows of `edge`.
+
+    _WRENCH: the wrench on the link for a unit multiplier of the edge's condition. _IMAGE: the same
+    wrench about the base's origin. _SOLVED: norm_inverse times _IMAGE.
+    """
     row, wrench, image = edge[_ROW], edge[_WRENCH], edge[_IMAGE]
     for k in range(3):
         wrench[k] = length * length * row[k]
@@ -236,7 +252,7 @@ def _write_images(edge: Matrix, arm: Vector, length: float, norm_inverse: Matrix
 
 @inner_kernel
 def _coupling_of(edge: Matrix, other: Matrix, have_one_owner: bool) -> float:
-    """Return the change of an edge's condition for a unit of another edge's multiplier."""
+    """Return the change of an edge's condition per unit of another edge's multiplier."""
     total = 0.0
     for k in range(6):
         total -= edge[_SOLVED, k] * other[_IMAGE, k]
@@ -253,8 +269,8 @@ def _solve_complementarity(
     """Find x >= 0 with A x + g >= 0 and x (A x + g) = 0, A symmetric positive definite.
 
     This is the active-set method of Lawson and Hanson. The most violated condition joins the active
-    set. The active conditions are solved with equality. Conditions with multipliers that would
-    become negative leave the set.
+    set. The active conditions are solved as equalities. A condition leaves the set if its
+    multiplier would become negative.
     """
     g, x, trial = multipliers[_GRADIENT], multipliers[_MULTIPLIER], multipliers[_TRIAL]
     size = 0.0
@@ -281,9 +297,10 @@ def _solve_complementarity(
 
 @inner_kernel
 def _first_to_leave(m: int, x: Vector, trial: Vector, active: Indices) -> tuple[float, int]:
-    """Return the largest fraction of the way from x to `trial` with all multipliers >= 0.
+    """Return the largest step from x towards `trial` with all multipliers >= 0.
 
-    Also return the condition whose multiplier then becomes 0, or -1.
+    Returns:
+        (step as a fraction of `trial` - x, condition whose multiplier becomes 0, or -1).
     """
     step = 1.0
     leaving = -1
@@ -299,7 +316,7 @@ def _first_to_leave(m: int, x: Vector, trial: Vector, active: Indices) -> tuple[
 def _solve_active(
     A: Matrix, m: int, L: Matrix, g: Vector, active: Indices, work: Vector, x_out: Vector
 ) -> None:
-    """Write x_out with A x + g = 0 on the active conditions, by Cholesky."""
+    """Solve A x_out + g = 0 for the active conditions, by a Cholesky factorisation."""
     for i in range(m):
         if active[i] != 0:
             _factorise_row(A, i, L, active)

@@ -33,7 +33,7 @@ class Member:
 
     `mine` are the indices of the member's joints in the `names` of states and commands. `state` is
     UNLOADED, UNCONFIGURED, INACTIVE, ACTIVE or FINISHED (inactive, because the controller has
-    nothing left to do). Raises ControllerError for an unusable entry.
+    nothing left to do). Raises ControllerError for an invalid entry.
     """
 
     def __init__(self, name: str, entry: Any, names: Sequence[str]) -> None:
@@ -62,7 +62,7 @@ class Member:
 
     @property
     def is_configured(self) -> bool:
-        """Whether the member can be activated, or is active."""
+        """Whether the member is configured: it is active, or can be activated."""
         return self.state in (INACTIVE, ACTIVE, FINISHED)
 
     def load(self) -> None:
@@ -72,7 +72,7 @@ class Member:
         self.state = UNCONFIGURED
 
     def configure(self, model: Model) -> float:
-        """Configure the controller, which computes from the model. Return its period [s]."""
+        """Configure the controller for a model. Return the period of the controller [s]."""
         self.require("configure", UNCONFIGURED)
         self.controller.configure(model, dict(self._parameters))
         period = period_of(self.controller)
@@ -91,7 +91,10 @@ class Member:
             self.controller.stop()
 
     def require(self, action: str, *states: str) -> None:
-        """Raise ControllerError, with the action, unless the member is in one of the states."""
+        """Raise ControllerError unless the member is in one of the given states.
+
+        The message names the action that needs one of these states.
+        """
         if self.state not in states:
             raise ControllerError(
                 f"cannot {action} {self.name!r}: it is {self.state}, not {' or '.join(states)}"
@@ -101,9 +104,12 @@ class Member:
 class ControllerGroup(Controller):
     """Run controllers together. Each controller reads all states and commands its own joints.
 
-    Parameters: `members` {name: {controller: "module:Class", joints: patterns with * and ?,
-    parameters: {}, loaded: true, active: true}}, and `blend`, the time of a joint's transition from
-    one controller's commands to another's [s] (0.5). A longer `blend` makes transitions slower.
+    The parameters are:
+
+    - `members`: {name: {controller: "module:Class", joints: patterns with * and ?, parameters: {},
+      loaded: true, active: true}}.
+    - `blend` [s]: time of a joint's transition from one controller's commands to another's (0.5). A
+      longer `blend` makes transitions slower.
 
     Members must command positions. Velocities and efforts are feed-forward. Joints without an
     active member hold their last command. An activated member starts again (`initialize`), and
@@ -157,7 +163,7 @@ class ControllerGroup(Controller):
         return self._period
 
     def initialize(self, state: State) -> None:
-        """Start with the initially active members, and hold all other joints."""
+        """Activate the initially active members, and make all other joints hold their positions."""
         count = len(self._names)
         self._target = np.array(state.joint_positions)
         self._speed = np.zeros(count)  # rates of the targets [rad/s or m/s]
@@ -174,7 +180,7 @@ class ControllerGroup(Controller):
                 self._begin(member, state)
 
     def control(self, state: State) -> Command:
-        """Return the commands of all active members, each for the member's joints."""
+        """Return the command that combines the active members' commands for their own joints."""
         for member, on in self._requested:
             self._switch(member, on, state)
         self._requested = []
@@ -193,7 +199,9 @@ class ControllerGroup(Controller):
             member.stop()
 
     def switch(self, name: str, on: bool) -> list[str]:
-        """Activate or deactivate a member at the next tick. Return the members deactivated for it.
+        """Activate or deactivate a member at the next tick.
+
+        Return the members that are deactivated because they share joints with an activated member.
 
         Raises:
             ControllerError: for an unknown name, and for a member that is not configured.
@@ -251,7 +259,7 @@ class ControllerGroup(Controller):
         self._period = period
 
     def _join_needs(self, name: str, wanted: Mapping[str, Any]) -> None:
-        """Add a member's needs to the group's needs. Raises ControllerError if needs conflict."""
+        """Add a member's needs to the group's needs. Raises ControllerError if they conflict."""
         joined = dict(self.needs)
         for what, value in wanted.items():
             if what == "contacts":
@@ -290,7 +298,10 @@ class ControllerGroup(Controller):
                 )
 
     def _rivals(self, member: Member, among: Iterable[Member] | None = None) -> list[Member]:
-        """Return the active members, or the members in `among`, that share joints with a member."""
+        """Return the active members that share joints with a member.
+
+        among: members to compare with, instead of the active members.
+        """
         if among is None:
             among = [one for one in self.members.values() if one.active]
         others = (one for one in among if one is not member)
@@ -317,9 +328,9 @@ class ControllerGroup(Controller):
         self._leave(member.mine)
 
     def _leave(self, joints: np.ndarray) -> None:
-        """Start the transition of joints from their last commands.
+        """Record the last commands of joints, and start their transition.
 
-        Until a member commands the joints again, the commands lead to the present targets.
+        If no member commands a joint, its command ends at the present target.
         """
         commands = self._target, self._speed, self._velocity, self._effort
         self._left[:, joints] = np.stack(commands)[:, joints]
@@ -365,7 +376,7 @@ class ControllerGroup(Controller):
 
 
 def refuse_unknown(kind: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Raise ControllerError for an unknown key."""
+    """Raise ControllerError if `given` has a key that is not in `known`."""
     for name in given:
         require_name(kind, name, known, ControllerError)
 

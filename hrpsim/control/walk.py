@@ -176,7 +176,7 @@ def _motion(model: Model, pattern, soles: _Soles) -> tuple[MotionSequence, Pace]
 def _reference(
     model: Model, sequence: MotionSequence, soles: _Soles, period: float
 ) -> WalkReference:
-    """Return the reference of the stabiliser, which is immutable once made."""
+    """Return the reference of the stabiliser. The result is cached and must not be changed."""
     kept = _references.setdefault(model, [])
     for known, its_soles, its_period, reference in kept:
         if known is sequence and (its_soles, its_period) == (soles, period):
@@ -191,17 +191,22 @@ def _reference(
 class VelocityWalk(Controller):
     """Walk by velocity commands, balanced by the stabiliser, until the walk is stopped.
 
-    Parameters, with defaults from config/walk_controller.yaml: `left_sole`, `right_sole`, `period`
-    and the stabiliser's gains, as for `Walk`, and `command_timeout` [s], after which the walk stops
-    without a new command (0.5).
+    The parameters are, with defaults from config/walk_controller.yaml:
+
+    - `left_sole`, `right_sole`, `period` and the stabiliser's gains: as for `Walk`.
+    - `command_timeout` [s]: time without a new command after which the walk stops (0.5).
 
     A command takes effect with the next footstep: the foot in the air completes its step. Commands
     faster than `limits` are slowed down, in the same direction and on the same curve.
 
-    limits: the largest velocities. soles: both links, after `configure`. place_footstep: a function
-    (nominal, standing) -> Footstep, called for every step before the step is planned, and for the
-    three following steps. None: footsteps as planned. begin: time from which the robot can walk
-    [s]. footsteps: the present plan, beginning with the present step. signals: as for `Walk`.
+    Attributes:
+        limits: the largest velocities.
+        soles: both links, after `configure`.
+        place_footstep: a function (nominal, standing) -> Footstep, called for every step before the
+            step is planned, and for the three following steps. None: footsteps as planned.
+        begin: time from which the robot can walk [s].
+        footsteps: the present plan, beginning with the present step.
+        signals: as for `Walk`.
     """
 
     parameter_kinds = {
@@ -246,9 +251,10 @@ class VelocityWalk(Controller):
         self._playback.configure(model, {"period": self.period})
 
     def command_velocity(self, velocity: Velocity, time: float = 0.0) -> None:
-        """Walk at `velocity` from the first footstep after `time` [s] until the next command.
+        """Set the velocity of the walk from `time` [s] on, until the next command.
 
-        Raises ControllerError for values that are not finite.
+        The velocity takes effect with the first footstep after `time`. Raises ControllerError for
+        values that are not finite.
         """
         self.commands.add(velocity, time)
 

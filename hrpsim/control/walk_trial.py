@@ -32,10 +32,10 @@ _LOADED = 0.1  # fraction of the weight, below which both feet are in the air
 class Trial:
     """The record of a walk of n ticks. The last tick is the end of the walk or the fall.
 
-    planned_steps, steps: None for a motion without the contact states of its feet. fell_at: time of
-    the fall [s], None without a fall. wall_time: wall time of the trial without `configure` and
-    compilation [s]. begin: time at which the motion began [s], after the transition to its first
-    posture.
+    planned_steps, steps: numbers of steps, None if the motion has no contact states of the feet.
+    fell_at: time of the fall [s], None without a fall. wall_time: wall time of the trial [s],
+    without `configure` and compilation. begin: time at which the motion began [s], after the
+    transition to its first posture.
     """
 
     planned_steps: int | None
@@ -64,7 +64,7 @@ class Trial:
 
 
 class _Notes:
-    """The data that a trial records. Each tick has time, coordinates, wrenches and signals."""
+    """Recorder of a trial: time, coordinates, wrenches and signals of each tick."""
 
     def __init__(self, robot: Robot, controller: Controller) -> None:
         self._robot, self._controller = robot, controller
@@ -78,7 +78,7 @@ class _Notes:
 
     @property
     def end(self) -> float:
-        """Time of the fall, infinity without a fall."""
+        """Time of the fall [s], infinity without a fall."""
         return math.inf if self.fell_at is None else self.fell_at
 
     def add(self, state: State, time: float) -> None:
@@ -158,7 +158,7 @@ def _arrays(lists: Mapping[str, list]) -> dict[str, np.ndarray]:
 
 
 def step_ends(sequence: MotionSequence) -> np.ndarray:
-    """Return the planned touch-down times, ascending [s], from the plan's contact states."""
+    """Return the planned touch-down times in ascending order [s], from the contact states."""
     if sequence.optionaldata is None:
         return np.empty(0)
     contact = sequence.optionaldata.values[:, :2] > 0.5
@@ -177,9 +177,10 @@ def _touching(robot: Robot, controller: Controller) -> set[str]:
 
 
 def planned_contact(sequence: MotionSequence, times) -> np.ndarray | None:
-    """Return whether the plan has the left and the right sole on the floor at `times`, (n, 2).
+    """Return whether the left and the right sole are planned to be on the floor (n, 2).
 
-    times: (n,) [s] since the first sample. None if the sequence has no contact states.
+    times: (n,) [s] since the first sample. The result is None if the sequence has no contact
+    states.
     """
     if sequence.optionaldata is None or sequence.optionaldata.values.shape[1] < 2:
         return None
@@ -229,7 +230,7 @@ def plan_in_world(model: Model, trial: Trial, sequence: MotionSequence) -> Place
 
 
 def _stance(model: Model, q, soles) -> Placement:
-    """Return the middle between the soles, with the mean yaw of the soles."""
+    """Return the middle between the soles and the mean yaw of the soles, as a Placement."""
     positions, rotations = zip(*(link_pose(model, q, sole) for sole in soles))
     ahead = sum(R[:, 0] for R in rotations)
     yaw = math.atan2(ahead[1], ahead[0])
@@ -269,11 +270,16 @@ def sole_motion(model: Model, trial: Trial) -> SoleMotion:
 
 
 def _creep(p: np.ndarray, contact: np.ndarray) -> tuple[float, int]:
-    """Return the largest slip of a sole in single support [m], and the number of that step.
+    """Return the largest slip of a sole in single support, and the number of that step.
 
     Without single support both are 0.
 
-    p: positions of the soles (n, 2, 3) [m]. contact: planned contact of the soles (n, 2).
+    Args:
+        p: positions of the soles (n, 2, 3) [m].
+        contact: planned contact of the soles (n, 2).
+
+    Returns:
+        (slip [m], number of the step).
     """
     single = contact[:, 0] != contact[:, 1]
     starts = np.flatnonzero(single & ~np.concatenate([[False], single[:-1]]))

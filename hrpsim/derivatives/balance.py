@@ -3,7 +3,8 @@
 
 """Read a step, and differentiate its equations of motion and contact forces.
 
-docs/explanation/linearization_equations.md, "Dynamics".
+docs/explanation/linearization_equations.md, "Dynamics", has the equations. hrpsim.derivatives.room
+defines the symbols and the coordinates.
 """
 
 import math
@@ -27,7 +28,7 @@ _LOCKED = 1e30  # inertia of a joint that its dry friction locks [kg or kg m^2]
 
 @kernel
 def read_step(s: Scene, w: DerivativeArrays) -> tuple[int, int, int, int]:
-    """Copy the step's velocities and impulses to `w`, and number the coordinates that rows read.
+    """Copy the step's velocities and impulses to `w`, and number the coordinates of the rows.
 
     The coordinates are explained in hrpsim.derivatives.room. If `w` is too small for the rows or
     contacts, the kernel writes nothing.
@@ -45,7 +46,7 @@ def read_step(s: Scene, w: DerivativeArrays) -> tuple[int, int, int, int]:
 
 @inner_kernel
 def _read_motion(s: Scene, w: DerivativeArrays) -> None:
-    """Write velocities, accelerations and impulses of the step."""
+    """Copy velocities, accelerations and impulses of the step to `w`."""
     h, work = s.settings[0].time_step, s.work
     start_from_free_turns(s, w)
     for k in range(w.velocity.shape[0]):
@@ -68,7 +69,7 @@ def _read_motion(s: Scene, w: DerivativeArrays) -> None:
 
 @inner_kernel
 def _number_coordinates(s: Scene, w: DerivativeArrays) -> int:
-    """Number the coordinates that rows read, six of each body and one of each joint.
+    """Number the coordinates on which rows depend: six for each body and one for each joint.
 
     Return the number of coordinates.
     """
@@ -105,14 +106,14 @@ def write_balance(s: Scene, w: DerivativeArrays, columns: Matrix) -> None:
 
     v and v' are the velocities before and after the step, q is the configuration at mid-step, l are
     the impulses of the rows, and F their directions. `add_force_turns` adds to A the change of
-    contact forces with the motion of the contacts. hrpsim.derivatives.body_motions handles free
-    bodies that turn by the midpoint rule.
+    contact forces with the motion of the contacts. hrpsim.derivatives.body_motions treats free
+    bodies that rotate by the midpoint rule.
 
     Args:
         s: scene after the step.
         w: work arrays, after `read_step`. `balance` (3, nv, nv) gets A, B and M. `limits` (2, nv)
-            gets the distances of actuators from their limits of effort and velocity [m/s or
-            rad/s], and `space` the factors of M.
+            gets the distances of actuators from their limits of effort and velocity [m/s or rad/s].
+            `space` gets the factors of M.
         columns: work array (nv, 3 nv or more).
     """
     h, nv = s.settings[0].time_step, w.velocity.shape[0]
@@ -147,7 +148,10 @@ def write_balance(s: Scene, w: DerivativeArrays, columns: Matrix) -> None:
 
 @inlined_kernel
 def _add_actuators(s: Scene, w: DerivativeArrays) -> None:
-    """Add gains and viscous friction of actuators with a model, and write `limits`."""
+    """Add gains and viscous friction of actuators with a model to `balance`.
+
+    The distances of these actuators from their effort limits are written to `limits`.
+    """
     h, by_q, by_velocity = s.settings[0].time_step, w.balance[BY_Q], w.balance[BY_VELOCITY]
     for number in range(s.actuators.units.shape[0]):
         unit, now = s.actuators.units[number], s.actuators.steps[number]
@@ -160,7 +164,7 @@ def _add_actuators(s: Scene, w: DerivativeArrays) -> None:
 
 @inlined_kernel
 def _find_limits(s: Scene, w: DerivativeArrays, k: Index, inverse_mass: float) -> None:
-    """Write the distance of an actuator from its limits of effort and velocity [m/s or rad/s]."""
+    """Write the distances of actuator `k` from its effort and velocity limits [m/s or rad/s]."""
     dof, control, limits, work = s.forest.dofs[k], s.control[k], w.limits, s.work
     limits[0, k] = limits[1, k] = math.inf
     if dof.q_index < 0 or math.isinf(work.joint_inertia[k]):
@@ -180,7 +184,7 @@ def write_wrenches(s: Scene, w: DerivativeArrays, scale: float) -> None:
 
     Args:
         s: scene after the step.
-        w: Room. `external` (6,) of w.space.articulated is written.
+        w: DerivativeArrays. `external` (6,) of w.space.articulated is written.
         scale: 1 for impulses [Nms, Ns], 1 / time step [1/s] for forces [Nm, N].
     """
     for i in range(s.forest.bodies.shape[0]):
@@ -235,7 +239,7 @@ def write_rates(w: DerivativeArrays, velocity: Vector, body_count: int, rates_ou
     """Write the derivative of the coordinates z = Z v with respect to q at constant v.
 
     Args:
-        w: Room, after `write_coordinates`.
+        w: DerivativeArrays, after `write_coordinates`.
         velocity: v (nv,) [rad/s, m/s], kernels' layout.
         body_count: number of bodies with coordinates.
         rates_out: derivative (6 body_count or more, nv), written.
@@ -249,7 +253,7 @@ def write_twists(w: DerivativeArrays, velocity: Vector, m: int, kind: int) -> No
     """Write the coordinates z = Z v of a velocity v.
 
     Args:
-        w: Room. Row `kind` of `twists` (3, m) [rad/s, m/s] is written.
+        w: DerivativeArrays. Row `kind` of `twists` (3, m) [rad/s, m/s] is written.
         velocity: v (nv,) [rad/s, m/s], kernels' layout.
         m: number of coordinates.
         kind: AT_START, AT_END or OTHER.
@@ -272,10 +276,11 @@ def add_force_turns(
 
     Args:
         s: scene after the step.
-        w: Room, after `write_contact_rows`.
+        w: DerivativeArrays, after `write_contact_rows`.
         m: number of coordinates.
         by_q_out: derivative with respect to q (nv, nv), changed.
-        linear_out: sums of the derivative over trees, at the rows of bases (nv, nv), written.
+        linear_out: derivative of the total contact impulse on each floating tree (nv, nv), written
+            at the rows of the bases' linear velocities.
     """
     nv = w.velocity.shape[0]
     w.turning[:, :m, :m] = 0.0
@@ -296,7 +301,7 @@ def add_force_turns(
 
 @inlined_kernel
 def _add_from_coordinates(w: DerivativeArrays, m: int, by_q_out: Matrix) -> None:
-    """Add Z' times the derivatives of the contact forces, w.turned (m, nv)."""
+    """Add Z' times the derivatives w.turned (m, nv) of the contact forces to by_q_out."""
     for i in range(m):
         for r in range(by_q_out.shape[0]):
             if w.Z[i, r] != 0.0:
@@ -319,7 +324,15 @@ def _sum_over_trees(forest: Forest, w: DerivativeArrays, linear_out: Matrix) -> 
 
 @inlined_kernel
 def _write_force_turn(l_n: float, n: Vec3, force: Vec3, geometry: Vector, turned_out: Vec6) -> None:
-    """Write the derivatives of a contact's impulse (by its normal) and of its point."""
+    """Write the derivatives of a contact's impulse (3) and of its point (3).
+
+    Args:
+        l_n: normal impulse [Ns].
+        n: normal.
+        force: impulse of the contact (3,) [Ns].
+        geometry: derivatives of point (3) and normal (3) with respect to one motion.
+        turned_out: derivatives of the impulse, then of the point (6,), written.
+    """
     along = 0.0
     for r in range(3):
         along += (force[r] - l_n * n[r]) * geometry[3 + r]
@@ -330,7 +343,10 @@ def _write_force_turn(l_n: float, n: Vec3, force: Vec3, geometry: Vector, turned
 
 @inlined_kernel
 def _own_changes(force: Vec3, moment: Vec3, r: int, axis: int) -> tuple[float, float]:
-    """Return the derivatives of entry r of moment and force by the motion of the pushed body."""
+    """Return the derivatives of entry `r` of moment and force if the pushed body moves.
+
+    axis: 0 to 2 for a rotation, 3 to 5 for a displacement of the body.
+    """
     if axis < 3:
         return _cross_entry(moment, r, axis), _cross_entry(force, r, axis)
     return _cross_entry(force, r, axis - 3), 0.0
@@ -383,7 +399,7 @@ def _write_cross(a: Vec3, b: Vector, out: Vector) -> None:
 
 @inlined_kernel
 def _cross_entry(v: Vector, r: int, k: Index) -> float:
-    """Return entry (r, k) of the matrix of the cross product v x."""
+    """Return entry (r, k) of the cross product matrix of v."""
     if r == k:
         return 0.0
     return v[(r + 2) % 3] * -1.0 if k == (r + 1) % 3 else v[(r + 1) % 3]

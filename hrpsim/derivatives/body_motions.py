@@ -114,7 +114,7 @@ def jacobian_rates(
 
 @inlined_kernel
 def _write_cross(S: Vec6, v: Vec6, u: Vec6, D_out: Matrix, k: Index) -> None:
-    """Write S x (v - u) as column `k`."""
+    """Write S x (v - u) as column `k` of D_out."""
     x, y, z = v[0] - u[0], v[1] - u[1], v[2] - u[2]
     a, b, c = v[3] - u[3], v[4] - u[4], v[5] - u[5]
     D_out[0, k] = S[1] * z - S[2] * y
@@ -213,8 +213,8 @@ def derivatives_in_world(
         w: work arrays. `external` of the bodies must be current.
         q: configuration (nq,).
         velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
-        acceleration: acceleration (nv,) [rad/s^2, m/s^2], kernels' layout. Changed: free bases end
-            without w x l.
+        acceleration: acceleration (nv,) [rad/s^2, m/s^2], kernels' layout. The entries of free
+            bases are overwritten by values without w x l.
         gravity: (3,) [m/s^2].
         columns: work of `inverse_derivatives` (nv, 3 nv or more).
         out: derivative with respect to q, derivative with respect to velocity, M (3, nv, nv),
@@ -241,7 +241,7 @@ def derivatives_in_world(
 
 @inner_kernel
 def _turn_rows(R: Mat3, k: Index, matrix: Matrix) -> None:
-    """Turn the rows of a free base from the public layout into the kernels' layout."""
+    """Convert the rows of a free base from the public layout to the kernels' layout."""
     for j in range(matrix.shape[1]):
         lx, ly, lz = matrix[k, j], matrix[k + 1, j], matrix[k + 2, j]
         wx, wy, wz = matrix[k + 3, j], matrix[k + 4, j], matrix[k + 5, j]
@@ -252,7 +252,7 @@ def _turn_rows(R: Mat3, k: Index, matrix: Matrix) -> None:
 
 @inner_kernel
 def _turn_columns(R: Mat3, k: Index, matrix: Matrix) -> None:
-    """Turn the columns of a free base from the public layout into the kernels' layout."""
+    """Convert the columns of a free base from the public layout to the kernels' layout."""
     for i in range(matrix.shape[0]):
         lx, ly, lz = matrix[i, k], matrix[i, k + 1], matrix[i, k + 2]
         wx, wy, wz = matrix[i, k + 3], matrix[i, k + 4], matrix[i, k + 5]
@@ -263,7 +263,12 @@ def _turn_columns(R: Mat3, k: Index, matrix: Matrix) -> None:
 
 @inner_kernel
 def _add_turns(w: Workspace, velocity: Vector, fixed: Vector, k: Index, out: Tensor) -> None:
-    """Add the derivatives by the rotation of a free base: its velocity, acceleration and force."""
+    """Add the derivatives due to the rotation of a free base.
+
+    The rotation changes the base's velocity, acceleration and force in the public layout. The head
+    of the file has the equations. fixed: acceleration of the base. k: first degree of freedom of
+    the base.
+    """
     by_q, by_v, mass = out[0], out[1], out[2]
     for i in range(velocity.shape[0]):
         for first in (k, k + 3):
@@ -284,7 +289,7 @@ def _add_turns(w: Workspace, velocity: Vector, fixed: Vector, k: Index, out: Ten
 def _add_row_times_cross(
     row: Vector, at: Index, v: Vector, v_at: Index, sign: float, out: Vector, out_at: Index
 ) -> None:
-    """Add `sign` times row[at : at + 3] [v x] to out[out_at : out_at + 3]."""
+    """Add `sign` times row[at : at + 3] [v x] to three entries of `out`, from `out_at` on."""
     x, y, z = sign * row[at], sign * row[at + 1], sign * row[at + 2]
     a, b, c = v[v_at], v[v_at + 1], v[v_at + 2]
     out[out_at] += y * c - z * b

@@ -5,7 +5,7 @@
 
 Central differences give the derivatives of each row's error, its curvature (the velocity product of
 the row) and its rate J v. A row is "active" if its rate is at its target, and is "at its bound" if
-its impulse is at a limit.
+its impulse is at a limit. The two sides of a row are these two states.
 """
 
 from __future__ import annotations
@@ -103,7 +103,10 @@ def _evaluate(
     share: float,
     values_out: Matrix,
 ) -> None:
-    """Add `share` times error and curvature of each row. Write the rows' force patterns."""
+    """Add `share` times error and curvature of each row to `values_out`.
+
+    The force directions of the rows are written to `patterns` of w.
+    """
     update_velocities(w.forest, velocity, w.kinematics)
     for i in range(w.forest.bodies.shape[0]):
         if turns_freely(w.forest, i):
@@ -131,7 +134,7 @@ def _evaluate(
 
 @inner_kernel
 def _add_rates(w: DifferenceRoom, velocity: Vector, share: float, rates_out: Vector) -> None:
-    """Add `share` times the rate of each row with a velocity (nv,)."""
+    """Add `share` times the rate of each row at the velocity (nv,) to `rates_out`."""
     update_velocities(w.forest, velocity, w.kinematics)
     for number in range(rates_out.shape[0]):
         pattern, rate = w.patterns[number], 0.0
@@ -144,7 +147,7 @@ def _add_rates(w: DifferenceRoom, velocity: Vector, share: float, rates_out: Vec
 
 @inlined_kernel
 def _write_wrenches(w: DifferenceRoom, impulses: Vector) -> None:
-    """Write the impulsive wrench of impulses (rows,) along the rows on each body."""
+    """Write the impulsive wrench on each body that impulses (rows,) of the rows exert."""
     w.wrenches[: w.forest.bodies.shape[0], :6] = 0.0
     for number in range(impulses.shape[0]):
         pattern, impulse = w.patterns[number], impulses[number]
@@ -157,7 +160,7 @@ def _write_wrenches(w: DifferenceRoom, impulses: Vector) -> None:
 
 @inner_kernel
 def _add_forces(w: DifferenceRoom, impulses: Vector, share: float, force_out: Vector) -> None:
-    """Add `share` times the generalised impulse (nv,) of impulses (rows,) along the rows."""
+    """Add `share` times the generalised impulse (nv,) of the rows' impulses to `force_out`."""
     wrenches, bodies = w.wrenches, w.forest.bodies
     _write_wrenches(w, impulses)
     for i in range(bodies.shape[0] - 1, -1, -1):
@@ -201,7 +204,7 @@ class DifferenceRoom(NamedTuple):
 
 
 class ConnectionSides:
-    """The k rows of connections, from row `first` on: active rows and derivatives."""
+    """The k constraint rows of connections in a step, which begin at row `first`."""
 
     def __init__(self, step: TakenStep, first: int, count: int) -> None:
         self.step, self.rows, self.first = step, step.rows[first : first + count], first
@@ -234,7 +237,7 @@ class ConnectionSides:
         self._curving = values[CURVATURE, 1]
 
     def _place(self, local: np.ndarray, body_at: np.ndarray) -> None:
-        """Write J of all rows."""
+        """Write the Jacobian J and the constants of all rows to `local`."""
         swapped = (self.records["body_a"] < 0)[:, None]  # its row acts on b alone
         a, b = self.rows["J_a"], np.where(swapped, self.rows["J_a"], self.rows["J_b"])
         for half, (J, name) in enumerate(((np.where(swapped, 0.0, a), "body_a"), (b, "body_b"))):
@@ -318,7 +321,11 @@ class ConnectionSides:
         return count
 
     def _inverse_mass_change(self, r: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return M^-1 J' (nv,) of row `r`, and the derivative by q (nv,) of its J M^-1 J'."""
+        """Return the response of row `r`, and the derivative of its inverse mass.
+
+        Returns:
+            (M^-1 J' (nv,), derivative of J M^-1 J' with respect to q (nv,)).
+        """
         w = self.step.room.whole
         _respond_to(self.step.room, self.first + r)
         response, gradient = w.response[0].copy(), w.gradient[0].copy()
@@ -338,7 +345,10 @@ class ConnectionSides:
         return bool(self._corrected_axes().any())
 
     def _bounded_errors(self) -> list[tuple[str, int]]:
-        """Return rows without derivative: the correction speed or the angle is at its bound."""
+        """Return the rows whose error has no derivative, as (reason, row number).
+
+        The speed of correction, or the angle, of these rows is at its bound.
+        """
         axis, k, records, step = self._axes(), np.arange(len(self.rows)), self.records, self.step
         error = np.abs(records["error"][k, axis])
         damping, rigid = records["damping_time"][k, axis], records["compliance"][k, axis] == 0.0
@@ -367,7 +377,7 @@ class ConnectionSides:
         return taking_part(step.rows, numbers, takes_part, two_sided, by_q, by_v, 0.0 * by_q)
 
     def _axes(self) -> np.ndarray:
-        """Return the axis of the connection for each row (k,)."""
+        """Return the constrained axis (0 to 5) of the connection for each row (k,)."""
         axes = [
             axis
             for connection in self.step.scene.connections

@@ -74,7 +74,7 @@ class Bends(NamedTuple):
 def _displace(column: int, step: float, j: Index, q: Vector, v: Vec6) -> None:
     """Displace the state for one column of `free_products`.
 
-    Columns 1 to 3 change a component of the angular velocity v [rad/s]. Columns 4 to 6 turn the
+    Columns 1 to 3 change a component of the angular velocity v [rad/s]. Columns 4 to 6 rotate the
     quaternion at q[j] about an axis [rad].
     """
     if 0 < column and column < 4:
@@ -253,7 +253,7 @@ def bends_of(step: TakenStep) -> Bends:
 
 
 class _Side(NamedTuple):
-    """One body of a contact: the quantities of the module's formula, and their derivatives."""
+    """One body of a contact: the quantities in the formula of the file's head, and derivatives."""
 
     end: int  # 0 for body a, 1 for body b
     sign: float
@@ -295,13 +295,19 @@ class _Side(NamedTuple):
     def change_of_move(
         self, h: float, shift: np.ndarray, rate: np.ndarray, path: np.ndarray
     ) -> np.ndarray:
-        """Return the change of `moved`. `arm` changes by `shift`, omega by `rate`, f by `path`."""
+        """Return the change of `moved` if `arm`, omega and f change.
+
+        shift, rate, path: changes of `arm` [m], omega [rad/s] and f [m/s] (3,).
+        """
         if not self.begins:
             return shift
         return h * (np.cross(rate, self.arm) + np.cross(self.omega, shift) + path)
 
     def change_by_shift(self, h: float, shift: np.ndarray, path: np.ndarray) -> np.ndarray:
-        """Return the change of `change` if `arm` changes by `shift`, and f by `path`."""
+        """Return the change of the result of `change` if `arm` and f change.
+
+        shift, path: changes of `arm` [m] and f [m/s] (3,).
+        """
         moved = self.change_of_move(h, shift, np.zeros(3), path)
         return 0.5 * (np.cross(self.omega, moved) + h * np.cross(self.product, shift))
 
@@ -368,7 +374,7 @@ def _shape(
 ) -> dict[str, Any]:
     """Return the fields `begins`, `slopes`, `axis` and `center` of a `_Side`.
 
-    poses: KINEMATICS records of the bodies (n,) in mid-step.
+    poses: KINEMATICS records of the bodies (n,) at mid-step.
     """
     name = "ab"[end]
     shape = step.scene.collision.shapes[contact[f"shape_{name}"]]
@@ -413,12 +419,12 @@ def _differentiate(step: TakenStep, c: int, sides: list[_Side], found: Bends) ->
 def _changes_of_sides(  # many parameters: the motion of one body, and the contact
     sides: list[_Side], moved: _Side, axis: int, point: np.ndarray, normal: np.ndarray, h: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the changes of V and u (3,) if one body moves along or turns about an axis.
+    """Return the changes of V and u (3,) if one body rotates about or moves along an axis.
 
     Args:
         sides: the bodies of the contact, without the world.
-        moved: the body that moves or turns.
-        axis: 0 to 2 for a turn, 3 to 5 for a displacement.
+        moved: the body that moves.
+        axis: 0 to 2 for a rotation, 3 to 5 for a displacement.
         point: change of the contact point (3,).
         normal: change of the normal (3,).
         h: time step [s].
@@ -436,7 +442,10 @@ def _changes_of_sides(  # many parameters: the motion of one body, and the conta
 
 
 def _twist_of_turn(one: _Side, axis: int, h: float) -> np.ndarray:
-    """Return twice the derivative of a body's term of V by angular velocity about an axis (3,)."""
+    """Return twice the derivative of a body's term of V by its angular velocity (3,).
+
+    axis: the component of the angular velocity.
+    """
     unit = np.eye(3)[axis]
     twist = np.cross(unit, one.moved + h * one.origin_speed)
     twist += h * np.cross(one.by_rate @ unit, one.arm)
@@ -447,7 +456,10 @@ def _twist_of_turn(one: _Side, axis: int, h: float) -> np.ndarray:
 
 
 def _add_links(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> None:
-    """Add the contributions of robot links. Clear the tangent rows if b has only a normal part."""
+    """Add the contributions of robot links to the derivatives of b.
+
+    If b has only a normal part, the tangent rows are set to zero.
+    """
     contact, d = step.contacts[c], step.room.whole.directions[c]
     for side in sides:
         if side.by_state is not None:
@@ -460,7 +472,10 @@ def _add_links(step: TakenStep, c: int, sides: list[_Side], found: Bends) -> Non
 def _add_link(
     one: _Side, c: int, d: np.ndarray, turned: np.ndarray, h: float, found: Bends
 ) -> None:
-    """Add the derivatives by a link's twist, velocity product and tree origin."""
+    """Add the contribution of one robot link to the derivatives of b.
+
+    The twist, the velocity product and the origin of the link's tree depend on the state.
+    """
     rows, own = found.by_state[3 * c : 3 * c + 3], slice(6 * one.end, 6 * one.end + 6)
     nv = rows.shape[1] // 2
     path = one.by_state[:, 9:] + np.cross(one.by_state[:, 6:9], one.arm)
@@ -477,9 +492,9 @@ def _add_link(
 
 
 def _across(bends: Bends, number: int, slip: np.ndarray) -> Bends:
-    """Return the derivatives of b along the tangent that is perpendicular to the slip.
+    """Return the derivatives of b along the tangent direction perpendicular to the slip.
 
-    number: row of the contact's first tangent.
+    number: row of the contact's first tangent. slip: slip velocities of the rows [m/s].
     """
     across = np.array([-slip[number + 1], slip[number]])
     across /= np.linalg.norm(across)

@@ -3,9 +3,10 @@
 
 """The active rows of contacts in a step, and their derivatives.
 
-docs/explanation/linearization_equations.md, "Rows that hold". The rates of a contact by the twists
-of its bodies are J (12,). `turns` (3, 12) has the changes of the rates as the bodies move with
-constant twists.
+docs/explanation/linearization_equations.md, "Rows that hold", has the equations. J (12,) has the
+derivatives of a row's rate with respect to the twists of its two bodies. `turns` (3, 12) has the
+changes of the rates as the bodies move at constant twists. The sides of a contact are its states,
+such as open or closed, sticking or sliding (hrpsim.derivatives.sides.SIDES).
 """
 
 import math
@@ -86,13 +87,13 @@ def _write_lever(p: Vec3, d: Vector, sign: float, J_out: Vector) -> None:
 
 @inner_kernel
 def write_contact_rows(s: Scene, w: DerivativeArrays, m: int, body_count: int) -> int:
-    """Write the active rows of contacts, and the distance of each contact from another state.
+    """Write the active rows of contacts, and each contact's distance from switching its state.
 
     The kernel writes `held`, `target`, `distances` and `sides` of w.
 
     Args:
         s: scene after the step.
-        w: Room, after `place_contacts`.
+        w: DerivativeArrays, after `place_contacts`.
         m: number of coordinates.
         body_count: number of bodies with coordinates.
 
@@ -159,20 +160,20 @@ def rate_of(local: HeldRow, twists: Vector) -> float:
 
 @inlined_kernel
 def _slip_of(rows: Rows, w: DerivativeArrays, number: Index, twists: Vector) -> float:
-    """Return the rate of a row of friction less its target, for twists (m,) [m/s]."""
+    """Return the slip of a friction row, its rate minus its target, at the twists (m,) [m/s]."""
     return rate_of(w.local[number], twists) - rows.rows[number].target
 
 
 @inlined_kernel
 def _is_always_found(w: DerivativeArrays, c: int, contact: Contact) -> bool:
-    """Return whether a contact was found after each displacement of its bodies."""
+    """Return whether every search with a displaced body found the contact."""
     of_a = w.found[c, 0] == (12 if contact.body_a >= 0 else 0)
     return of_a and w.found[c, 1] == (12 if contact.body_b >= 0 else 0)
 
 
 @inner_kernel
 def _find_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
-    """Find the sides of a contact, and its distance from the other sides [m/s]."""
+    """Write the sides of a contact and the distances from switching to the other sides [m/s]."""
     contact, pair, rows = s.collision.contacts[c], pair_of(s.collision, s.materials, c), s.rows.rows
     normal, distances, sides = rows[3 * c], w.distances[c], w.sides[c]
     distances[:] = math.inf
@@ -200,7 +201,10 @@ def _find_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
 
 @inlined_kernel
 def _find_slip_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
-    """Find whether a pressed contact slips, by which coefficient, and the distances [m/s]."""
+    """Write whether a pressed contact slips, and whether its friction is static or kinetic.
+
+    The distances from switching are written too [m/s].
+    """
     contact, pair, rows = s.collision.contacts[c], pair_of(s.collision, s.materials, c), s.rows.rows
     distances, sides = w.distances[c], w.sides[c]
     before, after = w.twists[AT_START], w.twists[AT_END]
@@ -221,16 +225,17 @@ def _find_slip_sides(s: Scene, w: DerivativeArrays, c: int) -> None:
 def write_turns(collision: Collision, w: DerivativeArrays, c: int, twists: Vector) -> None:
     """Write w.turns (3, 12): how a contact's rates change as its bodies move at constant twists.
 
-    The rows are the normal and both tangents. The columns are the twists of body a, then of body b:
-    rotation (3) and translation (3) [rad, m]. The twists themselves stay the same; only the contact
-    point, normal and directions move.
+    The rows are the normal and both tangents. The columns are the displacements of body a, then of
+    body b: rotation (3) and translation (3) [rad, m]. The twists themselves stay the same. Only the
+    contact point, normal and directions move.
 
     Args:
         collision: collision arrays after the step.
         w: work arrays, after `place_contacts` and `contact_derivatives`. `turns` is written, and
             `motion` is work.
         c: index of the contact.
-        twists: the coordinates of the bodies (m,) [rad/s, m/s], with body i from w.body_at[i] on.
+        twists: the coordinates of the bodies (m,) [rad/s, m/s]. The twist of body i begins at
+            w.body_at[i].
     """
     contact, motion, directions, turns = collision.contacts[c], w.motion, w.directions[c], w.turns
     motion[:] = 0.0
@@ -263,7 +268,10 @@ def write_turns(collision: Collision, w: DerivativeArrays, c: int, twists: Vecto
 
 @inlined_kernel
 def add_entries(entries: Vector, at: Indices, scale: float, matrix: Matrix, out: Vector) -> None:
-    """Add `scale` times the sum of 12 entries times rows of a matrix of coordinates."""
+    """Add `scale` times a row with 12 entries, times a matrix, to `out`.
+
+    at (2,): first row of the matrix for the first and for the last six entries.
+    """
     for e in range(12):
         if entries[e] != 0.0:
             share, row = scale * entries[e], matrix[at[e // 6] + e % 6]
@@ -280,7 +288,7 @@ def add_rate_changes(
     w.turns must belong to the contact.
 
     Args:
-        w: Room, after `write_turns`.
+        w: DerivativeArrays, after `write_turns`.
         number: number of the row.
         axis: 0 for the normal, 1 and 2 for the tangents.
         scale: factor of the derivative.
@@ -294,7 +302,7 @@ def add_rate_changes(
 
 @inlined_kernel
 def copy_row(local: HeldRow, held_out: HeldRow) -> None:
-    """Write an active row whose impulse acts along J: all fields of `held_out`."""
+    """Copy an active row to all fields of `held_out`. The impulse of the row acts along J."""
     held_out.number, held_out.compliance = local.number, local.compliance
     held_out.inverse_mass = local.inverse_mass
     held_out.slope = held_out.softening = 0.0
@@ -305,7 +313,10 @@ def copy_row(local: HeldRow, held_out: HeldRow) -> None:
 
 @inner_kernel
 def _add_normal(s: Scene, w: DerivativeArrays, c: int, m: int, count: int) -> int:
-    """Add the normal row of a contact. A sliding contact also pushes along the slip."""
+    """Add the normal row of a contact to the active rows. Return the new number of rows.
+
+    If the contact slides, the impulse of the row also acts along the friction force.
+    """
     held, target, pair = w.held[count], w.target[count], pair_of(s.collision, s.materials, c)
     contact, normal, local = s.collision.contacts[c], s.rows.rows[3 * c], w.local[3 * c]
     copy_row(local, held)
@@ -352,7 +363,7 @@ def is_met_within(
     that closes within the step has another target and compliance.
 
     Args:
-        w: Room. `law` (3, 2) is written.
+        w: DerivativeArrays. `law` (3, 2) is written.
         row: ROW record.
         own_target: target of the row, without the contribution of bodies that turn [m/s].
         gap: gap of the row in the middle of the step [m or rad].
@@ -371,14 +382,15 @@ def is_met_within(
 
 @inlined_kernel
 def slope_of(w: DerivativeArrays, k: Index, row: Row) -> float:
-    """Return the derivative of a compliant row's target, minus that of compliance times impulse.
+    """Return the derivative of target - compliance * impulse of a compliant row.
 
-    The unit is [1/s] for the gap, [1] for the rate, and [kg m/s or kg m^2/s] for the inverse mass.
+    The impulse is constant. The unit is [1/s] for the gap, [1] for the rate, and [kg m/s or kg
+    m^2/s] for the inverse mass.
 
     Args:
-        w: Room, after `is_met_within`.
-        k: variable with respect to which the target is differentiated: 0 for the gap, 1 for the
-            rate, 2 for the inverse mass.
+        w: DerivativeArrays, after `is_met_within`.
+        k: variable with respect to which the derivative is taken: 0 for the gap, 1 for the rate, 2
+            for the inverse mass.
         row: ROW record.
     """
     return w.law[k, 0] - w.law[k, 1] * row.impulse
@@ -386,7 +398,7 @@ def slope_of(w: DerivativeArrays, k: Index, row: Row) -> float:
 
 @inlined_kernel
 def note_inertia(w: DerivativeArrays, row: Row, number: Index) -> None:
-    """Write the dependence of the active row `number` on the inverse mass, after `respond`.
+    """Write how the active row `number` depends on its inverse mass. Call this after `respond`.
 
     The kernel writes `slope` and `softening` of w.held, and the row of w.responses.
     """
@@ -399,7 +411,7 @@ def add_gap_changes(w: DerivativeArrays, c: int, scale: float, out: Vector) -> N
     """Add `scale` times the derivative of the gap of a contact with respect to q.
 
     Args:
-        w: Room, after `contact_derivatives`.
+        w: DerivativeArrays, after `contact_derivatives`.
         c: index of the contact.
         scale: factor of the derivative.
         out: derivative (nv,) [m/rad, 1], changed.
@@ -418,7 +430,7 @@ def respond(w: DerivativeArrays, J: Vector, at: Indices) -> None:
     """Write the response v = M^-1 J' of a row, and the derivative of v' M v with respect to q.
 
     Args:
-        w: Room. `response` (1, nv) and `gradient` (1, nv) are written.
+        w: DerivativeArrays. `response` (1, nv) and `gradient` (1, nv) are written.
         J: entries of the row in the coordinates (12,).
         at: first coordinate of each body (2,).
     """
@@ -436,7 +448,10 @@ def respond(w: DerivativeArrays, J: Vector, at: Indices) -> None:
 
 @inner_kernel
 def _find_inertia_change(collision: Collision, w: DerivativeArrays, c: int, m: int) -> None:
-    """Write the derivative by q of the inverse mass of a normal row: 2 dJ r - d(r' M r)."""
+    """Write the derivative of the inverse mass of a contact's normal row with respect to q.
+
+    The derivative is 2 dJ r - d(r' M r) with r = M^-1 J'.
+    """
     local, contact, out = w.local[3 * c], collision.contacts[c], w.own_change
     respond(w, local.J, local.at)
     w.pair[0], w.pair[1] = contact.body_a, contact.body_b
@@ -452,7 +467,10 @@ def _find_inertia_change(collision: Collision, w: DerivativeArrays, c: int, m: i
 
 @inner_kernel
 def _add_sliding(rows: Rows, w: DerivativeArrays, c: int, count: int) -> int:
-    """Add the row perpendicular to the slip, which yields as the direction of the slip turns."""
+    """Add the friction row perpendicular to the slip of a sliding contact.
+
+    The row is compliant, because the direction of the slip can turn.
+    """
     held, target, local = w.held[count], w.target[count], w.local[3 * c + 1]
     twists = w.twists[AT_END]
     slip_x, slip_y = _slip_of(rows, w, 3 * c + 1, twists), _slip_of(rows, w, 3 * c + 2, twists)

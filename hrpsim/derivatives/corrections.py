@@ -45,7 +45,7 @@ def find_impulses(
 
     Args:
         found: the k rows, of which `wanted` and `two_sided` are read.
-        J: derivatives of the rows' rates with respect to the velocity (k, nv).
+        J: Jacobian of the rows (k, nv).
         compliance: diagonal of S (k,).
         mass: M (nv, nv).
 

@@ -96,12 +96,12 @@ def place_joint_rows(
 
 @inner_kernel
 def write_joint_rows(s: Scene, w: DerivativeArrays, first: Index, count: int) -> int:
-    """Append the active joint rows to w.held. Write each row's distance from another state.
+    """Append the active joint rows to w.held. Write each row's distance from switching its state.
 
     Args:
         s: scene after the step.
-        w: Room, after `place_joint_rows`. `held`, `target`, `row_holds` and `row_distance` are
-            written.
+        w: DerivativeArrays, after `place_joint_rows`. `held`, `target`, `row_holds` and
+            `row_distance` are written.
         first: number of the first joint row.
         count: number of rows in `held` before the call.
 
@@ -132,7 +132,7 @@ def write_joint_rows(s: Scene, w: DerivativeArrays, first: Index, count: int) ->
 
 @inlined_kernel
 def _is_limit(row: Row) -> bool:
-    """Return whether a row belongs to a position limit."""
+    """Return whether a row is the constraint of a position limit."""
     return row.kind == LOWER_LIMIT or row.kind == UPPER_LIMIT
 
 
@@ -149,7 +149,7 @@ def _error_rate(forest: Forest, w: DerivativeArrays, row: Row, local: HeldRow) -
 
 @inner_kernel
 def _joint_slopes(s: Scene, w: DerivativeArrays, number: Index, count: int) -> tuple[float, float]:
-    """Return the derivatives of a joint row's target by its error and by the rate of the error.
+    """Return the derivatives of a joint row's target with respect to its error and error rate.
 
     For a compliant row, the kernel also writes the dependence on the inverse mass to w.held[count].
     """
@@ -185,7 +185,7 @@ def parameters_of(
 
 @inlined_kernel
 def room_of(forest: Forest, w: DerivativeArrays, row: Row) -> float:
-    """Return the distance of a joint from the limit of a row [rad or m], 0 for other rows."""
+    """Return a joint's distance from the position limit of a row [rad or m], 0 for other rows."""
     dof = forest.dofs[row.source]
     if row.kind == LOWER_LIMIT:
         return w.q[dof.q_index] - dof.lower
@@ -219,7 +219,7 @@ def contact_derivatives(s: Scene, w: DerivativeArrays, search: Collision, body_c
 
     Args:
         s: scene after the step, with the contacts to differentiate.
-        w: Room. `moved` is a copy of `poses` before and after the call.
+        w: DerivativeArrays. `moved` is a copy of `poses` before and after the call.
         search: a Collision with pairs and contacts that are overwritten.
         body_count: number of bodies with contacts or connections.
     """
@@ -248,10 +248,14 @@ def _differentiate_search(
     axis: int,
     step: float,
 ) -> float:
-    """Write the central differences by one twist of a body, and return the largest bend.
+    """Write the central differences of contact geometry for one displacement of a body.
 
-    The bend is the relative change of a first difference over the displacement `step` [m or rad].
-    Only searches with the displacement STEP count in w.found.
+    The body is displaced by +-`step` [m or rad] along `axis` (0 to 5). Only searches with the
+    displacement STEP count in w.found.
+
+    Returns:
+        the largest bend. The bend is the second difference of a point or normal, relative to the
+        first difference.
     """
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     for c in range(count):
@@ -273,7 +277,10 @@ def _differentiate_search(
 
 @inner_kernel
 def _bend_of(w: DerivativeArrays, c: int, end: Index, axis: int, step: float) -> float:
-    """Return the bend (`_differentiate_search`) of a contact's point or normal, 0 if negligible."""
+    """Return the bend of a contact's point or normal, or 0 if negligible.
+
+    `_differentiate_search` defines the bend.
+    """
     largest = 0.0
     for first in (0, 3):
         slope = turn = 0.0
@@ -312,7 +319,7 @@ def _note_kinks(
 
 @inlined_kernel
 def _list_pairs(contacts: Records[Contact], count: int, body: Index, pairs_out: IndexTable) -> int:
-    """List the pairs of shapes of a body that have contacts. Return the number of pairs."""
+    """List the pairs of shapes in contact to which a body belongs. Return the number of pairs."""
     listed = 0
     for c in range(count):
         contact = contacts[c]
@@ -328,7 +335,10 @@ def _list_pairs(contacts: Records[Contact], count: int, body: Index, pairs_out: 
 
 @inlined_kernel
 def _displace(here: Kinematics, axis: int, amount: float, moved_out: Kinematics) -> None:
-    """Write a body's pose, turned about (axes 0 to 2) or moved along (3 to 5) a world axis."""
+    """Write the pose of a body after a small motion about or along a world axis.
+
+    axis: 0 to 2 for a rotation [rad], 3 to 5 for a displacement [m]. amount: size of the motion.
+    """
     R, p, R_out, p_out = here.R, here.p, moved_out.R, moved_out.p
     for r in range(3):
         p_out[r] = p[r]
@@ -348,9 +358,10 @@ def _displace(here: Kinematics, axis: int, amount: float, moved_out: Kinematics)
 def _find_same(
     contacts: Records[Contact], count: int, last: Index, one: Contact
 ) -> tuple[int, int, bool]:
-    """Find the contact of the same two shapes and features as the contact `one`.
+    """Find the contact with the same two shapes and features as the contact `one`.
 
-    The search starts behind the contact number `last`, because both lists have the same order.
+    The search starts after the contact number `last`, because both lists usually have the same
+    order.
 
     Returns:
         (number of the last contact compared, number of a contact of the same shapes or -1, whether
@@ -377,7 +388,10 @@ def _add(
     axis: int,
     displacement: float,
 ) -> None:
-    """Add the geometry found after a displacement to the geometry of the step's contacts."""
+    """Add the contact geometry found after a displacement to the central differences.
+
+    found: contacts of the search. axis, displacement: motion of `body` [m or rad].
+    """
     contacts, count = s.collision.contacts, s.counts[0].contact_count
     share, counts, c = 0.5 / displacement, abs(displacement) == STEP, -1
     for f in range(found.shape[0]):
@@ -405,7 +419,7 @@ def differentiate(
 
     Args:
         s: scene after the step.
-        w: Room, after `read_step`.
+        w: DerivativeArrays, after `read_step`.
         search: a Collision with pairs and contacts that are overwritten.
         columns: work (nv, 3 nv or more).
         m: number of coordinates.
@@ -475,7 +489,8 @@ def differentiate_correction(
 
     Args:
         s: scene after the step.
-        w: Room, after `differentiate`. `impulses` (k,) are the impulses l, `correction` (nv,) is w.
+        w: DerivativeArrays, after `differentiate`. `impulses` (k,) are the impulses l, `correction`
+            (nv,) is w.
         columns: work (nv, 3 nv or more).
         m: number of coordinates.
         balance_out: derivatives, laid out as `balance` (3, nv, nv), written.
@@ -501,7 +516,7 @@ def correction_slopes(s: Scene, w: DerivativeArrays, first: Index, slopes_out: V
 
     Args:
         s: scene after the step.
-        w: Room, after `differentiate`.
+        w: DerivativeArrays, after `differentiate`.
         first: first row of joints.
         slopes_out: derivatives for the normals of contacts and the rows of joints (rows,) [1/s],
             written. Other entries are 0.
@@ -532,7 +547,7 @@ def contact_changes(
 
     Args:
         s: scene after the step.
-        w: Room, after `differentiate`.
+        w: DerivativeArrays, after `differentiate`.
         m: number of coordinates.
         velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
         rates_out: derivatives of the rates (contacts, nv), written.

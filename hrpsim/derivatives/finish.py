@@ -5,13 +5,13 @@
 
 Columns belong to the state, then to inputs and parameters. The conversion has three stages:
 
-1. Derivatives with respect to the velocity, and to the position in mid-step, where the forces act.
-2. Derivatives with respect to the state at the start of the step, in the layout of the kernels. 3.
-The same derivatives in the public layout.
+1. Derivatives with respect to the velocity, and to the position at mid-step, where the forces act.
+2. Derivatives with respect to the state at the start of the step, in the layout of the kernels.
+3. The same derivatives in the public layout.
 
-A free base turns by (R <- exp(d) R) in the kernels' layout, along the world's axes, with its
-angular part first. In the public layout the base turns by (R <- R exp(d)), along its own axes, with
-its linear part first.
+In the kernels' layout, a rotation d of a free base is along the world's axes (R <- exp(d) R), and
+the angular part comes first. In the public layout, d is along the base's own axes (R <- R exp(d)),
+and the linear part comes first.
 """
 
 import math
@@ -61,16 +61,19 @@ def write_ends(
 
     Args:
         s: scene after the step.
-        w: Room, after `solve`.
-        columns: derivatives of the velocity (nv, 2 nv + p or more) with respect to the position in
+        w: DerivativeArrays, after `solve`.
+        columns: derivatives of the velocity (nv, 2 nv + p or more) with respect to the position at
             mid-step, the velocity, and p parameters.
         corrects: whether there is a position correction.
-        correction: derivatives of the rate of the correction (nv, 2 nv + p or more), as `columns`.
-        momentum: derivatives of the momentum of floating trees by the parameters (p, nv), without
-            constraint forces. The values are in the columns of the bases' linear velocities.
+        correction: derivatives of the rate of the correction (nv, 2 nv + p or more), with the
+            columns of `columns`.
+        momentum: derivatives of the momentum of floating trees with respect to the parameters (p,
+            nv), without constraint forces. The values are in the columns of the bases' linear
+            velocities.
         ends_out: derivatives with respect to position and velocity at the start, and with respect
-            to parameters (2 nv + r, 2 nv + p), written. The last r rows belong to outputs. Those
-            rows are given by the position in mid-step, the velocity and parameters.
+            to parameters (2 nv + r, 2 nv + p), written. The last r rows belong to outputs. Before
+            the call, these rows contain derivatives with respect to the position at mid-step, the
+            velocity and the parameters.
     """
     forest, h, nv = s.forest, s.settings[0].time_step, columns.shape[0]
     for k in range(nv):
@@ -165,7 +168,10 @@ def _add_correction(
 
 @inner_kernel
 def _from_start(settings: Settings, forest: Forest, w: DerivativeArrays, rows: Matrix) -> None:
-    """Convert derivatives by the mid-step position q_m = q + h / 2 v to derivatives by q and v."""
+    """Convert derivatives from the mid-step position to the position at the start of the step.
+
+    The mid-step position is q_m = q + h / 2 v, so the derivatives with respect to v change too.
+    """
     h, nv = settings.time_step, w.velocity.shape[0]
     for row_number in range(rows.shape[0]):
         row = rows[row_number]
@@ -198,7 +204,7 @@ def _turn_columns(R: Mat3, x: float, y: float, z: float, row_out: Vector, at: In
 
 @inlined_kernel
 def _end_of_tree(forest: Forest, root: Index) -> int:
-    """Return the index behind the last velocity of the tree of a free base."""
+    """Return the index after the last degree of freedom of a free base's tree."""
     end = forest.bodies[root].v_index + 6
     while end < forest.dofs.shape[0] and forest.bodies[forest.dofs[end].body].root == root:
         end += 1
@@ -246,7 +252,10 @@ def _keep_momentum(
 def _write_pushes(
     w: DerivativeArrays, columns: Matrix, momentum: Matrix, at: Index, out: Vector
 ) -> None:
-    """Write the derivatives of the impulse on a base along degree of freedom `at`."""
+    """Write the derivatives of the external impulse on a tree along one axis of its base.
+
+    at: degree of freedom of the base along the axis.
+    """
     nv = columns.shape[0]
     for k in range(nv):
         out[k] = w.linear[at, k] - w.balance[BY_Q, at, k]
@@ -275,11 +284,11 @@ def _write_carried_inertias(
 def _write_momenta(
     forest: Forest, w: DerivativeArrays, q: Vector, velocity: Vector, out: Tensor
 ) -> None:
-    """Write the derivatives (2, 3, nv) of the linear momentum of trees, by q and by velocity.
+    """Write the derivatives (2, 3, nv) of the linear momentum of trees.
 
-    The derivative by velocity is I S, with the inertia I of the subtree that the degree of freedom
-    S moves. The derivative by q is S x* H + I (v x S), with the momentum H of this subtree and the
-    velocity v of the parent body.
+    The derivative with respect to velocity is I S, with the inertia I of the subtree that the
+    degree of freedom S moves. The derivative with respect to q is S x* H + I (v x S), with the
+    momentum H of this subtree and the velocity v of the parent body.
     """
     kinematics, articulated, carried = w.space.kinematics, w.space.articulated, w.space.composite
     update_poses(forest, q, kinematics)
@@ -305,7 +314,10 @@ def _write_momenta(
 def _write_momentum(
     carried: Vector, S: Vector, v: Vec6, H: Vec6, work: Matrix, out: Matrix
 ) -> None:
-    """Write the derivatives of the linear momentum by q and velocity of one degree of freedom."""
+    """Write the derivatives of the linear momentum for one degree of freedom.
+
+    carried: inertia of the moved subtree. out: derivatives with respect to q and velocity (2, 3).
+    """
     force, turned = work[0], work[1]
     apply_inertia(carried, S, force)
     for r in range(3):

@@ -27,11 +27,11 @@ _SHARE = 1e-7  # of the rate
 
 @inner_kernel
 def start_from_free_turns(s: Scene, w: DerivativeArrays) -> None:
-    """Write a start of the step for which a constant angular velocity reaches mid-step.
+    """Write a start of the step from which constant angular velocities reach the mid-step pose.
 
-    The integrator rotates free bodies separately. The orientation written is such that a constant
-    angular velocity leads to their true orientation in mid-step. The kernel writes `q` (nq,) and
-    `start_velocity` (nv,) [rad/s, m/s] of w.
+    The integrator rotates free bodies separately. If a free body rotates from the written
+    orientation at the written constant angular velocity, it reaches its true orientation at
+    mid-step. The kernel writes `q` (nq,) and `start_velocity` (nv,) [rad/s, m/s] of w.
     """
     copy_vector(s.start.q, w.q)
     copy_vector(s.start.velocity, w.start_velocity)
@@ -113,7 +113,7 @@ def turn_rows(w: DerivativeArrays, body: Body, nv: int, rows: Matrix) -> None:
     """Propagate derivatives of the state through the second half of a body's step.
 
     Args:
-        w: Room, after `write_free_turns`.
+        w: DerivativeArrays, after `write_free_turns`.
         body: BODY record.
         nv: number of degrees of freedom.
         rows: derivatives of the state (2 nv, columns), changed at the body's rows.
@@ -131,13 +131,13 @@ def turn_rows(w: DerivativeArrays, body: Body, nv: int, rows: Matrix) -> None:
 
 @inner_kernel
 def turn_columns(w: DerivativeArrays, body: Body, nv: int, row: Vector) -> None:
-    """Propagate the derivative of a number back through the first half of a body's step.
+    """Propagate the derivative of one scalar back through the first half of a body's step.
 
     Args:
-        w: Room, after `write_free_turns`.
+        w: DerivativeArrays, after `write_free_turns`.
         body: BODY record.
         nv: number of degrees of freedom.
-        row: derivative of the number with respect to the state (2 nv or more,), changed at the
+        row: derivative of the scalar with respect to the state (2 nv or more,), changed at the
             body's entries.
     """
     P, k, kept = w.free_turns[FIRST_HALF, body.v_index], body.v_index, w.half_state

@@ -61,7 +61,7 @@ def inertia_changes(
 
     Args:
         s: scene after the step.
-        w: Room.
+        w: DerivativeArrays.
         shares: derivative of each body's mass and inertia, relative to its mass and inertia (p, n).
         acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
         responses: velocities r whose energies r' M r are differentiated (k, nv).
@@ -98,7 +98,7 @@ def change_inertias(s: Scene, w: DerivativeArrays, shares: Vector) -> None:
 
     Args:
         s: scene after the step.
-        w: Room. `changed`, and the records of bodies in `space` are written.
+        w: DerivativeArrays. `changed`, and the records of bodies in `space` are written.
         shares: derivative of each body's mass and inertia, relative to its mass and inertia (n,).
     """
     forest, articulated = w.changed, w.space.articulated
@@ -115,7 +115,11 @@ def change_inertias(s: Scene, w: DerivativeArrays, shares: Vector) -> None:
 
 @inner_kernel
 def _write_momenta(s: Scene, w: DerivativeArrays, out: Vector) -> None:
-    """Write momentum at the start, plus gravity's impulse, less momentum at the end, by tree."""
+    """Write the missing momentum of each floating tree [Ns].
+
+    The value is the momentum at the start, plus the impulse of gravity, minus the momentum at the
+    end.
+    """
     forest, h, subtrees = w.changed, s.settings[0].time_step, s.momentum.subtrees
     start, end, n = w.products[0, 3:], w.products[1, 3:], forest.bodies.shape[0]
     out[:] = 0.0
@@ -141,7 +145,7 @@ class GivenImpulses(NamedTuple):
 
 @kernel
 def write_commands(s: Scene, kind: int, joints: Indices, impulses_out: Matrix) -> None:
-    """Write the impulse over the step of a unit command, for each of several joints.
+    """Write the impulse that a unit command exerts over the step, for each of several joints.
 
     Args:
         s: scene after the step.
@@ -190,7 +194,7 @@ def of_parameters(
         step: step whose derivatives with respect to the state are known.
         held: HELD_ROW records of the active rows of the step (k,).
         acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
-        changes: derivatives of the world's constants by the parameters.
+        changes: derivatives of the world's constants with respect to the parameters.
     """
     w, h, (p, _, nv) = step.room.whole, step.time_step, changes.joints.shape
     inertia, force = _joint_changes(step, changes)
@@ -223,7 +227,7 @@ def of_parameters(
 
 
 class EffectiveCommands(NamedTuple):
-    """What the actuators of a step follow, by degree of freedom (nv,)."""
+    """The commands that act on the actuators in a step, by degree of freedom (nv,)."""
 
     target: np.ndarray  # position [rad or m]
     target_velocity: np.ndarray  # [rad/s or m/s]
@@ -235,7 +239,7 @@ class EffectiveCommands(NamedTuple):
 
 
 def effective_commands(step: TakenStep) -> EffectiveCommands:
-    """Return the commands of a step after their delays."""
+    """Return the commands that act in a step, after delays and at effort limits."""
     scene, control = step.scene, step.scene.control
     follows = (control["saturated"] == 0).astype(float)
     position, by_delay = control["target_position"] - control["ahead"], np.zeros(len(control))
@@ -266,9 +270,12 @@ def own_inertia_changes(step: TakenStep, changes: Changes) -> np.ndarray:
 
 
 def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives (p, nv) of the inertia at joints, and of the joints' efforts.
+    """Return the derivatives of joint inertias and joint efforts with respect to p parameters.
 
     Springs and dampers add to the inertia of a joint (hrpsim.engine.dynamics.joint_forces).
+
+    Returns:
+        (derivatives of inertias (p, nv), derivatives of efforts (p, nv)).
     """
     scene, w, h = step.scene, step.room.whole, step.time_step
     dofs, dry, given = scene.forest.dofs, scene.work.friction, effective_commands(step)
@@ -287,7 +294,7 @@ def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.nd
 
 
 def _joint_friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
-    """Return the impulses (p, nv) by the dry friction of slipping joints."""
+    """Return the impulses (p, nv) for unit changes of the dry friction of slipping joints."""
     scene, w, rows = step.scene, step.room.whole, step.rows
     out = np.zeros_like(changes.joints[:, 0])
     dofs, limit = scene.forest.dofs, scene.joint_parameters["force_limit"][:, FRICTION_PARAMETERS]
@@ -300,7 +307,10 @@ def _joint_friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
 
 
 def _contact_friction_changes(step: TakenStep, changes: Changes) -> np.ndarray:
-    """Return the impulses on coordinates (p, m) by the friction of slipping contacts."""
+    """Return the impulses (p, m) for unit changes of the friction of slipping contacts.
+
+    The impulses are along the m coordinates.
+    """
     w, rows, shapes = step.room.whole, step.rows, step.scene.collision.shapes
     out = np.zeros((len(changes.friction), step.coordinates))
     speeds = w.Z[: step.coordinates] @ w.end_velocity

@@ -7,14 +7,14 @@ All quantities are in world-parallel frames. Section 20 of docs/explanation/deri
 the equations differ from the papers. As in the public layout, a free base has six degrees of
 freedom along and about its own axes. Arrays:
 
-- `columns` (nv, 3 nv and some to spare): the derivatives with respect to q and v, and M or its
-  inverse.
+- `columns` (nv, 3 nv or more): the derivatives with respect to q and v, and M or its inverse.
 - `above` (nv,): the next degree of freedom on the path to the root, -1 at the path's end.
-- `motions` (nv, 6, 8): columns of motions, S four times.
-- `forces` (7, 8): the columns by which `motions` are multiplied, of one degree of freedom at a
-  time, then a row of products.
+- `motions` (nv, 6, 8): motion vectors of each degree of freedom as columns. S appears four times.
+- `forces` (7, 8): force vectors of one degree of freedom as columns, which are multiplied by the
+  columns of `motions`. The last row gets the products.
 - `subtrees` (n, 22): quantities of the subtree of a body. The inertia (10), twice the linear
-  momentum (3), and K row by row (9), the moment of Coriolis forces by an angular velocity.
+  momentum (3), and K row by row (9). K w is the moment of the Coriolis force for an angular
+  velocity w.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel, kernel
@@ -145,9 +145,9 @@ def _write_motions(
 ) -> None:
     """Write S of every degree of freedom, and the derivatives V_Q, A_Q and A_V of the motion.
 
-    V_Q = v_parent x S is the derivative of the velocity by q. A_Q is the derivative of the
-    acceleration by q, minus v x V_Q. A_V is the derivative of the acceleration by the rate, minus v
-    x S.
+    V_Q = v_parent x S is the derivative of the velocity with respect to q. A_Q is the derivative of
+    the acceleration with respect to q, minus v x V_Q. A_V is the derivative of the acceleration
+    with respect to the rate, minus v x S.
     """
     for k in range(motions_out.shape[0]):
         i, here = forest.dofs[k].body, motions_out[k]
@@ -237,7 +237,11 @@ def sum_subtrees(
 
 @inner_kernel
 def write_forces(carried: Vector, motions: Matrix, forces_out: Matrix) -> None:
-    """Write I S, C^T S, and the forces of the subtree by A_Q, A_V, V_Q that `motions` needs."""
+    """Write the forces of a subtree for one degree of freedom, as columns of `forces_out`.
+
+    The columns are I S, C^T S, and the forces due to A_Q, A_V and V_Q, in the order in which
+    `_multiply` needs them.
+    """
     S, p, K = motions[:, MOTION], carried[10:13], carried[13:22]
     by_S, moment = forces_out[:, 0], forces_out[:, 2]
     by_q, by_v = forces_out[:, 4], forces_out[:, 5]
@@ -258,7 +262,7 @@ def write_forces(carried: Vector, motions: Matrix, forces_out: Matrix) -> None:
 
 @inlined_kernel
 def _add_coriolis(carried: Vector, m: Vector, force_out: Vector) -> None:
-    """Add C m: the Coriolis force on a subtree whose motion gains the twist `m`."""
+    """Add C m to a force: the Coriolis force on a subtree when its twist changes by `m`."""
     p, K = carried[10:13], carried[13:22]
     for r in range(3):
         force_out[r] += K[3 * r] * m[0] + K[3 * r + 1] * m[1] + K[3 * r + 2] * m[2]
@@ -271,7 +275,10 @@ def _add_coriolis(carried: Vector, m: Vector, force_out: Vector) -> None:
 def _multiply(
     k: Index, forces: Matrix, motions: Tensor, above: Indices, columns_out: Matrix
 ) -> None:
-    """Write products of forces and motions of all pairs of `k` and its path, seven at once."""
+    """Multiply the forces of degree of freedom `k` by the motions on its path to the root.
+
+    The products are written to the entries (j, k) and (k, j) of the matrices in `columns_out`.
+    """
     nv, found, j = above.shape[0], forces[6], k
     while j >= 0:
         moved = motions[j]

@@ -3,9 +3,9 @@
 
 """Derivatives of the outputs of a step: efforts of actuators, and readings of sensors.
 
-Columns are derivatives by the position in mid-step, the velocity at the start, and p inputs and
-parameters, in the kernels' layout. docs/explanation/linearization_solution.md, "Outputs", has the
-equations.
+Columns are derivatives with respect to the position at mid-step, the velocity at the start, and p
+inputs and parameters, in the kernels' layout. docs/explanation/linearization_solution.md,
+"Outputs", has the equations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SHARED = 1e-6  # largest share of a load that redundant rows exchange and a sen
 
 
 def refused_sensor(step: TakenStep, sensor: np.ndarray) -> str:
-    """Return why a sensor is not differentiated in a step, or ""."""
+    """Return the reason why a sensor is not differentiated in a step, or ""."""
     forest = step.scene.forest
     body = forest.bodies[sensor["body"]]
     if sensor["body"] < 0:
@@ -45,14 +45,17 @@ def refused_sensor(step: TakenStep, sensor: np.ndarray) -> str:
 
 
 class ForcesOnBodies(NamedTuple):
-    """Derivatives of the contact forces of a step, on bodies that have coordinates."""
+    """Derivatives of the contact forces of a step on the b bodies that have coordinates."""
 
     changes: np.ndarray  # (6 b, 2 nv + p) [Nm, N] about the origins of trees
     exchanged: np.ndarray  # (6 b, e) forces that rows exchange without a motion
 
 
 class StepSensors:
-    """The derivatives of the sensors of a step, read before the position correction."""
+    """The derivatives of the sensor readings of a step.
+
+    Create the object before the position correction of the step is differentiated.
+    """
 
     def __init__(
         self,
@@ -71,7 +74,10 @@ class StepSensors:
         self._slopes = sensor_slopes(step, paths, acceleration, shares)
 
     def rows(self, columns: np.ndarray, given: GivenImpulses) -> np.ndarray:
-        """Return the derivatives of all readings (6 k, 2 nv + p), and write `exchanging`.
+        """Return the derivatives of all readings (6 k, 2 nv + p).
+
+        `exchanging` is set to the sensors whose reading depends on a load that redundant contacts
+        share.
 
         Args:
             columns: derivatives of the velocity v' (nv, 2 nv + p).
@@ -88,7 +94,7 @@ class StepSensors:
         return result.reshape(6 * k, width)
 
     def _forces(self, columns: np.ndarray, given: GivenImpulses) -> ForcesOnBodies:
-        """Return the derivatives of the contact forces."""
+        """Return the derivatives of the contact forces on bodies."""
         step, held, w = self._step, self._held, self._step.room.whole
         nv, h, own = len(columns), step.time_step, slice(self._count)
         changes = np.zeros((self._count, columns.shape[1]))
@@ -119,10 +125,12 @@ class StepSensors:
 
 
 def _by_motion(by_motion: np.ndarray, columns: np.ndarray, time_step: float) -> np.ndarray:
-    """Return derivatives (..., 2 nv + p) from those by position, velocity and acceleration.
+    """Combine derivatives with respect to position, velocity and acceleration (..., 2 nv + p).
+
+    The acceleration depends on the columns through the velocity after the step.
 
     Args:
-        by_motion: derivatives (..., 3, nv).
+        by_motion: derivatives with respect to position, velocity and acceleration (..., 3, nv).
         columns: derivatives of the velocity after the step (nv, 2 nv + p).
         time_step: [s].
     """
@@ -141,15 +149,15 @@ def effort_rows(
     commands: np.ndarray,
     changes: Changes,
 ) -> np.ndarray:
-    """Return the derivatives of the efforts of actuators (k, 2 nv + p).
+    """Return the derivatives of the efforts of k actuators (k, 2 nv + p).
 
     Args:
         step: step after `differentiate`.
         joints: degrees of freedom of the actuators (k,).
         acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
         columns: derivatives of the velocity after the step (nv, 2 nv + p).
-        commands: impulses of commands among the p inputs and parameters (p, nv).
-        changes: derivatives of the world's constants by the p inputs and parameters.
+        commands: impulses for unit changes of commands, zero for other inputs (p, nv).
+        changes: derivatives of the world's constants with respect to the p inputs and parameters.
     """
     h, nv, w, given = step.time_step, len(columns), step.room.whole, effective_commands(step)
     dofs = step.scene.forest.dofs

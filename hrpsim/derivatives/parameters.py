@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of a world's constants (inertias, gains, friction) by parameter."""
+"""Derivatives of a world's constants (inertias, gains, friction) with respect to parameters."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Changes(NamedTuple):
 
 
 def no_changes(scene: Scene, count: int) -> Changes:
-    """Return derivatives with respect to `count` parameters, all zero."""
+    """Return zero derivatives with respect to `count` parameters."""
     n, nv, k = len(scene.forest.bodies), len(scene.velocity), len(scene.materials)
     return Changes(
         np.zeros((count, n)), np.zeros((count, len(JOINT_FIELDS), nv)), np.zeros((count, 2, k, k))
@@ -38,12 +38,14 @@ def no_changes(scene: Scene, count: int) -> Changes:
 
 
 def joined_changes(parts: Sequence[Changes], scene: Scene) -> Changes:
-    """Concatenate the derivatives by several groups of parameters."""
+    """Concatenate the derivatives with respect to several groups of parameters."""
     return Changes(*(np.concatenate(own) for own in zip(no_changes(scene, 0), *parts)))
 
 
 def changes_by_joints(scene: Scene, field: str, joints: np.ndarray) -> Changes:
-    """Return the derivatives with respect to one joint constant, one parameter for each joint.
+    """Return the derivatives with respect to one constant of several joints.
+
+    Each joint's constant is one parameter.
 
     Args:
         scene: scene of the world.

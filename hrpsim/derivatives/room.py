@@ -5,10 +5,11 @@
 
 The rate of a constraint row depends on few coordinates z = Z v of the velocity v. The coordinates
 are the twists (6,) of all bodies with contacts or connections, and the rates of joints with a
-constraint row. A row has at most 12 entries in the coordinates, six for each of two bodies.
+constraint row. A row has at most 12 nonzero entries in the coordinates, six for each of two bodies.
 
-Symbols: M mass matrix, v' velocity after the step, l impulses of the rows, J rates of the rows by
-velocity, F directions in which impulses push (J, except for sliding contacts).
+Symbols: M mass matrix, v' velocity after the step, l impulses of the rows. J is the Jacobian of the
+rows' rates. F has the directions in which the rows' impulses push, and equals J except for sliding
+contacts.
 """
 
 from __future__ import annotations
@@ -179,7 +180,7 @@ def new_room(
 
 
 class TakenStep(NamedTuple):
-    """A step that was made, its rows and contacts, and the work arrays of its differentiation."""
+    """A completed step, its rows and contacts, and the work arrays for its differentiation."""
 
     scene: Scene
     reference: TupleReference[Scene]

@@ -3,10 +3,11 @@
 
 """Derivatives of the readings of sensors with respect to the motion of a step and to inertias.
 
-Contact forces move with their bodies here. A sensor moves with its body, too. For each degree of
-freedom, the motion of a body, as seen from a frame that moves along, changes by the twist V_Q and
-by the acceleration A_Q - v x V_Q. The wrench of a subtree changes by I A_Q + C V_Q
-(motion_derivatives.py). docs/explanation/linearization_solution.md, "Outputs", has the equations.
+In these derivatives, contact forces move with their bodies, and a sensor moves with its body. The
+motion of the body is described in a frame that moves with the displaced degree of freedom. It
+changes by the twist V_Q and by the acceleration A_Q - v x V_Q. The wrench of a subtree changes by I
+A_Q + C V_Q (motion_derivatives.py). docs/explanation/linearization_solution.md, "Outputs", has the
+equations.
 """
 
 from __future__ import annotations
@@ -48,18 +49,19 @@ def write_carried_forces(
     carried_out: Tensor,
     by_shares_out: Tensor,
 ) -> None:
-    """Write the changes of the wrench on the subtree that each degree of freedom carries.
+    """Write the changes of the wrench on the subtree that each degree of freedom moves.
 
     The kernel also writes the motions of `w.space` and the quantities of its subtrees.
 
     Args:
         s: scene after the step.
-        w: Room, after `differentiate` and before the position correction.
+        w: DerivativeArrays, after `differentiate` and before the position correction.
         acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
         gravity: (3,) [m/s^2], or 0 for the wrenches of tared sensors.
         shares: derivatives of each body's mass and inertia, relative to its values (p, n).
-        carried_out: changes by position, velocity and acceleration (nv, 6, 3), written.
-        by_shares_out: changes of the wrench on each body's subtree by the parameters (p, n, 6),
+        carried_out: changes for unit changes of position, velocity and acceleration (nv, 6, 3),
+            written.
+        by_shares_out: changes of the wrench on each body's subtree for the parameters (p, n, 6),
             written.
     """
     forest, kinematics, articulated = w.space.forest, w.space.kinematics, w.space.articulated
@@ -127,7 +129,7 @@ _write_carried_forces = prepared(write_carried_forces)
 
 
 class SensorPaths(NamedTuple):
-    """Which degrees of freedom and bodies concern each of k sensors."""
+    """The degrees of freedom and bodies on which the readings of k sensors depend."""
 
     moving: np.ndarray  # (k, nv) whether they move the sensor's body, 1 or 0
     below: np.ndarray  # (k, nv) whether they belong to a body that the body carries
@@ -135,7 +137,7 @@ class SensorPaths(NamedTuple):
 
 
 def sensor_paths(scene: Scene) -> SensorPaths:
-    """Return the `SensorPaths` of all sensors of a scene. Sensors on the world have none."""
+    """Return the `SensorPaths` of all sensors. Entries of a sensor fixed to the world are zero."""
     sensors, forest, of = scene.sensors, scene.forest, scene.forest.dofs["body"]
     k, n = len(sensors), len(forest.bodies)
     found = SensorPaths(np.zeros((k, len(of))), np.zeros((k, len(of))), np.zeros((k, n)))
@@ -161,11 +163,11 @@ class SensorSlopes(NamedTuple):
 def sensor_slopes(
     step: TakenStep, paths: SensorPaths, acceleration: np.ndarray, shares: np.ndarray
 ) -> SensorSlopes:
-    """Return the derivatives of all sensors of the scene.
+    """Return the derivatives of the readings of all sensors of the scene.
 
     Args:
         step: step after `differentiate`, before its position correction.
-        paths: of the scene.
+        paths: result of `sensor_paths` for the scene.
         acceleration: acceleration of the step (nv,), without the addition of the midpoint rule.
         shares: derivatives of each body's mass and inertia, relative to its values (p, n).
     """
@@ -203,23 +205,24 @@ def sensor_slopes(
 
 
 def _cross(p: np.ndarray) -> np.ndarray:
-    """Return the matrix (3, 3) of p x."""
+    """Return the cross product matrix (3, 3) of p."""
     return np.array([[0.0, -p[2], p[1]], [p[2], 0.0, -p[0]], [-p[1], p[0], 0.0]])
 
 
 def _write_maps(
     w: DerivativeArrays, sensor: np.ndarray, by_change_out: np.ndarray, by_twist_out: np.ndarray
 ) -> np.ndarray:
-    """Write the maps from changes of a body's motion to changes of a reading.
+    """Write the matrices that map changes of a body's motion to changes of a reading.
 
     Args:
-        w: Room, after `write_carried_forces`.
+        w: DerivativeArrays, after `write_carried_forces`.
         sensor: SENSOR record.
-        by_change_out: of A_Q, the change of the acceleration less -v x V_Q (6, 6), written.
-        by_twist_out: of V_Q, the change of the twist (6, 6), written.
+        by_change_out: matrix for A_Q, the change of the acceleration plus v x V_Q (6, 6), written.
+        by_twist_out: matrix for V_Q, the change of the twist (6, 6), written.
 
     Returns:
-        The map from a wrench about the tree's origin to the reading (6, 6), zero for an IMU.
+        The matrix that maps a wrench about the tree's origin to the reading (6, 6), zero for an
+        IMU.
     """
     here, place = w.space.kinematics[sensor["body"]], np.zeros((6, 6))
     R, p = (here["R"] @ sensor["R"]).T, here["p"] + here["R"] @ sensor["p"]
@@ -237,7 +240,10 @@ def _write_maps(
 
 
 def _carried_matrices(carried: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return I and C (6, 6) of a subtree. carried: row (22,) of `subtrees`."""
+    """Return the inertia matrix I and the Coriolis matrix C (6, 6) of a subtree.
+
+    carried: row (22,) of `subtrees`.
+    """
     inertia, coriolis, (xx, yy, zz, xy, xz, yz) = *np.zeros((2, 6, 6)), carried[4:10]
     inertia[:3, :3] = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
     inertia[:3, 3:] = _cross(carried[1:4])

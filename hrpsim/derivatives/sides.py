@@ -108,7 +108,10 @@ def find_refused_world(s: Scene) -> int:
 
 @inner_kernel
 def _is_linear(unit: Actuator) -> bool:
-    """Return whether an actuator within its limits is linear: a PD servo, delay, friction."""
+    """Return whether an actuator within its limits is linear.
+
+    A PD servo with delay and friction is linear.
+    """
     stored = unit.period > 0.0 or unit.slew_step > 0.0 or unit.lag > 0.0
     stored = stored or unit.integral_gain > 0.0 or unit.velocity_integral_gain > 0.0
     rounded = unit.joint_resolution > 0.0 or unit.motor_resolution > 0.0
@@ -143,7 +146,7 @@ def find_refused_step(s: Scene) -> tuple[int, int, int]:
 
 @inlined_kernel
 def _refused_property(contact: Contact, normal: Row) -> int:
-    """Return the index in OF_CONTACTS of a contact's property without derivatives, or -1."""
+    """Return the index in OF_CONTACTS of a contact property without derivative, or -1."""
     if contact.gap_offset != 0.0 or contact.push_out > 0.0:
         return 0
     if normal.friction > 0.0 and not has_derivative(normal.friction_model):
@@ -155,12 +158,12 @@ def _refused_property(contact: Contact, normal: Row) -> int:
 def list_near(s: Scene, w: Arrays, held_count: int, first: Index, margin: float) -> int:
     """List the constraints and actuators that are about to switch in w.near. Return the number.
 
-    Contacts, joint rows and actuators are listed if they are within the margin. Rows that
-    contradict other rows are always listed.
+    Contacts, joint rows and actuators are listed if their distance from switching is below the
+    margin. Rows that contradict other rows are always listed.
 
     Args:
         s: scene after the step.
-        w: Room, after `differentiate`.
+        w: DerivativeArrays, after `differentiate`.
         held_count: number of active rows.
         first: first row of joints.
         margin: distance below which an entry is listed [m/s or rad/s].
@@ -198,7 +201,7 @@ def _list_limits(controls: Records[Control], w: Arrays, count: int, margin: floa
 
 @inner_kernel
 def _add_row(collision: Collision, rows: Rows, w: Arrays, number: Index, count: int) -> int:
-    """Write the constraint of a row as entry `count`. Return `count` + 1."""
+    """Write the constraint of a row to entry `count` of w.near. Return `count` + 1."""
     near, row = w.near[count], rows.rows[number]
     near.row_kind, near.source, near.other = row.kind, row.source, -1
     if row.kind == CONTACT_ROW:

@@ -55,7 +55,7 @@ def add_product(factors: Vector, m: int, scale: float, rows: Matrix, out: Vector
 def inner_product(a: Vector, b: Vector, width: int) -> float:
     """Return the scalar product of the first `width` entries of two vectors.
 
-    `a` (n,) and `b` (n,) have at least `width` entries. The unit is the product of both units.
+    `a` (n,) and `b` (n,) have at least `width` entries.
     """
     total = 0.0
     for j in range(width):
@@ -67,7 +67,10 @@ def inner_product(a: Vector, b: Vector, width: int) -> float:
 def _measure_remains(
     rows: Matrix, sizes: Vector, counts: tuple[int, int, int], axes: Matrix, remains_out: Vector
 ) -> None:
-    """Write the squared length of each row perpendicular to the axes, -2 for rows of size 0."""
+    """Write the squared part of each row perpendicular to the axes, relative to the row's size.
+
+    Rows of size 0 get -2.
+    """
     n, width, first = counts
     for i in range(n):
         remains_out[i] = -2.0
@@ -157,7 +160,11 @@ def _copy(m: int, matrix: Matrix, out: Matrix) -> None:
 
 @inlined_kernel
 def _find_pivot(m: int, A: Matrix, column: Indices, taken: Indices) -> tuple[float, int, int]:
-    """Return the largest magnitude in rows and columns without a pivot, its row and its column."""
+    """Return the entry with the largest magnitude in rows and columns without a pivot.
+
+    Returns:
+        (magnitude, row, column).
+    """
     largest, k, c = 0.0, -1, -1
     for i in range(m):
         if column[i] < 0:

@@ -7,9 +7,9 @@
 
 M is the mass matrix and S the compliance. J and F are as in hrpsim.derivatives.room. dv' and dl are
 the derivatives of velocity and impulses. J = C Z and F = G Z, with the coordinates Z v. The
-unknowns are y = A R dv', with M = R' R and orthonormal rows ("axes") of A that span the
-coordinates. In y, the mass matrix is 1. docs/explanation/linearization_solution.md, "One linear
-problem", has the equations.
+unknowns are y = A R dv', with M = R' R. The rows of A ("axes") are orthonormal and span the
+coordinates. In terms of y, the mass matrix is the unit matrix.
+docs/explanation/linearization_solution.md, "One linear problem", has the equations.
 """
 
 import math
@@ -46,10 +46,10 @@ def solve(
     """Write the derivatives of v' with respect to q, velocity and given impulses.
 
     Args:
-        w: Room, with `count` rows in `held` and `target`.
+        w: DerivativeArrays, with `count` rows in `held` and `target`.
         m: number of coordinates.
         count: number of rows.
-        balance: derivatives of r, laid out as in Room (2 or more, nv, nv).
+        balance: derivatives of r, laid out as in DerivativeArrays (2 or more, nv, nv).
         given: impulses (p, nv) [Nms, Ns].
         columns_out: derivatives of v' (nv, 2 nv + p or more), written.
     """
@@ -87,7 +87,7 @@ def solve(
 
 @inner_kernel
 def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
-    """Write the right-hand sides -r of all columns."""
+    """Write the right-hand sides -r of all columns to columns_out."""
     nv, p = columns_out.shape[0], given.shape[0]
     for k in range(nv):
         row, by_q, by_velocity = columns_out[k], balance[BY_Q, k], balance[BY_VELOCITY, k]
@@ -103,7 +103,10 @@ def _write_sides(balance: Tensor, given: Matrix, columns_out: Matrix) -> None:
 
 @inlined_kernel
 def _leave_connections(w: DerivativeArrays, count: int) -> None:
-    """Write the contradiction of connection rows after `_reconcile`: none, or infinite if open."""
+    """Write how much rows of connections contradict other rows, after `_reconcile`.
+
+    The value is infinite if closed loops are open, otherwise zero.
+    """
     for r in range(count):
         if w.held[r].number >= w.findings[0].contact_rows:
             w.left[r] = math.inf if w.findings[0].open else 0.0
@@ -111,7 +114,7 @@ def _leave_connections(w: DerivativeArrays, count: int) -> None:
 
 @inlined_kernel
 def _mark_weak(w: DerivativeArrays, axes: int, rank: int) -> None:
-    """Mark rows that are nearly linearly dependent on the rows chosen before."""
+    """Mark chosen rows that are nearly linearly dependent on the rows chosen before them."""
     for k in range(rank):
         r = w.chosen[k]
         if inner_product(w.along[r], w.basis[k], axes) < _WEAK * w.row_sizes[r]:
@@ -137,7 +140,7 @@ def _find_axes(w: DerivativeArrays, m: int) -> int:
 
     With M = L^T D L, `whitened` = Z L^-1 D^-1/2 = `shares` A and `moving` = A D^-1/2 L^-T. `sizes`
     are the largest responses of the coordinates. The three components of an angular or linear
-    velocity share the largest, because rounding is relative to all three.
+    velocity have one common size, because rounding is relative to the whole vector.
     """
     above, factor, nv = w.space.above, w.space.factor, w.Z.shape[1]
     for i in range(m):
@@ -168,7 +171,7 @@ def _find_axes(w: DerivativeArrays, m: int) -> int:
 
 @inner_kernel
 def _project_rows(w: DerivativeArrays, axes: int, count: int) -> tuple[bool, bool]:
-    """Write C and G of rigid rows in y, and the sizes of the rows.
+    """Write C and G of rigid rows in terms of y, and the sizes of the rows.
 
     Compliant rows and rows that the step's solver released get the size 0.
 
@@ -199,7 +202,7 @@ def _project_rows(w: DerivativeArrays, axes: int, count: int) -> tuple[bool, boo
 
 @inner_kernel
 def _find_required(w: DerivativeArrays, axes: int, rank: int, width: int) -> None:
-    """Write the component of y along each basis vector that the chosen rows prescribe."""
+    """Write the component of y that the chosen rows prescribe along each basis vector."""
     for k in range(rank):
         r, out = w.chosen[k], w.required[k, :width]
         out[:] = 0.0
@@ -232,9 +235,10 @@ def _connections_disagree(w: DerivativeArrays, count: int) -> bool:
 
 @inner_kernel
 def _reconcile(w: DerivativeArrays, axes: int, rank: int, count: int, width: int) -> None:
-    """Replace the targets of contradicting rigid rows by the least-squares compromise, as the step.
+    """Replace the targets of contradicting rigid rows by the least-squares compromise.
 
-    The weight of a row's squared error is the reciprocal of its inverse mass.
+    The step makes the same compromise. The weight of a row's squared error is the reciprocal of its
+    inverse mass.
     """
     gram, sides = w.system, w.bound
     for k in range(rank):
@@ -258,7 +262,7 @@ def _reconcile(w: DerivativeArrays, axes: int, rank: int, count: int, width: int
 
 @inner_kernel
 def _solve_as_projection(w: DerivativeArrays, axes: int, rank: int, width: int) -> None:
-    """Write y by projection: rows are rigid, and push along their own direction (F = J)."""
+    """Solve for y by projection, for rigid rows that push along their own direction (F = J)."""
     for k in range(axes):
         copy_vector(w.free[k, :width], w.bound[k, :width])
     for j in range(rank):
@@ -271,9 +275,9 @@ def _solve_as_projection(w: DerivativeArrays, axes: int, rank: int, width: int) 
 
 @inner_kernel
 def _sum_soft_rows(w: DerivativeArrays, m: int, axes: int, count: int) -> None:
-    """Write the sums over compliant rows: `stiffness` = G' K C and `pushes` = G' K b, in y.
+    """Write the sums over compliant rows, in terms of y.
 
-    K is the reciprocal of a row's compliance.
+    `stiffness` is G' K C and `pushes` is G' K b. K is the reciprocal of a row's compliance.
     """
     gram, pushes, half = w.gram[:m, :m], w.coordinate_pushes[:m], w.half[:axes, :m]
     gram[:] = 0.0
@@ -307,9 +311,9 @@ def _solve_with_forces(w: DerivativeArrays, axes: int, rank: int, width: int) ->
 
         B y = `required`,   N ((1 + K) y - P - y_0) = 0.
 
-    B is the basis of the chosen rows, K the stiffness and P the pushes of compliant rows, y_0 the
-    motion without rows. N has the axes along which no chosen row pushes. If rows prescribe more
-    directions than they push, some equations of N are left out.
+    B is the basis of the chosen rows. K is the stiffness and P are the pushes of compliant rows.
+    y_0 is the motion without rows. N has the axes along which no chosen row pushes. If rows
+    prescribe more directions than they push along, some equations of N are left out.
     """
     system, across, chosen = w.system, w.across, w.order[0]
     for k in range(rank):
@@ -350,7 +354,10 @@ def _solve_with_forces(w: DerivativeArrays, axes: int, rank: int, width: int) ->
 
 @inner_kernel
 def _find_contradictions(w: DerivativeArrays, m: int, axes: int, count: int) -> None:
-    """Write the largest residual of each rigid row to w.left. Contradicting rows have one."""
+    """Write the largest residual of each rigid row to w.left.
+
+    A large residual means that the row contradicts other rows.
+    """
     width, error = w.target.shape[1], w.error
     for i in range(m):
         w.changes[i, :] = 0.0

@@ -53,11 +53,11 @@ INPUTS = (*given_impulses.COMMANDS, *PARAMETERS)
 
 
 class ConstraintEdge(NamedTuple):
-    """A constraint that is about to switch. The derivatives are valid in one direction only.
+    """A constraint that is about to switch, so the derivatives are valid in one direction only.
 
     A constraint is on one of two sides, such as "open" or "closed", "sticking" or "sliding". The
     derivatives were computed for `side`. `other` is the side to which the constraint may switch.
-    `distance` is the change of velocity to the switch [m/s or rad/s].
+    `distance` is the change of velocity at which it switches [m/s or rad/s].
     """
 
     name: str
@@ -69,8 +69,8 @@ class ConstraintEdge(NamedTuple):
 class OutputDerivatives(NamedTuple):
     """The derivatives of outputs y of one step: y = A x + B u + C p for small changes.
 
-    x, u and p are as in `Linearization`. An effort has one row. A sensor has six rows, as its
-    reading has: force and torque, or angular velocity and specific force.
+    x, u and p are as in `Linearization`. An effort has one row. A sensor has six rows in the order
+    of its reading: force and torque, or angular velocity and specific force.
     """
 
     names: tuple[tuple[str, str, str], ...]  # of the rows: "efforts" or "sensors", robot, name
@@ -111,7 +111,7 @@ class Linearization:
 
 
 class Differentiator:
-    """Reader of the steps of a scene for differentiation, with reusable work arrays."""
+    """Prepares the last step of a scene for differentiation, with reusable work arrays."""
 
     def __init__(self, scene: Scene, reference: TupleReference, system: System) -> None:
         self.scene, self.reference, self._system = scene, reference, system
@@ -159,7 +159,7 @@ class Differentiator:
 
 
 class StepDerivatives:
-    """The derivatives of one step, and the constraints that limit them to one side."""
+    """The derivatives of one step, and the constraints that are about to switch."""
 
     def __init__(self, step: TakenStep, search: TupleReference) -> None:
         w, m = step.room.whole, step.coordinates
@@ -200,15 +200,15 @@ class StepDerivatives:
     ) -> np.ndarray:
         """Return derivatives of the state after the step, then of outputs (2 nv + r, 2 nv + k + p).
 
-        Columns are derivatives by the state, by k inputs, and by p parameters.
+        Columns are derivatives with respect to the state, k inputs, and p parameters.
 
         Args:
-            inputs: kinds of inputs, of INPUTS.
+            inputs: kinds of inputs, from INPUTS.
             joints: degrees of freedom that have these inputs.
             parameters: derivatives of the world's constants with respect to p parameters. None: p =
                 0.
-            outputs: kinds of outputs, of OUTPUTS. Efforts are those of `joints`.
-            paths: of the scene's sensors.
+            outputs: kinds of outputs, from OUTPUTS. "efforts" are the efforts of `joints`.
+            paths: result of `sensor_paths` for the scene.
         """
         step, nv = self.step, len(self.mass)
         changes = [self._changes_of(kind, joints) for kind in inputs]
@@ -239,14 +239,20 @@ class StepDerivatives:
         return ends
 
     def _changes_of(self, kind: str, joints: np.ndarray) -> Changes:
-        """Return the changes of constants by one kind of input of joints, zero for a command."""
+        """Return the derivatives of constants with respect to one kind of input of joints.
+
+        They are zero for a command.
+        """
         scene = self.step.scene
         if kind in PARAMETERS:
             return changes_by_joints(scene, kind, joints)
         return no_changes(scene, len(joints))
 
     def _commands(self, inputs: tuple[str, ...], joints: np.ndarray, count: int) -> np.ndarray:
-        """Return the impulses (count, nv) of unit commands among `count` inputs and parameters."""
+        """Return the impulses (count, nv) for unit changes of the commands.
+
+        The rows of other inputs and parameters are zero.
+        """
         impulses, k = np.zeros((count, len(self.mass))), len(joints)
         for number, kind in enumerate(inputs):
             if kind not in PARAMETERS:
@@ -265,7 +271,7 @@ class StepDerivatives:
         return columns
 
     def _corrected_rows(self) -> tuple[Corrections, np.ndarray]:
-        """Return the rows of the position correction and their J, and write their impulses l.
+        """Return the rows of the position correction and their Jacobian J. Write their impulses l.
 
         The correction moves the positions at the rate w, with M w = J' l. J w is the intended rate
         of the active rows.

@@ -104,7 +104,10 @@ def inverse_dynamics_derivatives(
 
 
 def _derivatives(kernel: Callable, model: Model, q, v, last, link_wrenches, gravity):
-    """Return the matrices that `kernel` writes side by side, as views; `last` is tau or dv."""
+    """Return the matrices that `kernel` writes side by side, as views.
+
+    last: tau for forward dynamics, dv for inverse dynamics.
+    """
     v = checked_vector("v", v, model.nv)
     gravity, work, nv = checked_vector("gravity", gravity, 3), workspace_of(model), model.nv
     if link_wrenches is not None:

@@ -12,7 +12,7 @@ from hrpsim.model.shapes.geometry import Mesh
 
 
 class CoalEngine(DistanceEngine):
-    """The engine coal (https://github.com/coal-library/coal)."""
+    """Distance engine that calls coal (https://github.com/coal-library/coal)."""
 
     module = "coal"
     error = 1e-6

@@ -14,7 +14,7 @@ from hrpsim.model.shapes.geometry import Box, Capsule, Cylinder, Geometry, Mesh,
 
 
 class DistanceEngine(ABC):
-    """A library whose objects have a shape and a pose.
+    """Interface to a distance library, which works on objects with a shape and a pose.
 
     Raises:
         ImportError: if the library is not installed.
@@ -27,7 +27,10 @@ class DistanceEngine(ABC):
         self._library = import_module(self.module)
 
     def object_of(self, geometry: Geometry) -> Any:
-        """Return the object of a bounded shape: a convex solid, or the triangles of a mesh."""
+        """Create the library's collision object for a bounded shape.
+
+        A mesh becomes a convex solid or a set of triangles.
+        """
         if isinstance(geometry, Sphere):
             # coal's depth of a Sphere in a Cylinder has errors up to 0.2 m, and FCL misses
             # triangles.
@@ -41,7 +44,7 @@ class DistanceEngine(ABC):
         elif isinstance(geometry, Mesh):
             shape = self._mesh(geometry)
         else:
-            raise ModelError(f"no distances to a {type(geometry).__name__}")
+            raise ModelError(f"distances to a {type(geometry).__name__} cannot be computed")
         return self._library.CollisionObject(shape)
 
     @abstractmethod

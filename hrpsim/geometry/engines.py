@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The engines of distances, by name. To add an engine, add a file and an entry in ENGINES."""
+"""Registry of the distance engines. To add an engine, add a file and an entry in ENGINES."""
 
 from hrpsim.common.errors import HrpsimError, require_name
 from hrpsim.geometry.coal_engine import CoalEngine
@@ -14,10 +14,10 @@ _EXTRAS = {"coal": "geometry", "fcl": "fcl"}
 
 
 def distance_engine(name: str | None = None) -> DistanceEngine:
-    """Return the engine of a name. Without a name: the first of ENGINES that is installed.
+    """Create the distance engine with a given name, or the first installed engine of ENGINES.
 
     Raises:
-        HrpsimError: for an unknown name, or if the engine is not installed.
+        HrpsimError: if the name is unknown or the engine is not installed.
     """
     if name is not None:
         require_name("engine", name, ENGINES, HrpsimError)
@@ -28,6 +28,6 @@ def distance_engine(name: str | None = None) -> DistanceEngine:
             continue
     wanted = name or "coal"
     raise HrpsimError(
-        f"distances and collisions apart from the step need {wanted}:"
-        f" pip install 'hrpsim[{_EXTRAS[wanted]}]'"
+        f"distances and collisions outside the simulation step need the package {wanted}. "
+        f"Install it: pip install 'hrpsim[{_EXTRAS[wanted]}]'"
     )

@@ -12,7 +12,7 @@ from hrpsim.model.shapes.geometry import Mesh
 
 
 class FclEngine(DistanceEngine):
-    """FCL (https://github.com/flexible-collision-library/fcl) by python-fcl."""
+    """Distance engine that calls FCL (https://github.com/flexible-collision-library/fcl)."""
 
     module = "fcl"
     error = 1e-3

@@ -32,12 +32,11 @@ WORLD = "world"
 
 
 class Nearest(NamedTuple):
-    """Two links, or a link and "world/NAME", with the nearest points. distance < 0: overlap.
+    """The nearest points and the signed distance of two links, or of a link and "world/NAME".
 
-    The distance of the two points is too large by at most `LinkDistances.error` between convex
-    shapes. The depth of an overlap of convex shapes is the shortest translation that separates
-    them. For overlapping triangles that form no convex solid, the distance is at most 0, and is not
-    the depth.
+    A negative distance is an overlap. Between convex shapes the distance is too large by at most
+    `LinkDistances.error`, and the depth is the shortest translation that separates the shapes. If
+    triangles that form no convex solid overlap, the distance is at most 0, and is not the depth.
     """
 
     links: Pair
@@ -46,11 +45,11 @@ class Nearest(NamedTuple):
 
 
 class LinkDistances(Closed):
-    """Distances between the links of a model, and to fixed shapes.
+    """Compute distances between the links of a model, and from links to fixed shapes.
 
-    Links that meet at a joint, and pairs disabled in the description, do not count as pairs.
-    `nearest` also accepts these pairs. q is any configuration of the model (nq,), also beyond the
-    limits. pairs: pairs of links, in order, and of links with "world/NAME".
+    `pairs` lists the pairs of links, and of links with "world/NAME", that can collide. Links that
+    meet at a joint and pairs disabled in the description are left out. `nearest` also accepts
+    pairs that are left out. Configurations q (nq,) may exceed the joint limits.
 
     Args:
         model: model of the robot.
@@ -85,7 +84,7 @@ class LinkDistances(Closed):
 
     @property
     def error(self) -> float:
-        """Bound of the error of a distance between convex shapes [m]: coal 1e-6, FCL 1e-3."""
+        """Largest error of a distance between convex shapes [m]: coal 1e-6, FCL 1e-3."""
         return self._engine.error
 
     def nearest(self, q: ArrayLike, a: str, b: str) -> Nearest:
@@ -105,14 +104,14 @@ class LinkDistances(Closed):
         return self._nearest((a, b))
 
     def closest(self, q: ArrayLike, count: int = 10) -> list[Nearest]:
-        """Return the closest pairs, at most `count`, the closest first."""
+        """Return the closest pairs in ascending order of distance, at most `count` pairs."""
         check_arguments(LinkDistances.closest, locals(), WorldError)
         whole_count("count of closest", count, 0)
         self._place(q)
         return sorted(map(self._nearest, self.pairs), key=lambda found: found.distance)[:count]
 
     def overlaps(self, q: ArrayLike) -> dict[Pair, float]:
-        """Return the overlapping pairs at q, and the depths [m]."""
+        """Return the depth of overlap [m] of each overlapping pair at the configuration q."""
         self._place(q)
         found = map(self._nearest, self.pairs)
         return {one.links: -one.distance for one in found if one.distance <= 0.0}
@@ -147,7 +146,7 @@ class LinkDistances(Closed):
         self._moved.clear()
 
     def _pose(self, shape: CollisionShape) -> tuple[np.ndarray, np.ndarray]:
-        """Return R and p of a shape in the world."""
+        """Return the rotation matrix and the position of a shape in the world frame."""
         if shape.body < 0:
             return shape.R, shape.p
         here = self._kinematics[shape.body]
@@ -156,7 +155,7 @@ class LinkDistances(Closed):
         return R @ shape.R, origin + here["p"] + R @ shape.p
 
     def _object(self, shape: CollisionShape):
-        """Return the engine's object of a shape, placed."""
+        """Return the engine's object of a shape, moved to the present pose."""
         number = id(shape)
         placed = self._objects[number]
         if number not in self._moved:

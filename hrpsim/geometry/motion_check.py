@@ -3,12 +3,14 @@
 
 """Find collisions along a motion, also between samples, by conservative advancement.
 
-The displacement of a point of a link relative to another link has a bound. For each joint between
-the links, multiply the joint's angle by the largest distance of the point from the joint's axis.
-The bound is the sum of these products. A pair at a distance d therefore stays apart until the bound
-has grown by d. The next distance is measured there (Mirtich, Impulse-based dynamic simulation of
-rigid body systems, 1996, and Schwarzer, Saha and Latombe, Adaptive dynamic collision checking,
-2005). Joints move evenly between samples.
+The displacement of a point of a link relative to another link has an upper bound. For each joint
+between the links, multiply the joint's angle by the largest distance of the point from the joint's
+axis. The bound is the sum of these products. A pair at a distance d therefore stays apart until the
+bound has grown by d, and only then is the distance measured again. Joints move at constant rates
+between samples.
+
+Sources: Mirtich, Impulse-based dynamic simulation of rigid body systems, 1996. Schwarzer, Saha and
+Latombe, Adaptive dynamic collision checking, 2005.
 """
 
 from dataclasses import dataclass
@@ -31,7 +33,7 @@ _FRACTION = 0.1  # largest movement before the next measurement of an overlap, r
 
 @dataclass(frozen=True)
 class MotionCollision:
-    """Two links that overlap from a first to a last time [s], and the largest depth."""
+    """A collision of two links during a motion: first and last time [s], and largest depth."""
 
     links: Pair
     begin: float
@@ -46,8 +48,9 @@ def check_motion(
     """Return every interval of a motion in which two links come closer than a tolerance.
 
     No overlap is missed. Pairs that are not listed are apart at all times. Listed pairs are apart
-    before `begin` and after `end`. These times are accurate to a movement of `tolerance`, or of a
-    tenth of the last depth. Depths are accurate to a tenth of the depths of `LinkDistances`.
+    before `begin` and after `end`. The error of these times is at most the time in which the links
+    move by `tolerance`, or by a tenth of the last depth. Depths are accurate to a tenth of the
+    depths of `LinkDistances`.
 
     Args:
         distances: distances of the model's links.
@@ -57,8 +60,8 @@ def check_motion(
             is 1e-4 m, or `distances.error` if larger.
 
     Raises:
-        WorldError: a tolerance below `distances.error`.
-        StateError: for arrays that do not fit.
+        WorldError: the tolerance is below `distances.error`.
+        StateError: the arrays have wrong shapes or values.
     """
     check_arguments(check_motion, locals(), StateError)
     times, q = as_numbers("times", times), as_numbers("q", q)
@@ -81,7 +84,10 @@ def check_motion(
 
 
 def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[MotionCollision]:
-    """Return the collisions of one pair. bound (T,): largest movement since the start."""
+    """Return the collisions of one pair.
+
+    bound (T,): upper bound of the relative movement from the first sample to each sample [m].
+    """
     result: list[MotionCollision] = []
     open_since: float | None = None
     depth, deepest = -np.inf, 0.0
@@ -107,13 +113,13 @@ def _advance(distances, pair: Pair, times, q, bound, tolerance: float) -> list[M
 
 
 def _first_time(times, bound, along: float, time: float) -> float:
-    """Return the first time [s] of a sample at which `bound` equals `along`, or else `time`."""
+    """Return the first sample time [s] at which `bound` equals `along`, or `time` if none does."""
     k = int(np.searchsorted(bound, along, side="left"))
     return float(times[k]) if bound[k] == along else time
 
 
 def _sample_at(times, bound, along: float) -> tuple[float, float]:
-    """Return the fractional sample and the time [s] at which `bound` reaches `along`."""
+    """Return the fractional sample index and the time [s] at which `bound` reaches `along`."""
     k = int(np.searchsorted(bound, along, side="right")) - 1
     if k >= len(times) - 1:
         k = int(np.searchsorted(bound, bound[-1], side="left"))
@@ -123,7 +129,7 @@ def _sample_at(times, bound, along: float) -> tuple[float, float]:
 
 
 def _between(model: Model, q: np.ndarray, sample: float) -> np.ndarray:
-    """Return the configuration at a fractional sample. Quaternions take the shorter way."""
+    """Interpolate the configuration at a fractional sample index, quaternions the shorter way."""
     k = min(int(sample), len(q) - 1)
     part = sample - k
     if part == 0.0:
@@ -137,7 +143,7 @@ def _between(model: Model, q: np.ndarray, sample: float) -> np.ndarray:
 
 
 def _turned(a: np.ndarray, b: np.ndarray, part: float) -> np.ndarray:
-    """Return the quaternion (4,) at a fraction of the uniform rotation from a to b."""
+    """Interpolate between the quaternions a and b at the fraction `part` (slerp)."""
     a, b = a / np.linalg.norm(a), b / np.linalg.norm(b)
     b = -b if a @ b < 0.0 else b
     angle = np.arccos(min(float(a @ b), 1.0))
@@ -148,9 +154,10 @@ def _turned(a: np.ndarray, b: np.ndarray, part: float) -> np.ndarray:
 
 
 def _moves(model: Model, q: np.ndarray) -> np.ndarray:
-    """Return the movement of each joint between samples (T - 1, 2 bodies): rotations, then slides.
+    """Return how far each joint moves between samples (T - 1, 2 bodies).
 
-    A free joint has both: the displacement of its origin [m] and its angle [rad].
+    The first half of the columns are angles [rad], the second half displacements [m]. A free joint
+    has both: the angle, and the displacement of the joint's origin.
     """
     count = model.body_count
     moves = np.zeros((max(len(q) - 1, 0), 2 * count))
@@ -171,10 +178,11 @@ def _moves(model: Model, q: np.ndarray) -> np.ndarray:
 
 
 def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
-    """Return the largest movement of a pair for a unit of each of `_moves` (2 bodies,).
+    """Return the largest relative movement of two links, per unit of each joint movement.
 
-    For a rotation, this is the largest distance of a point of the link from the axis. For a slide,
-    it is 1. Joints that carry both links have 0.
+    The result (2 bodies,) belongs to the columns of `_moves`. For a rotation, the entry is the
+    largest distance of a point of the link from the axis [m]. For a displacement, the entry is 1.
+    The entry is 0 for joints that carry both links.
     """
     model = distances.model
     chains = [_chain(distances, name, q) for name in pair]
@@ -188,9 +196,10 @@ def _levers(distances: LinkDistances, pair: Pair, q: np.ndarray) -> np.ndarray:
 
 
 def _chain(distances: LinkDistances, name: str, q: np.ndarray) -> dict[int, float]:
-    """Return the bodies that carry a link, each with the link's reach from the body's origin.
+    """Return the bodies that carry a link, each with its lever [m].
 
-    The reach is the largest over the motion's configurations (T, nq).
+    The lever is the largest distance of a point of the link from the body's origin, over the
+    motion's configurations q (T, nq).
     """
     model = distances.model
     system = model.system
@@ -217,7 +226,7 @@ def _slide(model: Model, body: int, q: np.ndarray) -> float:
 
 
 def _reach(geometry: Geometry) -> float:
-    """Return the radius of the sphere about a bounded shape's origin that contains it [m]."""
+    """Return the radius [m] of the sphere about a bounded shape's origin that encloses it."""
     if isinstance(geometry, Mesh):
         return float(np.linalg.norm(geometry.vertices, axis=1).max())
     if isinstance(geometry, Sphere):

@@ -48,7 +48,7 @@ class Batch(BatchMotion, Closed):
         threads: number of threads. The default is one for each processor.
 
     Raises:
-        WorldError: `world` is no World, or `count` or `threads` is below 1.
+        WorldError: `world` is not a World, or `count` or `threads` is below 1.
     """
 
     def __init__(self, world: World, count: int, threads: int | None = None) -> None:
@@ -109,7 +109,7 @@ class Batch(BatchMotion, Closed):
         self.close()
 
     def close(self) -> None:
-        """End the threads. The worlds do not change."""
+        """End the threads of the batch. The worlds do not change."""
         self._is_closed = True
         self._pool.shutdown()
 
@@ -124,7 +124,7 @@ class Batch(BatchMotion, Closed):
             if world._contents.placed:
                 world.check_placed(stacklevel=4)
         if not self._one_call.acquire(blocking=False):
-            raise WorldError("another thread is stepping the batch. Wait for its end")
+            raise WorldError("another thread is stepping the batch. Wait until its call has ended")
         try:
             failures = self._step(n)
         finally:
@@ -315,8 +315,8 @@ class Batch(BatchMotion, Closed):
             worlds: as for `q`.
 
         Raises:
-            StateError: `out` does not fit.
-            WorldError: a robot or a sensor does not exist, or a world does not.
+            StateError: `out` has another shape or type.
+            WorldError: a robot, a sensor or a world does not exist.
         """
         key = name, sensor
         if key not in self._sensors:

@@ -50,8 +50,8 @@ def command_worlds(
     """Command the robots of some worlds by the rows of a batch, or refuse a row.
 
     Args:
-        example: a reference to any Actuators, which gives the type of all references.
-        addresses: addresses of the references of all worlds (count,).
+        example: the actuators of any world. Only the type of this argument is used.
+        addresses: addresses of the actuators of all worlds (count,).
         worlds: numbers of the worlds to command (m,).
         indices: joints (k,), as in `set_commands`.
         positions: targets (count, k) [rad or m].
@@ -60,7 +60,7 @@ def command_worlds(
         given: bits of the used arrays among positions, velocities and efforts, as in
             `set_commands`.
         named: whether joints without gains refuse positions and velocities.
-        steps: steps over which position targets change.
+        steps: number of steps over which position targets change.
 
     Returns:
         The number of the world that refuses its row, or -1. Nothing changes after a refusal. The
@@ -87,7 +87,10 @@ def command_worlds(
 def _rows(
     k: Index, positions: Matrix, velocities: Matrix, efforts: Matrix, given: int
 ) -> tuple[Vector, Vector, Vector]:
-    """Return the rows of world k, or the first rows of arrays that are not given."""
+    """Return the rows of world k in positions, velocities and efforts.
+
+    An array that is not given has one placeholder row, which is returned.
+    """
     q = positions[k if given & POSITIONS != 0 else 0]
     v = velocities[k if given & VELOCITIES != 0 else 0]
     return q, v, efforts[k if given & EFFORTS != 0 else 0]
@@ -104,8 +107,9 @@ def give_gains(
 ) -> None:
     """Set gains of the robots of some worlds by the rows of a batch, as `Robot.set_gains` does.
 
-    example: a reference to any Actuators. addresses (count,): addresses of the references of all
-    worlds. worlds (m,): numbers of worlds. indices (k,): joints. kp and kd: (count, k).
+    example: the actuators of any world, used for the type. addresses (count,): addresses of the
+    actuators of all worlds. worlds (m,): numbers of worlds. indices (k,): joints. kp and kd:
+    (count, k).
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -125,8 +129,8 @@ def gather_efforts(
 ) -> None:
     """Write the actuators' efforts in the last step (count, joints) for robots of some worlds.
 
-    example: a reference to any Actuators. addresses (count,): addresses of the references of all
-    worlds. worlds (m,): numbers of worlds.
+    example: the actuators of any world, used for the type. addresses (count,): addresses of the
+    actuators of all worlds. worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -243,7 +247,7 @@ class BatchCommands(FollowedEntities):
     def _doubtful(rows: np.ndarray, width: int, chosen: np.ndarray) -> list[int]:
         """Return the chosen worlds with a negative or non-finite gain.
 
-        All worlds are returned if the rows have another number of columns than `width`.
+        All chosen worlds are returned if the number of columns is not `width`.
         """
         if rows.shape[1] != width or rows.dtype.kind not in "biuf":
             return chosen.tolist()

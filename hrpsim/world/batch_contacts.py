@@ -32,8 +32,8 @@ def gather_contact_forces(
     """Write the sums of contact forces on links (count, 3 links) [N] in some worlds.
 
     Args:
-        example: a reference to any ContactSources.
-        addresses: addresses of the references of all worlds (count,).
+        example: the ContactSources of any world. Only the type of this argument is used.
+        addresses: addresses of the ContactSources of all worlds (count,).
         worlds: numbers of worlds (m,).
         first: index of the first link in `World.link_names`.
         work: work array (3, 3).

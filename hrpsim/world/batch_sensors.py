@@ -34,8 +34,8 @@ class Reading(NamedTuple):
 def gather_readings(example: Reading, addresses: Indices, worlds: Indices, out: Matrix) -> None:
     """Write the readings (count, 6) of a sensor in some worlds.
 
-    example: a reference to any Reading. addresses (count,): addresses of the references of all
-    worlds. worlds (m,): numbers of worlds.
+    example: the Reading of any world, used for the type. addresses (count,): addresses of the
+    Readings of all worlds. worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]

@@ -37,8 +37,8 @@ def gather_positions(
 ) -> None:
     """Write the configurations (count, nq) of an entity in some worlds.
 
-    example: a reference to any State. addresses (count,): addresses of the references of all
-    worlds. worlds (m,): numbers of worlds.
+    example: the KernelState of any world, used for the type. addresses (count,): addresses of the
+    KernelStates of all worlds. worlds (m,): numbers of worlds.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -53,8 +53,9 @@ def gather_velocities(
 ) -> None:
     """Write the velocities (count, nv), public layout, of an entity in some worlds.
 
-    example: a reference to any State. addresses (count,): addresses of the references of all
-    worlds. worlds (m,): numbers of worlds. forest: the common forest of the entities.
+    example: the KernelState of any world, used for the type. addresses (count,): addresses of the
+    KernelStates of all worlds. worlds (m,): numbers of worlds. forest: the common forest of the
+    entities.
     """
     for number in range(worlds.shape[0]):
         k = worlds[number]
@@ -91,7 +92,11 @@ def gather_link_poses(
 def gather_link_velocities(
     example: LinkSources, addresses: Indices, worlds: Indices, linear: Tensor, angular: Tensor
 ) -> None:
-    """Write velocities [m/s] and angular velocities [rad/s] (count, links, 3) of links."""
+    """Write the velocities of the links in the chosen worlds, along the world's axes.
+
+    linear, angular (count, links, 3): velocities of the links' origins [m/s] and angular velocities
+    [rad/s]. The other arguments are as in `gather_link_poses`.
+    """
     for number in range(worlds.shape[0]):
         k = worlds[number]
         read_link_velocities(reference_at(example, addresses[k]), linear[k], angular[k])

@@ -67,11 +67,12 @@ def write_contact_matrix(
 def contact_problem(world: World) -> ContactProblem:
     """Return the contact problem of the next step of a world. The world does not change.
 
-    The impulses r of the problem are in Ns. b includes the position corrections and the restitution
-    of the step. The solution r therefore equals the impulses of a step with `semi_implicit`.
+    The impulses r of the problem are in Ns. The vector b includes the position corrections and the
+    restitution of the step. The solution r therefore equals the impulses of a step with
+    `semi_implicit`.
 
     Raises:
-        WorldError: `world` is no World, the step has no contacts, has other rows than contacts
+        WorldError: `world` is not a World, the step has no contacts, has other rows than contacts
             (joint limits, connections, locks), has compliant or penalty contacts, has a friction
             model other than `cone`, or uses an integrator other than `semi_implicit`.
     """
@@ -86,7 +87,7 @@ def contact_problem(world: World) -> ContactProblem:
     counts = scene.counts[0]
     count, contacts = int(counts["row_count"]), int(counts["contact_count"])
     if count == 0:
-        raise WorldError("the next step has no contacts, and so no contact problem")
+        raise WorldError("the next step has no contacts. A contact problem needs at least one")
     if count != 3 * contacts:
         raise WorldError(
             f"{count - 3 * contacts} rows of the next step are not contacts (joint limits,"
@@ -99,7 +100,8 @@ def contact_problem(world: World) -> ContactProblem:
         )
     if (rows["friction_model"][::3] != CONE).any():
         raise WorldError(
-            "the friction model of the next step is not a cone. solve_contacts obeys Coulomb's cone"
+            "the friction model of the next step is not a cone. A contact problem needs "
+            "friction_model='cone'"
         )
     if (rows["choice"] == PENALTY).any():
         raise WorldError("penalty contacts are springs. A contact problem needs rigid contacts")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Detect the fall of a humanoid from the tilt and the sinking of its base."""
+"""Detect the fall of a humanoid from the tilt and the lowering of its base."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class FallWatch:
         self.largest_tilt = max(self.largest_tilt, tilt(quaternion))
 
     def _has_sunk(self, lowered: float) -> bool:
-        """Return whether a base has sunk that is `lowered` [m] below its first height.
+        """Return whether the base has sunk.
 
-        NaN has sunk.
+        lowered: how far the base is below its first height [m]. NaN counts as sunk.
         """
         limit = LOWEST_HEIGHT_RATIO * self._standing_clearance
         if self._clearance is None and limit <= 0.0:  # a base on the floor has no clearance

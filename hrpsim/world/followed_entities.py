@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The entities of one name in all worlds of a batch, and references to the arrays."""
+"""References to the arrays of the entities of one name, in all worlds of a batch.
+
+A world may replace its arrays. The references are then updated before the next use.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ KINDS = {"robots": "robot", "bodies": "body", "entities": "entity"}
 
 
 class FollowedEntities:
-    """The entities called `name`, as references for kernels that read or write many at once.
+    """References to the arrays of the entities called `name`, one entity in each world.
+
+    A kernel that gets the references reads or writes many worlds in one call.
 
     Args:
         worlds: the worlds of the batch.
@@ -42,7 +47,7 @@ class FollowedEntities:
 
     @property
     def example(self) -> TupleReference:
-        """The reference of the first world, which gives the type of all references."""
+        """The reference of the first world. All references have the same type."""
         return self._references[0]
 
     def follow(self) -> None:
@@ -64,7 +69,7 @@ class FollowedEntities:
         self._changes = Scenes.changes
 
     def chosen(self, worlds: list[int] | None) -> np.ndarray:
-        """Return the numbers of worlds for a kernel. None means all worlds."""
+        """Return the numbers of the chosen worlds as an array. None means all worlds."""
         return self._everywhere if worlds is None else np.array(worlds, dtype=np.int64)
 
     def _reference_to(self, entity: Any) -> TupleReference:
@@ -72,7 +77,7 @@ class FollowedEntities:
         raise NotImplementedError
 
     def _compare(self) -> None:
-        """Compare all entities again after changes, and store whether all have the same joints."""
+        """Store whether all entities have the same joints, after changes of the worlds."""
 
 
 def alike(one: Entity, other: Entity) -> bool:

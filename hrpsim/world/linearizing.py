@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`World.linearize`: make a step, differentiate the step, and restore the state."""
+"""`World.linearize`: do a step, differentiate the step, and restore the state."""
 
 from __future__ import annotations
 
@@ -52,10 +52,11 @@ _find_refused_step = prepared(find_refused_step)
 
 
 class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
-    """The name of a constraint or actuator, its side, and the side beyond the nearest edge.
+    """Names for the constraints near a switch between two states, such as stick and slip.
 
-    The key has the integers of an entry of NEAR, without the distance. Missing names are
-    looked up at first use.
+    A value has three texts: the name of the constraint or actuator, its present state, and the
+    state beyond the switch. A key has the integers of an entry of NEAR, without the distance.
+    Missing entries are made at first use.
     """
 
     def __init__(self, naming: Callable[[], Naming]) -> None:
@@ -74,7 +75,7 @@ class _Sides(dict[tuple[int, int, int, int, int], tuple[str, str, str]]):
 
 
 class _Known(NamedTuple):
-    """Data shared by all linearizations of one scene."""
+    """Data that are shared by all linearizations of one scene."""
 
     differentiator: Differentiator
     joints: tuple[tuple[str, str], ...]  # robot and joint
@@ -86,7 +87,7 @@ class _Known(NamedTuple):
 
 
 class Linearizing(Part):
-    """The component of a world that makes a step and differentiates it."""
+    """Component of a world that does a step and differentiates the step."""
 
     def __init__(self, core: Core, stepping: Stepping) -> None:
         super().__init__(core)
@@ -95,11 +96,11 @@ class Linearizing(Part):
         self._parameters: tuple[Scene, int, dict[str, Entry]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the arrays, which can be made again."""
+        """Leave out the arrays, which can be computed again."""
         return self.__dict__ | {"_known": None, "_parameters": None}
 
     def parameters(self) -> Mapping[str, Entry]:
-        """Return the differentiable parameters by path, refreshed after a change of the arrays."""
+        """Return the differentiable parameters by path, updated if the arrays have changed."""
         scene, contents = self._scenes.scene, self._contents
         materials, last = contents.materials.index, self._parameters
         if last is None or last[0] is not scene or last[1] != len(materials):
@@ -197,7 +198,7 @@ class Linearizing(Part):
                 raise WorldError(f"linearize: sensor {name!r} of {robot!r} {reason}")
 
     def _refuse_found(self, found: StepDerivatives) -> None:
-        """Raise WorldError, with the name, for a constraint or body without derivatives."""
+        """Raise WorldError for a constraint, sensor or body without derivatives. Name it."""
         for reason, number in found.refused:
             name = self._scenes.naming().name(*found.step.constraint_of(number))
             raise WorldError(f"linearize: {name} {reason}")
@@ -240,7 +241,7 @@ class Linearizing(Part):
 
 
 def _stiffened_bodies(scene: Scene) -> np.ndarray:
-    """Return free bodies with an inertia that tension of connections raises in the step."""
+    """Return the bodies whose inertia is below the geometric stiffness of their connections."""
     if not len(scene.connections):
         return np.zeros(0, dtype=np.int64)
     own = scene.forest.bodies["inertia"].diagonal(axis1=1, axis2=2).min(axis=1)

@@ -17,8 +17,8 @@ def perturbed(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Draw a random state near the present state of a robot.
 
-    The joints stay within the limits. The lowest point of the robot is as high as at present. The
-    robot is moved to the returned configuration. Its velocity is not changed.
+    The joints stay within the limits. The lowest point of the robot stays at its present height.
+    The robot is moved to the returned configuration. Its velocity is not changed.
 
     Args:
         world: world of the robot.
@@ -26,6 +26,9 @@ def perturbed(
         chance: generator of random numbers.
         joints: standard deviation of the joints' positions [rad or m].
         base: standard deviation of the velocity of a free base [m/s, rad/s].
+
+    Returns:
+        (configuration (nq,), velocity (nv,)).
     """
     q, v = robot.q.copy(), robot.v.copy()
     before = _lift(world, robot)

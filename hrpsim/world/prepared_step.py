@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @kernel
 def _prepare(s: Scene) -> int:
-    """Do a step up to its constraint rows. The constrained bodies get the unconstrained velocity.
+    """Do a step up to its constraint rows. Return the status of the step.
 
-    Return the status of the step.
+    The velocities of the constrained bodies are set to the unconstrained velocities.
     """
     begin_step(s)
     forward_kinematics(s)

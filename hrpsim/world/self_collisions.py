@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find links of a robot that touch each other, in one posture and over many."""
+"""Find links of a robot that touch each other, in one posture or in many random postures."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ class SelfContacts:
 class PairSurvey:
     """Overlaps of every pair of links with shapes, over many postures.
 
-    reasons: reason why a pair need not be tested, a value of `reason` in SRDF. "Adjacent": the
-    links are adjacent. "Default": the links overlap in the neutral posture. "Always" and "Never":
-    the links overlap in all or in none of the postures. shares: fraction of the postures in which
-    the links overlap, for all other pairs.
+    Attributes:
+        reasons: reason why a pair need not be tested, a value of `reason` in SRDF. "Adjacent": the
+            links are adjacent. "Default": the links overlap in the neutral posture. "Always" and
+            "Never": the links overlap in all or in none of the postures.
+        shares: fraction of the postures in which the links overlap, for all other pairs.
     """
 
     samples: int
@@ -72,9 +73,9 @@ class PairSurvey:
 def survey_pairs(model: Model, samples: int, seed: int = 0) -> PairSurvey:
     """Count the overlaps of each pair of links in `samples` random postures.
 
-    Joint positions are drawn uniformly from the range of the joint, or from one turn or 2 m without
-    limits. If a pair overlaps in a fraction s of all postures, the probability to miss the pair is
-    (1 - s)^samples.
+    Joint positions are drawn uniformly from the range of the joint. The range of a joint without
+    limits is one turn or 2 m. If a pair overlaps in a fraction s of all postures, the probability
+    to miss the pair is (1 - s)^samples.
     """
     contacts, random = SelfContacts(model), np.random.default_rng(seed)
     counts: Counter[Pair] = Counter()

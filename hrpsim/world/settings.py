@@ -104,7 +104,7 @@ def _threshold(name: str, gained: float, is_staged: bool) -> float:
 
 
 def _names_a_file(given: object) -> bool:
-    """Return whether a path, or a text with a file suffix, was passed instead of a number."""
+    """Return whether `given` is a path or a text with a file suffix, instead of a number."""
     return isinstance(given, os.PathLike) or (isinstance(given, str) and given[-1:].isalpha())
 
 

@@ -85,9 +85,11 @@ class Shard:
     ) -> dict[int, int]:
         """Begin a call of `n` steps in each world. Store the steps of worlds without samplers.
 
+        A sampler is a sensor with a rate of its own.
+
         Args:
             n: number of steps.
-            begun: receives the parts of the worlds whose call has begun.
+            begun: receives the stepping components of the worlds whose call has begun.
             failures: receives the errors, by the number of the world.
 
         Returns:
@@ -114,9 +116,9 @@ class Shard:
         return rest
 
     def _next_chunk(self, rest: dict[int, int], failures: dict[int, WorldError]) -> bool:
-        """Begin the steps up to the next sample of a sensor. Return whether there are any.
+        """Begin the steps up to the next sample of a sensor. Return whether any steps are left.
 
-        `rest` has the remaining steps of each world with such sensors, by the index of the world.
+        `rest` has the remaining steps of each world with samplers, by the index of the world.
         """
         left = self._turns["left"]
         for index in list(rest):
@@ -134,7 +136,10 @@ class Shard:
         return bool(left.any())
 
     def _advance(self, failures: dict[int, WorldError]) -> None:
-        """Do the remaining steps, until a step has a request."""
+        """Do the remaining steps of all worlds, until steps end early. Serve their requests.
+
+        failures: receives the errors, by the number of the world.
+        """
         turns, left = self._turns, self._turns["left"]
         if self._settled != Scenes.changes:
             self._settle()
@@ -152,7 +157,7 @@ class Shard:
                 stepping.end_pushes()
 
     def _settle(self) -> None:
-        """Refer to the present scenes of the worlds that have steps left.
+        """Update the references to the scenes of the worlds that have steps left.
 
         In a world in which everything sleeps, only time advances. After one pass over all worlds,
         later calls skip the check until a scene changes.
@@ -172,7 +177,10 @@ class Shard:
         self._settled = changes if ready == len(self._steppings) else -1
 
     def _refer_to(self, index: int, seen: TupleReference) -> None:
-        """Replace a world's scene."""
+        """Replace the reference to a world's scene by a reference to a new scene.
+
+        index: index of the world. seen: reference to the new scene.
+        """
         self._seen[index] = seen
         if self._example is None:
             self._example = seen

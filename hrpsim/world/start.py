@@ -44,7 +44,7 @@ _STEEP = 0.1  # cosine of the largest slope of a plane for placing
 
 
 class Started(WorldState, Protocol):
-    """The members of a world that the checks of its start use."""
+    """The members of a world that are used to check its start."""
 
     @property
     def fixed_shapes(self) -> tuple[CollisionShape, ...]:
@@ -61,8 +61,8 @@ def warn_of_start(
     Args:
         world: world of the robots and bodies.
         placed: robots and bodies to check.
-        reported: kinds of earlier warnings by name, which are not repeated, and of scales that
-            have been checked.
+        reported: kinds of warnings that are not given again, by name of the robot or body. New
+            warnings are added, and also "scale" after its check.
         stacklevel: stack level of the warning.
     """
     planes, apart = _planes(world)
@@ -88,7 +88,7 @@ def warn_of_start(
 
 
 def _place_of(entity: Entity) -> tuple:
-    """Return what two equal robots or bodies at one place have in common."""
+    """Return a key that is equal for robots or bodies with equal shapes at the same place."""
     roots = entity.system.parent < 0
     base = entity.system.placement_p[roots].tobytes(), entity.system.placement_R[roots].tobytes()
     shapes = (
@@ -99,7 +99,10 @@ def _place_of(entity: Entity) -> tuple:
 
 
 def _owners_of_places(world: Started, placed: Collection[Entity]) -> dict[tuple, str]:
-    """Return the name of the first robot or body at the place of each placed entity."""
+    """Return the names of robots and bodies at the places of `placed`, by `_place_of`.
+
+    If several are at one place, the first has the place.
+    """
     q = world.scene.q
     near = {q[one.first_q] if one.nq else None for one in placed}  # equal at equal places
     found = [
@@ -111,7 +114,7 @@ def _owners_of_places(world: Started, placed: Collection[Entity]) -> dict[tuple,
 
 
 def _occupied(entity: Entity, owners: Mapping[tuple, str]) -> str:
-    """Return a warning for a robot or body that is put into an equal one, or ""."""
+    """Return a warning if a robot or body has the place of an equal one, or ""."""
     owner = owners.get(_place_of(entity), entity.name)
     if owner == entity.name:
         return ""
@@ -174,7 +177,7 @@ def _no_plane(entity: Entity) -> WorldError:
 
 
 def _beyond_limits(entity: Entity) -> str:
-    """Return a text of the joints of a robot beyond limits, or ""."""
+    """Return a text about the joints of a robot that are beyond their limits, or ""."""
     if not isinstance(entity, Robot):
         return ""
     state = {"positions": entity.joint_positions, "velocities": entity.joint_velocities}
@@ -210,7 +213,7 @@ class RestReport:
         self._before = {name: (one, one.q, _watch(one)) for name, one in entities.items()}
 
     def settled(self, link_names) -> dict[str, Settled]:
-        """Return the displacement of each entity since then, by name.
+        """Return the displacement of each entity since this report was made, by name.
 
         link_names: as `World.link_names`.
         """
@@ -249,9 +252,9 @@ def warn_of_falls(settled: Mapping[str, Settled], stacklevel: int) -> None:
 
 
 def _watch(entity: Entity) -> FallWatch | None:
-    """Return a watch over the base of a robot that can fall.
+    """Return a detector of falls for a robot with a free base, or None.
 
-    The watch has seen the present posture.
+    The present posture is the standing posture of the detector.
     """
     if not isinstance(entity, Robot) or entity.model.base != "free":
         return None

@@ -67,25 +67,26 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         tolerance: the accuracy as a number (see `stop`). The default is 1e-6.
         sweep_limit: largest number of sweeps over the constraints of each island for the motion of
             a step. The impacts of rk4, and the correction of penetration, may each use the same
-            number. None means 120. In an island with contacts that begin, None means up to 1200
-            within 50 000 updates of constraints.
-        contact_margin: contact points exist within this distance [m].
+            number. None means 120. In an island in which contacts begin, None means up to 1200
+            sweeps within 50 000 updates of constraints.
+        contact_margin: largest gap at which contact points exist [m].
         correction_rate: fraction of the penetration beyond `slop` that a step corrects.
         correction_speed: largest speed of the correction [m/s].
         slop: penetration without correction [m].
-        slip_threshold: points that slip more slowly [m/s] have static friction, and faster points
-            have kinetic friction. None means 0.11 g time_step, with gravity g, and at most 1e-3.
+        slip_threshold: slip speed [m/s] below which points have static friction, and above which
+            they have kinetic friction. None means 0.11 g time_step, with gravity g, and at most
+            1e-3.
         restitution_threshold: slower impacts [m/s] do not bounce. None means 2 g time_step, at most
             0.01 except in "rk4". In "rk4" a ball with a threshold of g time_step or less may never
             come to rest. Without gravity the threshold is 0.01.
         impact_law: rule for an impact while other contacts with restitution are already closed.
             "simultaneous" solves for all contacts at once, by Newton's law. "sequential" solves for
-            the contact that closes fastest, and for all contacts of the same speed. This is
+            the contact that closes fastest, and for all contacts of the same speed. The solution is
             repeated until no contact closes.
         friction_model: "cone" bounds friction equally in all directions. "pyramid" bounds friction
             along each of two axes, turned at random at every new contact point. "slip_direction"
             makes friction act against the slip of points faster than `slip_threshold`, and is a
-            pyramid elsewhere.
+            pyramid for slower points.
         stop: "residual" ends the sweeps when no constraint's velocity changes in a sweep by more
             than `tolerance` times 9.80665 m/s^2 times the time step. "relative_change" ends the
             sweeps when the vector of all impulses changes by no more than `tolerance` of its
@@ -93,12 +94,13 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         solver: name of one solver for everything that the solver can solve, or a list of rules. A
             rule is a mapping with the arguments of `add_solver_rule`.
         position_projection: rigid connections return to error 0 after each step.
-        continuous: fast objects pass through nothing. An object that moves by more than a quarter
-            of its thickness in a step has contacts with everything in its path.
+        continuous: fast objects do not pass through others. An object that moves by more than a
+            quarter of its thickness in a step has contacts with everything in its path.
         sleeping: free bodies at rest for 0.5 s are left out of the step, with everything that
             presses on them or is connected to them. Sleeping bodies return at a new contact or
-            change. The limit of speed at rest is a hundred times the speed of `tolerance` with stop
-            "residual" (1e-6 m/s, at most 1e-5). Robots, and all bodies in contact with robots,
+            change. A body at rest is slower than a hundred times the residual that `tolerance`
+            means with stop "residual", and slower than 1e-5 m/s. For the default tolerance at a
+            step of 1 ms, this speed is 1e-6 m/s. Robots, and all bodies in contact with robots,
             never sleep.
         audit: measure the energy that steps create in `stats.energy`. Gains of energy cause a
             ModelWarning.
@@ -244,7 +246,7 @@ class World(Population, Surroundings, SolverChoice, Copies, Pictures, Closed):
         return self._contents.by_name
 
     def __getitem__(self, name: str) -> Entity:
-        """Return the robot or body of a name."""
+        """Return the robot or body called `name`."""
         require_name("robot or body", name, self.entities)
         return self.entities[name]
 

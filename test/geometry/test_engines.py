@@ -107,12 +107,18 @@ def test_without_coal_fcl_is_the_default(monkeypatch):
     assert LinkDistances(robot(SPHERE)).error == 1e-6
     monkeypatch.setitem(sys.modules, "coal", None)
     assert LinkDistances(robot(SPHERE)).error == 1e-3
-    with pytest.raises(HrpsimError, match=r"coal: pip install 'hrpsim\[geometry\]'"):
+    with pytest.raises(
+        HrpsimError, match=r"the package coal\. Install it: pip install 'hrpsim\[geometry\]'"
+    ):
         LinkDistances(robot(SPHERE), engine="coal")
     monkeypatch.setitem(sys.modules, "fcl", None)
-    with pytest.raises(HrpsimError, match=r"coal: pip install 'hrpsim\[geometry\]'"):
+    with pytest.raises(
+        HrpsimError, match=r"the package coal\. Install it: pip install 'hrpsim\[geometry\]'"
+    ):
         LinkDistances(robot(SPHERE))
-    with pytest.raises(HrpsimError, match=r"fcl: pip install 'hrpsim\[fcl\]'"):
+    with pytest.raises(
+        HrpsimError, match=r"the package fcl\. Install it: pip install 'hrpsim\[fcl\]'"
+    ):
         LinkDistances(robot(SPHERE), engine="fcl")
 
 

@@ -3,5 +3,5 @@
 
 """Feedback on the feet: estimation, stabiliser, detection of falls.
 
-Imports pattern/ and below.
+The folder imports pattern/ and the folders below.
 """

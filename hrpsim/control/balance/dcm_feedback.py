@@ -37,8 +37,12 @@ def dcm_natural_frequencies(model: Model, q, height: float) -> tuple[float, floa
     """Return the natural frequencies w of the robot as an inverted pendulum with rigid joints.
 
     w satisfies  c'' = w^2 (c - z)  and  w^2 = m g h / (m h^2 + I), with the centre of mass c, the
-    ZMP z, and the inertia I about the centre of mass. q: the posture, with a level base. height:
-    height h of the centre of mass above the sole [m].
+    ZMP z, and the inertia I about the centre of mass.
+
+    Args:
+        model: model of the robot.
+        q: the posture, with a level base.
+        height: height h of the centre of mass above the sole [m].
 
     Returns:
         (w for motion along x of the waist, w for motion along y) [1/s].
@@ -60,9 +64,9 @@ def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
     """Return the feedback gains of the ZMP for errors of the centre of mass.
 
     The error e follows  e'' = w^2 (e - z),  z' = (u - z) / T, with the desired ZMP u. One of the
-    three poles is the pendulum's own pole -w, and another is -rate. Without feedback of z, these
-    two poles determine the third. Raises ControllerError for a rate that the lag T [s] does not
-    allow.
+    three poles is the pendulum's own pole -w, and another is -rate. The feedback does not use z, so
+    these two poles determine the third. Raises ControllerError for a rate that the lag T [s] does
+    not allow.
 
     Returns:
         (gain of the position error [1], gain of the velocity error [s]).
@@ -81,9 +85,12 @@ def zmp_gains(w: float, rate: float, T: float) -> tuple[float, float]:
 def new_feedback(rates, lag: float, period: float, gains) -> np.ndarray:
     """Return a feedback record (1,) with an integral of zero.
 
-    rates: natural frequencies from `dcm_natural_frequencies`. lag: delay of the actual ZMP behind
-    the desired ZMP [s]. gains: stabilizer.Gains, of which dcm_rate, integral_rate [1/s] and
-    integral_limit [m] are used.
+    Args:
+        rates: natural frequencies from `dcm_natural_frequencies`.
+        lag: delay of the actual ZMP behind the desired ZMP [s].
+        period: control period [s].
+        gains: stabilizer.Gains, of which dcm_rate, integral_rate [1/s] and integral_limit [m] are
+            used.
     """
     feedback = np.zeros(1, dtype=FEEDBACK)
     feedback["rates"] = rates
@@ -104,11 +111,17 @@ def write_desired_zmp(
     part: float,
     zmp_out: Vec2,
 ) -> None:
-    """Write the desired ZMP (2,) [m] in the reference's world.
+    """Write the desired ZMP (2,) [m] in the world frame of the reference.
 
-    feedback: a FEEDBACK record. com, com_velocity: estimated position and velocity of the centre of
-    mass at the trajectory's sample k, in the reference's world (3,) [m, m/s]. ahead: number of the
-    sample at the end of the period. part: weight of the feedback, 0 to 1.
+    Args:
+        feedback: a FEEDBACK record.
+        trajectory: the reference.
+        com: estimated centre of mass at sample k, in the same frame (3,) [m].
+        com_velocity: estimated velocity of the centre of mass (3,) [m/s].
+        k: number of the trajectory's sample for the estimate.
+        ahead: number of the sample at the end of the period.
+        part: weight of the feedback, 0 to 1.
+        zmp_out: desired ZMP (2,) [m], written.
     """
     error, integral, goal = feedback.dcm_error, feedback.integral, feedback.goal
     for i in range(2):

@@ -133,7 +133,10 @@ def foot_of(model: Model, sole: str) -> Foot:
 
 
 def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str]) -> np.ndarray:
-    """Return FOOT records (n,) of some feet. joint_names: names of the controlled joints."""
+    """Return FOOT records (n,) of some feet.
+
+    joint_names: names of the controlled joints.
+    """
     records = np.zeros(len(feet), dtype=FOOT)
     bodies = {joint.name: joint.body for joint in model.joints}
     for record, foot in zip(records, feet):
@@ -147,9 +150,9 @@ def foot_records(model: Model, feet: Sequence[Foot], joint_names: Sequence[str])
 
 
 def _ankle_turns(model: Model, last: int, sole_R) -> np.ndarray:
-    """Return the turn of the sole about its x and y axes by unit angles of the ankle joints (2, 2).
+    """Return the rotation rates of the sole for unit rates of the ankle joints (2, 2).
 
-    The springs are at rest.
+    Rows are the sole's x and y axes, columns are the two joints. The springs are at rest.
     """
     axes = [model.system.placement_R[last].T[:, 2], np.array([0.0, 0.0, 1.0])]
     return np.stack([sole_R[:, :2].T @ axis for axis in axes], axis=-1)
@@ -186,8 +189,12 @@ def new_admittance(
 ) -> np.ndarray:
     """Return the ADMITTANCE record (1,) of a foot that has not yet borne load.
 
-    servo_yields: rotation of the sole about its x and y per unit of torque (2,) [rad/Nm]. Errors
-    are corrected within `answer_time` [s] and decay in `fading_time` [s].
+    Args:
+        foot: the foot.
+        servo_yields: rotation of the sole about its x and y per unit of torque (2,) [rad/Nm].
+        period: control period [s].
+        answer_time: time in which errors are corrected [s].
+        fading_time: time in which errors decay without load [s].
     """
     admittance = np.zeros(1, dtype=ADMITTANCE)
     admittance["yields"] = 1.0 / foot.turn_stiffness
@@ -207,9 +214,13 @@ def answer_torque(
 ) -> float:
     """Return the rotation of the ankle link that exerts a desired torque on the sole [rad].
 
-    admittance: an ADMITTANCE record. axis: 0 or 1, axis x or y of the sole. wanted: desired torque
-    about the pivot [Nm]. measured: measured torque of the floor [Nm]. stands: whether the foot
-    bears load. part: weight of the response, 0 to 1.
+    Args:
+        admittance: an ADMITTANCE record.
+        axis: 0 or 1, axis x or y of the sole.
+        wanted: desired torque about the pivot [Nm].
+        measured: measured torque of the floor [Nm].
+        stands: whether the foot bears load.
+        part: weight of the response, 0 to 1.
     """
     yielded, answer = admittance.yielded, admittance.answer
     if stands:

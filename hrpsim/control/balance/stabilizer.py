@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The stabiliser, which keeps a robot on its reference motion by the forces on its feet.
+"""The stabiliser, which controls the forces on the feet to keep a robot on its reference.
 
 The module `stabilizing` has the computations of one period.
 """
@@ -67,9 +67,11 @@ GAIN_KINDS = {
 class Stabilizer:
     """The stabiliser: computes joint positions for the end of a control period from measurements.
 
-    signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
-    list). integral: shift of the ZMP that compensates constant errors (2,) [m]. estimate:
-    state_estimation.ESTIMATE record of the last call.
+    Attributes:
+        signals: results of the last call of `update` by name (docs/explanation/stabiliser.md has a
+            list).
+        integral: shift of the ZMP that compensates constant errors (2,) [m].
+        estimate: state_estimation.ESTIMATE record of the last call.
     """
 
     def __init__(
@@ -138,8 +140,11 @@ class Stabilizer:
     def update(self, state: State, k: int) -> Command:
         """Return joint positions for the end of this period, and mean velocities over the period.
 
-        The positions compensate the servos' deflection under load. k: number of the reference
-        sample for `state`.
+        The positions compensate the servos' deflection under load.
+
+        Args:
+            state: measurements.
+            k: number of the reference sample for `state`.
         """
         estimation = self._balance.estimation
         estimation.joint_positions[...] = state.joint_positions  # takes half the time of [:]

@@ -169,9 +169,10 @@ def stabilize(s: Balance, k: Index, command_out: Matrix) -> int:
 def _follow_loads(
     own: Stabilizer, loads: Vec2, least: float, share: float, stands: Flags, part: float
 ) -> None:
-    """Shift the height difference of the feet: raise the overloaded foot, lower the other foot.
+    """Change the height difference of the feet: raise the overloaded foot, lower the other foot.
 
-    The difference fades while one foot is in the air.
+    The difference decays while one foot is in the air. share: desired fraction of the load on the
+    left foot. least: load above which the difference changes [N].
     """
     left, right = max(loads[0], 0.0), max(loads[1], 0.0)
     if left + right > least:
@@ -197,7 +198,11 @@ def _lean_waist(s: Balance, k: Index, ahead: int, part: float) -> None:
 
 @inlined_kernel
 def _place_sole(s: Balance, side: int, k: Index, ahead: int, share: float, part: float) -> None:
-    """Write the target of a sole in the waist's frame, with the springs at rest."""
+    """Write the target pose of a sole in the waist's frame, with the springs at rest.
+
+    side: 0 left, 1 right. k, ahead: samples at the beginning and the end of the period. share:
+    fraction of the load on the left foot. part: weight of the feedback, 0 to 1.
+    """
     own, trajectory, foot = s.own[0], s.trajectory, s.estimation.feet[side]
     estimate, pivots, lean = s.estimation.estimate[0], s.trajectory.pivots[ahead], own.lean
     force, torque = own.forces[side], own.torques[side]
@@ -289,12 +294,15 @@ def turned(x: float, y: float, angle: float) -> tuple[float, float]:
 
 @kernel
 def left_share(zmp: Vec2, soles: Matrix, stands: Flags) -> float:
-    """Return the fraction of the load that the left foot bears, 0 to 1.
+    """Return the fraction of the load on the left foot, 0 to 1, for a desired ZMP.
 
-    The fraction is the position of a point on the line from the right sole (0) to the left sole
-    (1). This point is nearest to the ZMP (2,). If only one foot is on the floor, the fraction is 0
-    or 1. soles: positions of the left and the right sole (2, 3). stands (2,): whether each foot is
-    on the floor.
+    The ZMP is projected onto the line from the right sole (fraction 0) to the left sole (fraction
+    1). If only one foot is on the floor, the fraction is 0 or 1.
+
+    Args:
+        zmp: the ZMP (2,) [m].
+        soles: positions of the left and the right sole (2, 3) [m].
+        stands: whether each foot is on the floor (2,).
     """
     if not (stands[0] and stands[1]):
         if stands[0] == stands[1]:
@@ -318,14 +326,23 @@ def divide_force(
     forces_out: Matrix,
     torques_out: Matrix,
 ) -> int:
-    """Write the force on each foot (2, 3) [N] and the torque about the foot's pivot (2, 2) [Nm].
+    """Divide the desired force of the floor between the feet.
 
-    Forces and torques are along the world's axes. All forces point from the ZMP (2,) to the centre
-    of mass `com` (3,). The vertical forces sum to `lift` [N], and the left foot bears the fraction
-    `share`. feet: FOOT records (2,). The centre of pressure stays at least `margin` [m] inside the
-    edges of the soles. soles, yaws: positions (2, 3) [m] and yaws (2,) [rad] of the soles. The
-    offset of the centre of pressure is the same in both soles. It is the offset of the ZMP from the
-    point between the soles that corresponds to `share`.
+    All forces point from the ZMP to the centre of mass. The centre of pressure has the same offset
+    in both soles, but stays at least `margin` inside the edges. The offset is the offset of the ZMP
+    from the point between the soles that corresponds to `share`.
+
+    Args:
+        feet: FOOT records (2,).
+        margin: least distance of a centre of pressure from the edges of the sole [m].
+        zmp: the ZMP (2,) [m].
+        com: centre of mass (3,) [m].
+        lift: sum of the vertical forces [N].
+        share: fraction of the vertical force on the left foot.
+        soles: positions of the soles (2, 3) [m].
+        yaws: yaws of the soles (2,) [rad].
+        forces_out: force on each foot along the world's axes (2, 3) [N], written.
+        torques_out: torque about each foot's pivot, about the world's x and y (2, 2) [Nm], written.
     """
     height = max(com[2] - min(soles[0, 2], soles[1, 2]), _LOWEST)
     slope_x, slope_y = (com[0] - zmp[0]) / height, (com[1] - zmp[1]) / height
@@ -346,7 +363,7 @@ def divide_force(
 
 
 def kept(signals: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a copy of signals that later control periods do not change."""
+    """Return a copy of the signals that later control periods do not change."""
     if isinstance(signals, Signals):
         return signals
     return {name: np.array(value) for name, value in signals.items()}

@@ -125,7 +125,7 @@ def new_estimation(model: Model, feet: tuple[Foot, Foot]) -> Estimation:
 
 
 def another(estimation: Estimation) -> Estimation:
-    """Return arrays for a second estimate of the same model, without shared output arrays."""
+    """Return arrays for a second estimate of the same model, with separate output arrays."""
     written = ("kinematics", "q", "velocity", "estimator", "measured", "estimate")
     written += ("joint_positions", "joint_velocities")
     return estimation._replace(**{name: getattr(estimation, name).copy() for name in written})
@@ -171,7 +171,10 @@ def update_estimate(s: Estimation, sole_yaws: Vector) -> None:
 
 @inlined_kernel
 def _feel_feet(feet: Records[FootRecord], wrenches: Matrix, weight: float, found: Estimate) -> None:
-    """Write loads, torques about the pivots and centres of pressure, from the force sensors."""
+    """Write the loads on the feet, torques about the pivots, and centres of pressure.
+
+    wrenches: readings of the force sensors (2, 6) [N, Nm].
+    """
     for side in range(2):
         foot, wrench = feet[side], wrenches[side]
         R, p = foot.sensor_R, foot.sensor_p
@@ -236,11 +239,10 @@ def _find_center_of_mass(s: Estimation) -> None:
 
 @inlined_kernel
 def _find_support(s: Estimation) -> None:
-    """Write the pivots and the ZMP, and refer the centre of mass to the support.
+    """Write the pivots and the ZMP, and make the centre of mass relative to the support.
 
-    Before, the centre of mass is relative to the waist. Afterwards, position and velocity are
-    relative to the support. The velocity of the support is the mean velocity of the ankles' bodies
-    at the pivots, weighted by the loads on the soles.
+    Before the call, the centre of mass is relative to the waist. The velocity of the support is the
+    mean velocity of the ankle bodies at the pivots, weighted by the loads on the soles.
     """
     found = s.estimate[0]
     found.zmp[0] = found.zmp[1] = 0.0
@@ -264,7 +266,7 @@ def _find_support(s: Estimation) -> None:
 
 @inlined_kernel
 def _missing_turn(s: Estimation, sole_yaws: Vector) -> float:
-    """Return the yaw error of the soles, weighted by the load on each sole [rad]."""
+    """Return the mean yaw error of the soles [rad], weighted by the load on each sole."""
     turn = 0.0
     for side in range(2):
         off = sole_yaws[side] - _yaw_of_sole(s, side)

@@ -56,15 +56,21 @@ class WalkReference:
     world of the sequence, z up. In pairs, row 0 belongs to the left foot and row 1 to the right
     foot.
 
-    feet: left and right, from `foot_of`. joint_positions, joint_velocities, joint_efforts (n,
-    joints): in the order of controlled_joints(model). The efforts [Nm] are without forces of the
-    floor. waist_p (n, 3), waist_R (n, 3, 3), com, com_velocity (n, 3) [m, m/s], zmp (n, 2) [m].
-    vertical_force (n,): vertical force of the floor [N]. sole_p (n, 2, 3), sole_R (n, 2, 3, 3),
-    sole_yaw (n, 2). contact (n, 2) bool: whether each sole stands. polygons: corners (k, 2) of the
-    support polygon in each phase, counter-clockwise, or None if no sole stands. phase (n,): the
-    phase of each sample. natural_frequencies: of the divergent component in the first posture,
-    along x and y [1/s]. leg_reach (6,): how far each joint of a leg lifts the sole in the first
-    posture [m/rad].
+    Attributes:
+        feet: left and right, from `foot_of`.
+        joint_positions, joint_velocities, joint_efforts: (n, joints), in the order of
+            controlled_joints(model). The efforts [Nm] are without forces of the floor.
+        waist_p, waist_R: pose of the waist (n, 3) [m], (n, 3, 3).
+        com, com_velocity: centre of mass (n, 3) [m, m/s].
+        zmp: (n, 2) [m].
+        vertical_force: vertical force of the floor (n,) [N].
+        sole_p, sole_R, sole_yaw: poses of the soles (n, 2, 3) [m], (n, 2, 3, 3), (n, 2) [rad].
+        contact: whether each sole stands (n, 2), bool.
+        polygons: corners (k, 2) of the support polygon in each phase, counter-clockwise, or None if
+            no sole stands.
+        phase: the phase of each sample (n,).
+        natural_frequencies: of the divergent component in the first posture, along x and y [1/s].
+        leg_reach: how far each joint of a leg lifts the sole in the first posture (6,) [m/rad].
     """
 
     def __init__(
@@ -107,7 +113,7 @@ class WalkReference:
         self.leg_reach = link_jacobian(model, first, feet[0].sole)[2, in_leg]
 
     def _analyse(self, model, feet, grid, q, trajectory, waist_p, waist_R) -> dict[str, np.ndarray]:
-        """Return the quantities that follow from each posture and its rates, on the grid."""
+        """Return the quantities computed from the postures and their rates, at the grid times."""
         n, (position, velocity, acceleration) = len(grid), trajectory
         path, turning = CubicSpline(grid, waist_p), CubicSpline(grid, waist_R.reshape(n, 9))
         v, dv = np.zeros((n, model.nv)), np.zeros((n, model.nv))
@@ -148,7 +154,7 @@ class WalkReference:
     def trajectory(self, margin: float) -> ReferenceTrajectory:
         """Return the samples in arrays. The ZMP keeps `margin` [m] from the support's edge.
 
-        The arrays are stored for the next caller, and must not be written to.
+        The arrays are shared by all callers, and must not be written to.
         """
         known = self._trajectories
         if margin not in known:
@@ -179,7 +185,10 @@ def _joint_trajectory(model: Model, sequence: MotionSequence, times) -> tuple[np
 
 
 def _waist_trajectory(model, sequence, feet, times, q) -> tuple[np.ndarray, np.ndarray]:
-    """Return the position (n, 3) and orientation (n, 3, 3) of the waist in the world."""
+    """Return the position (n, 3) [m] and orientation (n, 3, 3) of the waist in the world.
+
+    If the sequence has no waist, the position follows from the lower sole.
+    """
     angles = np.zeros((len(times), 3))
     if sequence.waist is not None:
         angles = sequence.waist.at(times)[:, 3:]
@@ -222,7 +231,10 @@ def _resampled(times, grid, values) -> np.ndarray:
 
 
 def _quaternion(R) -> tuple[float, float, float, float]:
-    """Return x y z w of a rotation by less than a half turn about any but the z axis."""
+    """Return the quaternion x y z w of a rotation.
+
+    The tilt of the z axis must be less than a half turn. The yaw may have any value.
+    """
     yaw = np.arctan2(R[1, 0], R[0, 0])
     c, s = np.cos(0.5 * yaw), np.sin(0.5 * yaw)
     level = np.array([[np.cos(yaw), np.sin(yaw), 0], [-np.sin(yaw), np.cos(yaw), 0], [0, 0, 1]]) @ R
@@ -255,8 +267,8 @@ def _new_trajectory(reference: WalkReference, margin: float) -> ReferenceTraject
 class RollingReference:
     """The reference samples of one walk section at a time, in arrays at fixed addresses.
 
-    feet, natural_frequencies, leg_reach: as in WalkReference. count: number of samples of the
-    section.
+    `feet`, `natural_frequencies` and `leg_reach` are as in WalkReference. `count` is the number of
+    samples of the section.
 
     Args:
         body: the robot in half-sitting.

@@ -54,14 +54,19 @@ def biped_of(
 ) -> Biped:
     """Return the legs of `model`, a robot that stands upright with all joints at zero.
 
-    feet: links of the left and the right foot, if known. By default the feet are the lowest bodies
-    on two branches of the tree. sole: (length behind the ankle, length before the ankle, width)
-    [m]. The default is the size of the feet's shapes.
-
     The forward direction is opposite to the motion of the feet when the knees bend. If the knees
     bend equally far to both sides, the named left foot decides. Without named feet, forward is the
-    side on which the soles reach farther from the ankles. Raises ModelError that names the missing
-    part.
+    side on which the soles reach farther from the ankles.
+
+    Args:
+        model: model of the robot.
+        feet: links of the left and the right foot. The default is the lowest bodies on two branches
+            of the tree.
+        sole: (length behind the ankle, length before the ankle, width) [m]. The default is the size
+            of the feet's shapes.
+
+    Raises:
+        ModelError: a part is missing. The message names the part.
     """
     poses = _body_poses(model)
     ends = [_foot_body(model, name) for name in feet if name is not None]
@@ -192,7 +197,10 @@ def _forward(model: Model, poses, legs, bodies, *, named: bool) -> tuple[np.ndar
 
 
 def _longer_side(model: Model, poses, legs, bodies, way: np.ndarray) -> np.ndarray:
-    """Return `way` or its opposite: the direction in which the soles are longer."""
+    """Return `way` or its opposite, in which direction the soles reach farther from the ankles.
+
+    Raises ModelError if both directions are alike.
+    """
     ahead = sum(_reach(model, poses, *of, way) for of in zip(legs, bodies))
     behind = sum(_reach(model, poses, *of, -way) for of in zip(legs, bodies))
     if max(ahead, behind) <= _LONGER * min(ahead, behind):
@@ -205,7 +213,7 @@ def _longer_side(model: Model, poses, legs, bodies, way: np.ndarray) -> np.ndarr
 
 
 def _knee_way(poses, leg: list[Joint]) -> np.ndarray:
-    """Return the horizontal direction (2,) in which a positive knee angle moves the foot."""
+    """Return the horizontal direction (2,) in which the foot moves for a positive knee rate."""
     p, R = poses[leg[_KNEE].body]
     way = np.cross(R[:, 2], poses[leg[_KNEE + 1].body][0] - p)[:2]
     return way / max(float(np.linalg.norm(way)), 1e-9)
@@ -265,7 +273,7 @@ def _leg(model: Model, poses, R_walk, side: str, leg: list[Joint], body: int, so
 
 
 def _link_of(model: Model, body: int) -> str:
-    """Return the link that the joint of a body moves."""
+    """Return the link that is moved by the joint of a body."""
     names = [joint.name for joint in model.joints if joint.body == body]
     root = Document(model.urdf, model.source, False).root
     for joint in root.iterchildren("joint"):

@@ -161,7 +161,7 @@ def _find_parts(
 
 
 def _hold_followers(root, model: Model, biped: Biped) -> list[PreparationFinding]:
-    """Fix the joints above the legs, and mimic joints, at zero."""
+    """Fix mimic joints, and joints between the base and the legs, at zero. Report the joints."""
     followers = model.system.mimic_dof >= 0
     names = [j.name for j in model.joints if j.joint_type != FREE and followers[j.v_index]]
     held = _hold(root, [*biped.above, *names])
@@ -183,7 +183,7 @@ def _add_servos(
 
 
 def _loaded(root, label: str, meshes: str) -> Model:
-    """Return the model of the present URDF, without the warnings that the source already gave."""
+    """Return the model of the present URDF, without repeating the warnings of the source."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         model = load_model(
@@ -236,7 +236,7 @@ def _hold(root, names) -> list[str]:
 def _add_base(root, model: Model, biped: Biped) -> str:
     """Return the base link of the walk: the robot's own base link, or a new link above it.
 
-    The base link faces along x. The legs' middle is in its x-z plane.
+    The base link faces along x. The middle of the legs lies in its x-z plane.
     """
     for keyframe in list(root.iter("keyframe")):
         keyframe.getparent().remove(keyframe)
@@ -309,7 +309,7 @@ def _add_force_sensors(root, model: Model, biped: Biped) -> PreparationFinding:
 
 
 def _free_sensor_name(model: Model, name: str) -> str:
-    """Return the name, or the name with underscores that no sensor has."""
+    """Return `name`, with underscores appended until no sensor has the name."""
     taken = {sensor.name for sensor in model.sensors}
     while name in taken:
         name += "_"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Gains of position servos, from the moved inertias, and a check against the weight."""
+"""Gains of position servos from the inertias that they move, and a check against the weight."""
 
 import math
 from collections.abc import Callable
@@ -39,12 +39,15 @@ def default_gains(
 ) -> dict[str, tuple[float, float]]:
     """Return (kp, kd) [Nm/rad, Nms/rad] of the joints that have neither gains nor springs.
 
-    All joints of both legs get the same gains. These gains follow from the largest inertia that
-    any leg joint moves if the foot is fixed and all other joints are rigid: this inertia swings at
-    3 Hz, with a damping ratio of 0.1. The gains of another joint follow from the inertia of the
-    bodies that the joint moves: this inertia swings at 10 Hz, with a damping ratio of 0.7.
+    The gains give an inertia a natural frequency and a damping ratio. For all joints of both legs,
+    the inertia is the largest that any leg joint moves with the foot fixed and all other joints
+    rigid. The frequency is 3 Hz, the ratio 0.1. For another joint, the inertia is the inertia that
+    the joint moves. The frequency is 10 Hz, the ratio 0.7.
 
-    q: posture (nq,) for which the inertias are computed. legs: (sole, joints) of each leg.
+    Args:
+        model: model of the robot.
+        q: posture (nq,) for which the inertias are computed.
+        legs: (sole, joints) of each leg.
     """
     M = mass_matrix(model, q)
     carried = max(
@@ -69,7 +72,10 @@ def _servo(inertia: float, rate: float, damping_ratio: float) -> tuple[float, fl
 
 
 def _inertia_over_foot(M, J, k: int) -> float:
-    """Return the inertia on degree of freedom `k` with the foot of Jacobian J fixed."""
+    """Return the inertia that degree of freedom `k` moves if the foot is fixed [kg m^2].
+
+    M: mass matrix. J: Jacobian of the foot.
+    """
     base = -np.linalg.solve(J[:, :6], J[:, k])
     return float(M[k, k] + 2.0 * M[k, :6] @ base + base @ M[:6, :6] @ base)
 
@@ -110,11 +116,13 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
 
     The soles are fixed, and all joints except the legs' joints are rigid. The angles a (12,) of the
     legs and the height z of the centre of mass are functions of the base's displacement x (6,).
-    With C = da/dx, K = C^T kp C and the servos' torques t = -kp C K^-1 m g dz/dx, the second
+
+    C = da/dx and K = C^T kp C. The servos' torques are t = -kp C K^-1 m g dz/dx. The second
     derivative of the potential energy is K + G, where G = m g d2z/dx2 + t d2a/dx2. The equilibrium
     is stable if K + G is positive definite. The displacement is then x = -(K + G)^-1 m g dz/dx.
-    With rigid hips and knees, the robot is an inverted pendulum on the ankles. It is stable if the
-    sum of the ankles' kp exceeds m g h.
+
+    With rigid hips and knees, the robot is an inverted pendulum on the ankles. The pendulum is
+    stable if the sum of the ankles' kp exceeds m g h.
     """
     legs = [leg_of(model, sole) for sole in soles]
     feet = [link_pose(model, q, sole) for sole in soles]
@@ -123,7 +131,7 @@ def static_hold(model: Model, q, soles: tuple[str, str]) -> StaticHold:
     kp = _stiffness(model, names)
 
     def moved(x) -> np.ndarray:
-        """Return the legs' angles, and the height of the centre of mass (13,)."""
+        """Return the legs' angles and the height of the centre of mass (13,) at displacement x."""
         row = np.array(q, dtype=np.float64)
         row[:3] += x[:3]
         turn = np.append(0.5 * x[3:], 1.0)
@@ -164,7 +172,10 @@ def check_hold(model: Model, hold: StaticHold) -> None:
 
 
 def _yield(C, stiffness, slope) -> np.ndarray:
-    """Return the deflection of the joints (12,) [rad], infinite for an unstable equilibrium."""
+    """Return the deflections of the joints (12,) [rad], infinite for an unstable equilibrium.
+
+    stiffness: K + G. slope: m g dz/dx. `static_hold` defines the symbols.
+    """
     if np.linalg.eigvalsh(stiffness)[0] <= 0.0:
         return np.full(len(C), np.inf)
     return np.abs(C @ np.linalg.solve(stiffness, slope))

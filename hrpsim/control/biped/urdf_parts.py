@@ -38,7 +38,7 @@ def add_joint(root: etree._Element, name: str, kind: str, parent: str, child: st
 
 
 def add_origin(element: etree._Element, p, R) -> None:
-    """Give an element the <origin> at `p` (3,) [m], turned by R (3, 3)."""
+    """Give an element the <origin> at `p` (3,) [m] with the rotation R (3, 3)."""
     add(element, "origin", xyz=exact_text(p), rpy=exact_text(rpy_of(R)))
 
 
@@ -49,7 +49,7 @@ def add_link(root: etree._Element, name: str, parent: str, p, R) -> None:
 
 
 def free_name(root: etree._Element, wanted: str) -> str:
-    """Return `wanted`, with underscores if an element of the URDF has that name."""
+    """Return `wanted`, with underscores appended until no element of the URDF has the name."""
     taken = {element.get("name") for element in root.iter()}
     while wanted in taken or f"{wanted}_fixed" in taken:
         wanted += "_"
@@ -57,7 +57,7 @@ def free_name(root: etree._Element, wanted: str) -> str:
 
 
 def name_files_wholly(root: etree._Element, resources: Resources, label: str) -> None:
-    """Replace the path of every mesh by an absolute file:// URI, for use from any folder.
+    """Replace the path of every mesh by an absolute file:// URI, valid in every folder.
 
     A missing visual mesh is removed. Raises ModelError for a missing collision mesh.
     """
@@ -77,7 +77,10 @@ def name_files_wholly(root: etree._Element, resources: Resources, label: str) ->
 
 
 class BushSet(NamedTuple):
-    """Spring, damper and rotor inertia: [N/m, Ns/m, kg] and [Nm/rad, Nms/rad, kg m^2]."""
+    """Constants of the bushes of a foot: (spring, damper, rotor inertia).
+
+    slide: [N/m, Ns/m, kg]. turn, for pitch and roll: [Nm/rad, Nms/rad, kg m^2].
+    """
 
     slide: tuple[float, float, float]
     turn: tuple[float, float, float]

@@ -4,10 +4,10 @@
 """Estimate pose and velocity of a walking robot's base from IMU, encoders and force sensors.
 
 The IMU gives orientation and angular velocity. Standing feet give the position: each foot that
-bears load is anchored at its touch-down position, and the legs' kinematics lead from there to the
-base (leg odometry, Flayols et al., Experimental evaluation of simple estimators for humanoid
-robots, Humanoids 2017). Fast changes of the velocity come from the accelerometer, and its mean from
-the legs.
+bears load is anchored at its touch-down position, and the legs' kinematics give the base relative
+to the foot. The method is leg odometry (Flayols et al., Experimental evaluation of simple
+estimators for humanoid robots, Humanoids 2017). A complementary filter gives the velocity: fast
+changes come from the accelerometer, the mean comes from the legs.
 """
 
 import math
@@ -44,14 +44,20 @@ class BaseMotion(NamedTuple):
 class BaseEstimator:
     """Estimator of the motion of a free base, updated once every `period` [s].
 
-    joint_names: the joints whose positions and velocities `update` gets. feet: the force sensors
-    above the soles. By default, the sensors within 5 cm of the lowest sensor with all joints at
-    zero.
-
     The estimate begins with the base above x = y = 0, and the soles that bear load on z = 0. The
     yaw is the IMU's yaw. The estimator assumes that springs without encoders are at rest, and that
-    soles do not slide or roll. Raises ModelError for a robot on a fixed base, without an IMU or
-    without force sensors above soles.
+    soles do not slide or roll.
+
+    Args:
+        model: model of the robot.
+        joint_names: the joints whose positions and velocities `update` gets.
+        period: time between updates [s].
+        feet: names of the force sensors above the soles. The default is the sensors within 5 cm of
+            the lowest sensor with all joints at zero.
+
+    Raises:
+        ModelError: for a robot on a fixed base, without an IMU or without force sensors above
+            soles.
     """
 
     def __init__(
@@ -99,9 +105,13 @@ class BaseEstimator:
     ) -> BaseMotion:
         """Return the estimate from encoders, IMU readings and wrenches of the force sensors.
 
-        The IMU's readings are in the IMU's frame: rates (3,) [rad/s] and specific force (3,)
-        [m/s^2]. The IMU's orientation in the world is a quaternion x y z w (4,). wrenches: {sensor:
-        wrench (6,) [N, Nm]}.
+        Args:
+            joint_positions: in the order of `joint_names` [rad or m].
+            joint_velocities: [rad/s or m/s].
+            orientation: orientation of the IMU in the world, quaternion x y z w (4,).
+            angular_velocity: in the IMU's frame (3,) [rad/s].
+            linear_acceleration: specific force in the IMU's frame (3,) [m/s^2].
+            wrenches: {sensor: wrench (6,) [N, Nm]}.
         """
         R_imu = rotation_matrix(orientation.tolist())
         R = R_imu @ self._R_imu_base
@@ -130,7 +140,7 @@ class BaseEstimator:
         )
 
     def _begin(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Start the estimate with the loaded soles on the floor, or else with the lowest sole."""
+        """Start the estimate with the loaded soles, or the lowest sole if none, on the floor."""
         height = -float(weights @ soles[:, 2]) if weights.any() else -float(soles[:, 2].min())
         self._position = np.array([0.0, 0.0, height])
         self._anchors = self._position + soles
@@ -138,7 +148,10 @@ class BaseEstimator:
         self._follow = 1.0 - math.exp(-self._period / _ANCHOR_TIME)
 
     def _anchor(self, soles: np.ndarray, weights: np.ndarray) -> None:
-        """Move anchors with the feet: at once in the air, more slowly under higher load."""
+        """Move the anchors towards the feet, faster under lower load.
+
+        The anchors of feet in the air move at once.
+        """
         gain = np.where(weights > 0.0, self._follow * (1.0 - weights), 1.0)
         self._anchors += gain[:, None] * (self._position + soles - self._anchors)
 
@@ -158,7 +171,7 @@ class BaseEstimator:
         return soles, moved
 
     def _base_in_imu(self) -> np.ndarray:
-        """Return R_imu_base (3, 3). Raises ModelError if joints move the IMU against the base."""
+        """Return R_imu_base (3, 3). Raises ModelError if joints lie between IMU and base."""
         bodies, body = self._forest.bodies, self.imu.body
         while body > 0 and bodies[body]["joint_type"] == FIXED:
             body = int(bodies[body]["parent"])
@@ -191,7 +204,10 @@ def _feet(model: Model, names: Sequence[str]) -> list[Sensor]:
 
 
 def _sole_centre(model: Model, sensor: Sensor) -> np.ndarray:
-    """Return the middle of the sole's lower face, or the sensor's origin, in its body (3,) [m]."""
+    """Return the middle of the lower face of a sole in the body's frame (3,) [m].
+
+    If the foot has no shapes, return the sensor's origin.
+    """
     box = sole_box(model, sensor)
     if box is None:
         return sensor.p

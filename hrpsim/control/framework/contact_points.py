@@ -52,7 +52,7 @@ class ContactSums:
     def of_links(self, pressing: ContactPoints) -> dict[str, LinkContact]:
         """Return the contact of each link, by name.
 
-        Links that are fixed to the link are included.
+        The contacts of links that are fixed to the link are included.
         """
         return {link: carried.contact(pressing) for link, carried in self._links.items()}
 
@@ -75,7 +75,7 @@ class ContactSums:
 
 
 class _Carried:
-    """A link, the links that are fixed to it, and the link's origin in the frame of each."""
+    """A link together with the links that are fixed to it, to sum their contacts."""
 
     def __init__(self, model: Model, link: str) -> None:
         frame = model.frames[link]
@@ -87,7 +87,7 @@ class _Carried:
                 self._origins[index] = other.R.T @ (frame.p - other.p)
 
     def contact(self, pressing: ContactPoints) -> LinkContact:
-        """Return force [N], torque about the origin [Nm] and points (n, 3) [m] on this link."""
+        """Return the contact of this link: force, torque about the link's origin, and points."""
         mine = np.flatnonzero(self._is_carried[pressing.links])
         points, forces = pressing.points[mine], pressing.forces[mine]
         torque = np.zeros(3)
@@ -100,6 +100,6 @@ class _Carried:
 
 
 def _turned(quaternion: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Return a vector turned by a unit quaternion x y z w."""
+    """Rotate a vector by a unit quaternion x y z w."""
     twice = 2.0 * np.cross(quaternion[:3], vector)
     return vector + quaternion[3] * twice + np.cross(quaternion[:3], twice)

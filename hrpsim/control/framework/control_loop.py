@@ -89,12 +89,13 @@ class StateReader:
 class ControlLoop(Closed):
     """A loop that runs a controller on a robot and steps the robot's world by the control period.
 
-    Use the loop as a context manager, or call `run`: both stop the controller in any case. The
-    controller starts again after a reset of the world. `steps_per_period` is the number of steps in
-    a tick.
+    Use the loop as a context manager, or call `run`. Both stop the controller in any case. After a
+    reset of the world, the controller is initialised again. `steps_per_period` is the number of
+    steps in a tick.
 
-        with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop: while world.time < 2.0: state =
-        loop.tick()
+        with ControlLoop(robot, Balance(), {"gain": 0.3}) as loop:
+            while world.time < 2.0:
+                state = loop.tick()
 
     Args:
         robot: the robot to control, in its world.
@@ -146,9 +147,10 @@ class ControlLoop(Closed):
         return self._host.joint_names
 
     def run(self, duration: float = math.inf) -> None:
-        """Tick until `duration` [s] has passed or the controller has finished, then stop.
+        """Tick until `duration` [s] has passed or the controller has finished. Stop the controller.
 
-        WorldError: the duration is negative or not a number.
+        Raises:
+            WorldError: the duration is negative or not a number.
         """
         number("duration", duration, LIMIT)
         ticks = duration / self.controller.period
@@ -177,7 +179,7 @@ class ControlLoop(Closed):
         return state
 
     def sense(self) -> State:
-        """Return the present state that the controller receives, as the argument of `act`.
+        """Return the present state for the controller. Pass it to `act`.
 
         `sense` followed by `act` equals `control`. Several controllers can be evaluated in one
         batch between the two calls.

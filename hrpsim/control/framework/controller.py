@@ -51,7 +51,7 @@ MODES = {POSITION: "position", VELOCITY: "velocity", EFFORT: "effort"}
 
 
 class ControllerError(HrpsimError, ValueError):
-    """A controller cannot be found or run, or the robot cannot follow its command."""
+    """Raised if a controller cannot be found or run, or if the robot cannot follow its command."""
 
 
 class ImuReading(NamedTuple):

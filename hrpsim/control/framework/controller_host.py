@@ -112,13 +112,24 @@ class Perception:
 class ControllerHost:
     """Host of one controller: configures it, checks its commands, and stops it once.
 
-    Raises ControllerError for a period that is not positive and finite. Errors of the controller
-    propagate after the controller was stopped. `stop` does not follow a failed `configure`.
+    If the controller raises an error, the host stops the controller and the error propagates. The
+    controller is not stopped after a failed `configure`. The states passed to `command` must
+    contain the true base, contacts and zero-moment point if required. The host computes the other
+    requirements.
 
-    joint_names: names of the joints, in the order of states and commands. needs: the checked
-    requirements of the controller. The states passed to `command` must contain the true base,
-    contacts and zero-moment point if required. The host computes the other requirements. robot:
-    name of the robot in its world, which determines the noise. By default the name of the model.
+    Args:
+        controller: the controller to run.
+        model: model of the robot.
+        parameters: parameters of the controller.
+        robot: name of the robot in its world, which determines the noise. The default is the name
+            of the model.
+
+    Attributes:
+        joint_names: names of the joints, in the order of states and commands.
+        needs: the checked requirements of the controller.
+
+    Raises:
+        ControllerError: for a period that is not positive and finite.
     """
 
     def __init__(
@@ -151,7 +162,10 @@ class ControllerHost:
         return self.controller.finished
 
     def restart(self) -> None:
-        """Call `initialize` again before the next command: the simulation was reset."""
+        """Initialise the controller again before its next command.
+
+        Call this after a reset of the simulation.
+        """
         self._begun = False
 
     def command(self, state: State) -> Command:
@@ -266,7 +280,7 @@ class ControllerHost:
 
 
 def _check_arguments(controller: Any, parameters: Any) -> None:
-    """Raise ControllerError for a value that is no controller, or parameters without names."""
+    """Raise ControllerError for a value that is not a controller, or invalid parameters."""
     if isinstance(controller, type) or not hasattr(controller, "control"):
         hint = f". Make one: {controller.__name__}()" if isinstance(controller, type) else ""
         raise ControllerError(
@@ -288,7 +302,8 @@ def seconds_of(nanoseconds: int) -> float:
 def steps_in_period(what: str, period: float, time_step: float) -> int:
     """Return the number of steps of `time_step` [s] in a period of `period` [s].
 
-    Raises ControllerError, starting with `what`, unless the period is a whole number of steps.
+    Raises ControllerError unless the period is a whole number of steps. The message starts with
+    `what`.
     """
     if not (is_number(period) and 0.0 < period < math.inf):
         raise ControllerError(f"{what} must be a time > 0 s, got {shown_value(period)}")

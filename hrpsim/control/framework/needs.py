@@ -68,7 +68,10 @@ class Needs(NamedTuple):
 
 
 def needs_of(who: str, given: Mapping[str, Any], model: Model, period: float) -> Needs:
-    """Return `Controller.needs` parsed. Raises ControllerError, starting with `who`, if invalid."""
+    """Check and parse `Controller.needs`.
+
+    Raises ControllerError if `given` is invalid. The message starts with `who`.
+    """
     if not given:
         return Needs()
     if not isinstance(given, Mapping):

@@ -15,8 +15,8 @@ class Pacer:
     """Counter of the simulation steps that are due by the wall clock.
 
     `real_time_factor` simulated seconds pass for each second of `clock`. 0 means as fast as
-    possible. A loop that is late by more than 0.1 s of wall time does not make up for the excess.
-    The real-time factor drops instead.
+    possible. If a loop is late by more than 0.1 s of wall time, the excess is dropped, so the mean
+    real-time factor becomes smaller.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Pacer:
     def real_time_factor(self) -> float:
         """Simulated seconds per wall second, or 0 for as fast as possible.
 
-        Setting the factor starts the count of steps and wall time again.
+        An assignment restarts the count of steps and wall time.
         """
         return self._real_time_factor
 
@@ -45,7 +45,7 @@ class Pacer:
         self.start()
 
     def start(self) -> None:
-        """Begin to count from now: at the start, after a pause and after a change of pace."""
+        """Restart the count from now: at the start, after a pause and after a change of pace."""
         self._origin = self._clock()
         self._steps_made = 0
 
@@ -62,7 +62,7 @@ class Pacer:
         return max(0, min(most, due))
 
     def made(self, steps: int) -> None:
-        """Record that the loop has made `steps` steps."""
+        """Count `steps` steps that the loop has done."""
         self._steps_made += steps
 
     def wait(self, longest: float) -> None:

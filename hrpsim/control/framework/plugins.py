@@ -84,7 +84,10 @@ def checked(
     given: Mapping[str, Any],
     error: type[HrpsimError] = ControllerError,
 ) -> dict[str, Any]:
-    """Return the parameters, converted to declared kinds. `error` names `who` and the mistake."""
+    """Return the parameters, converted to the declared kinds.
+
+    Raises `error`, which names `who` and the first mistake, if the parameters are invalid.
+    """
     values, _, mistake = _checked(kinds, given)
     if mistake:
         raise error(f"{who}: {mistake}")
@@ -94,8 +97,8 @@ def checked(
 def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -> dict[str, Any]:
     """Return the parameters of a controller from a YAML file, a mapping of names to values.
 
-    kinds: kinds of the parameters, if the controller declares them. Raises ControllerError with the
-    file, and with the line that is no YAML or has a value of another kind.
+    kinds: kinds of the parameters, if the controller declares them. Raises ControllerError with
+    file and line if the file is not YAML or a value has another kind.
     """
     path = user_path(path)
     text = read_yaml(path, ControllerError, "parameters file")
@@ -116,7 +119,11 @@ def read_parameters(path: str | Path, kinds: Mapping[str, Kind] | None = None) -
 
 
 def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, list, str]:
-    """Return the values, and the location and text of the first mistake. The text is "" if none."""
+    """Check and convert the parameters.
+
+    Returns:
+        (values, location and text of the first mistake). The text is "" if there is no mistake.
+    """
     for name in given:
         if name not in kinds:
             return None, [name], unknown_name("parameter", name, kinds, limit=len(kinds))
@@ -125,9 +132,9 @@ def _checked(kinds: Mapping[str, Kind], given: Mapping[str, Any]) -> tuple[Any, 
 
 
 def _kind_of(kinds: Mapping[str, Kind]) -> Kind:
-    """Return the kind of a mapping with these entries.
+    """Return the schema of a mapping whose entries have the given kinds.
 
-    The kind is cached, because controllers are configured many times.
+    The schema is cached, because controllers are configured many times.
     """
     if id(kinds) not in _known:
         while len(_known) >= _KEPT:

@@ -3,5 +3,5 @@
 
 """Postures, sequences of motion, playback, standing up.
 
-Imports framework/.
+The folder imports framework/.
 """

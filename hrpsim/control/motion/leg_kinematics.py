@@ -8,13 +8,14 @@ zero is the lateral offset. R is the rotation of the foot relative to its orient
 R^T (C - A) is the vector from ankle to hip centre along the foot's axes, with rho^2 = r_y^2 +
 r_z^2.
 
-1. The ankle roll turns the leg's plane until the plane passes C at the offset: r_y cos q5 - r_z sin
-q5 = -d, so q5 = atan2(r_y, r_z) + asin(d / rho). 2. In this plane a vector is the number z + i x. U
-is the thigh, W the shank, both at zero, and H = sqrt(rho^2 - d^2) + i r_x points from the ankle to
-the hip. Then
+1. The ankle roll rotates the leg's plane until the plane passes C at the offset: r_y cos q5 - r_z
+sin q5 = -d, so q5 = atan2(r_y, r_z) + asin(d / rho).
+2. In this plane a vector is the complex number z + i x. U is the thigh, W the shank, both at zero.
+H = sqrt(rho^2 - d^2) + i r_x points from the ankle to the hip. Then
    |H|^2 = |U|^2 + |W|^2 + 2 |U| |W| cos(q3 + arg W - arg U) gives the knee in front, and
    q3 + q4 = arg(U + e^(i q3) W) - arg(-H).
-3. The hip has the Euler angles z, x, y of R_z(q0) R_x(q1) R_y(q2) = R R_x(q5)^T R_y(q3 + q4)^T.
+3. The hip angles are the Euler angles z, x, y of R_z(q0) R_x(q1) R_y(q2) = R R_x(q5)^T R_y(q3 +
+q4)^T.
 """
 
 import math
@@ -138,8 +139,8 @@ class LegKinematics:
         Args:
             position: position of the foot link in the waist's frame (3,) [m].
             orientation: R_waist_foot (3, 3).
-            clamp: if the foot is too far or too near, move it to the nearest possible distance from
-                the hip. The orientation of the foot, and the direction from ankle to hip, do not
+            clamp: if the foot is too far from the hip or too near, move it to the nearest possible
+                distance. The orientation of the foot, and the direction from ankle to hip, do not
                 change.
 
         Raises:
@@ -165,8 +166,12 @@ class LegKinematics:
 def solve_leg(leg: Leg, target: ChainLink, angles_out: Vector) -> int:
     """Write the joint angles (6,) for the foot pose `target`. Return 0, or a code of failure.
 
-    leg: a LEG record, of which rho, length and R are written. target: a LINK record in the waist's
-    frame. If the foot is too far or too near, the angles are for the nearest possible distance.
+    If the foot is too far or too near, the angles are for the nearest possible distance.
+
+    Args:
+        leg: a LEG record, of which rho, length and R are written.
+        target: a LINK record in the waist's frame.
+        angles_out: joint angles (6,) [rad], written.
     """
     R, turned, zero = leg.R, target.R, leg.foot_R
     for a in range(3):
@@ -247,7 +252,7 @@ def chain_of_leg(model: Model, waist: Frame, foot: Frame) -> tuple[list[int], li
 
 
 def bodies_between(model: Model, ancestor: int, body: int) -> list[int]:
-    """Return the bodies below `ancestor` down to `body`.
+    """Return the bodies on the path below `ancestor` down to `body`, which is included.
 
     Raises ModelError if `body` is not a descendant.
     """

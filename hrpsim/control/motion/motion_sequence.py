@@ -26,7 +26,7 @@ SHORTEST_STEP = 1e-9  # [s]
 
 
 class SequenceError(HrpsimError, ValueError):
-    """A motion sequence or its file is inconsistent. The message names the file and sample."""
+    """Raised for an inconsistent motion sequence or file. The message names file and sample."""
 
 
 def last_in_order(times: np.ndarray) -> int | None:
@@ -80,9 +80,9 @@ class Channel:
     __hash__ = None  # type: ignore[assignment]  # as Python's data model requires it
 
     def at(self, times) -> np.ndarray:
-        """Return the values at `times` (k,) [s], (k, width).
+        """Return the values (k, width) at `times` (k,) [s].
 
-        Before the first and after the last sample values are constant.
+        Before the first and after the last sample, the values are constant.
         """
         times = as_numbers("times", times, SequenceError)
         if len(self.times) == 1:
@@ -100,7 +100,12 @@ class Channel:
         return result
 
     def _within(self, times):
-        """Return each time's interval i, the elapsed fraction s, the interval's h [s] and rise."""
+        """Return the interval between samples that contains each time.
+
+        Returns:
+            (index i of the interval, elapsed fraction s, duration h of the interval [s], change of
+            the values over the interval).
+        """
         t = np.clip(np.asarray(times, dtype=np.float64), self.times[0], self.times[-1])
         i = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
@@ -125,7 +130,7 @@ class Channel:
 
 
 def _smaller(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the smaller in magnitude of a and b, or zero if the signs differ."""
+    """Return a or b, whichever has the smaller magnitude, or zero if the signs differ."""
     return np.where(a * b > 0.0, np.where(np.abs(a) < np.abs(b), a, b), 0.0)
 
 
@@ -224,7 +229,8 @@ def smooth_step(s):
 def through_rests(times, values, at) -> np.ndarray:
     """Interpolate a motion that is at rest at each of `values` (k, ...), at the times `at`.
 
-    times: ascending (k,) [s]. Before the first and after the last time, the result is constant.
+    times: ascending times of the values (k,) [s]. Before the first and after the last time, the
+    result is constant.
     """
     times, values = np.asarray(times, dtype=np.float64), np.asarray(values, dtype=np.float64)
     at = np.asarray(at, dtype=np.float64)

@@ -40,7 +40,7 @@ _REACHED = 1e-6  # largest error at a reachable target [m]
 
 
 class Legs(NamedTuple):
-    """The n legs of a robot.
+    """The inverse kinematics of the n legs of a robot, as arrays for kernels.
 
     Legs with a closed form use `forms`. Other legs use `searches`, `links` and `work`.
     """
@@ -68,12 +68,16 @@ class NumericalLeg:
     The leg consists of the first six joints on the way from the base to `foot_link`. The fourth
     joint is the knee. Later joints are assumed to be at zero. Every search begins with the same
     bent knee, so the same target always gives the same angles. If the result bends the knee in the
-    wrong direction, the search is repeated from a more bent knee. The direction follows from the
-    limits of the knee. If both directions are possible, bending the knee moves the foot backward,
-    against the waist's x.
+    wrong direction, the search is repeated from a more bent knee. The right direction follows from
+    the limits of the knee. If the limits allow both directions, the right direction moves the foot
+    backward, against the waist's x.
 
-    longest: length of the stretched leg [m]. hip_center: position of the third joint, with all
-    joints at zero (3,) [m]. Raises ModelError if the model does not have such a leg.
+    Attributes:
+        longest: length of the stretched leg [m].
+        hip_center: position of the third joint, with all joints at zero (3,) [m].
+
+    Raises:
+        ModelError: the model does not have such a leg.
     """
 
     def __init__(self, model: Model, foot_link: str) -> None:
@@ -109,10 +113,16 @@ class NumericalLeg:
     def solve(self, position, orientation, *, clamp: bool = False) -> np.ndarray:
         """Return the six joint angles [rad] (6,), in (-pi, pi], for a pose of the foot link.
 
-        position: position of the foot link in the waist's frame (3,) [m]. orientation: R_waist_foot
-        (3, 3). Joint limits are not considered. Raises UnreachableError if no posture was found.
-        With `clamp` the nearest angles are returned instead: a rotation error of 1 rad counts as
-        much as a distance of the leg's length.
+        Joint limits are not considered.
+
+        Args:
+            position: position of the foot link in the waist's frame (3,) [m].
+            orientation: R_waist_foot (3, 3).
+            clamp: if no posture is found, return the nearest angles. A rotation error of 1 rad
+                counts as much as a distance of the leg's length.
+
+        Raises:
+            UnreachableError: if no posture was found, without `clamp`.
         """
         angles, target = np.empty(JOINT_COUNT), self._target
         target["R"], target["p"] = orientation, position
@@ -126,7 +136,10 @@ class NumericalLeg:
 
 
 def bend_of_knee(lower: float, upper: float) -> float:
-    """Return the sign of a bent knee's angles, or 0 if the limits [rad] do not show the sign."""
+    """Return the sign of a bent knee's angle, from the limits of the knee [rad].
+
+    The result is 0 if the limits allow both signs.
+    """
     less, more = sorted((-lower, upper))
     if math.isinf(less) or more < _CLEARLY * less:
         return 0.0
@@ -141,10 +154,17 @@ def search_leg(
     work: ChainWork,
     angles_out: Vector,
 ) -> float:
-    """Write the joint angles (6,) with the foot nearest to the pose `target`. Return the error [m].
+    """Search the joint angles (6,) with the foot nearest to the pose `target`.
 
-    links (7,): LINK records. search: a SEARCH record. target: a LINK record in the waist's frame.
-    work: a CHAIN_WORK record. The error [m] counts a rotation by 1 rad as the length of the leg.
+    Args:
+        links: LINK records (7,).
+        search: a SEARCH record.
+        target: a LINK record in the waist's frame.
+        work: a CHAIN_WORK record.
+        angles_out: joint angles (6,) [rad], written.
+
+    Returns:
+        the error [m]. A rotation by 1 rad counts as the length of the leg.
     """
     missed = _search(links, search, target, work, _BENT[0], angles_out)
     for bent in _BENT[1:]:
@@ -168,7 +188,10 @@ def _search(
     bent: float,
     angles_out: Vec6,
 ) -> float:
-    """Search from a knee angle `bent` [rad]. The resulting angles are in (-pi, pi]."""
+    """Search from a posture with the knee angle `bent` [rad].
+
+    The resulting angles are in (-pi, pi].
+    """
     for k in range(JOINT_COUNT):
         angles_out[k] = 0.0
     angles_out[_KNEE] = search.sense * bent
@@ -182,7 +205,7 @@ _search_leg = prepared(search_leg)
 
 
 def leg_of(model: Model, foot_link: str) -> LegKinematics | NumericalLeg:
-    """Return the closed-form inverse of a leg if it exists, otherwise the numerical inverse.
+    """Return the closed-form inverse kinematics of a leg if it exists, otherwise the numerical one.
 
     Raises ModelError if the model has no leg of six revolute joints that ends in `foot_link`.
     """

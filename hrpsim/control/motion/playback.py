@@ -42,16 +42,17 @@ class Playback(Controller):
 
     Joints that the sequence does not name hold their initial positions.
 
-    Each command is the sample at the end of the beginning period, with the mean rate over this
+    Each command is the sample at the end of the period that begins, with the mean rate over this
     period as feed-forward. A host that interpolates the targets linearly over the period makes
     exactly the same motion.
-
-    begin: time at which the first sample is reached [s], after the transition. None before
-    `initialize`.
 
     Args:
         sequence: the motion.
         period: control period [s].
+
+    Attributes:
+        begin: time at which the first sample is reached [s], after the transition. None before
+            `initialize`.
     """
 
     parameter_kinds = {

@@ -50,8 +50,8 @@ class Stance(NamedTuple):
 class PostureSolver:
     """Solver for a series of postures. Each search starts at the previous posture.
 
-    The free base must be the waist. soles: links of the left and the right sole. Joints without
-    gains that have a stiffness are springs. Joints that are in no leg stay at zero.
+    The free base must be the waist. Joints without gains that have a stiffness are springs. Joints
+    that are in no leg stay at zero. soles: links of the left and the right sole.
     """
 
     def __init__(self, model: Model, soles: tuple[str, str]) -> None:
@@ -108,7 +108,7 @@ class PostureSolver:
         self._q[self._sprung_q] = system.rest[k] - effort[k] / system.stiffness[k]
 
     def _correct_aim(self, stance: Stance) -> float:
-        """Subtract the soles' errors from the targets. Return the largest error [m or rad]."""
+        """Subtract the sole errors from the targets. Return the largest error [m or rad]."""
         largest = 0.0
         for side, sole in enumerate(self.soles):
             p, R = link_pose(self.model, self._q, sole)
@@ -124,8 +124,13 @@ def why_beyond_limits(
 ) -> str:
     """Return a text that names the limit of a joint that a motion exceeds, or "".
 
-    what: name of the motion in the text. angles: all positions of the joint [rad]. speed [rad/s],
-    effort [Nm]: the largest values.
+    Args:
+        model: model of the robot.
+        what: name of the motion in the text.
+        name: name of the joint.
+        angles: all positions of the joint [rad].
+        speed: largest speed [rad/s].
+        effort: largest effort [Nm].
     """
     system, k, low, high = model.system, model.joint(name).v_index, angles.min(), angles.max()
     lower, upper, fastest = system.lower[k], system.upper[k], system.velocity_limit[k]
@@ -143,14 +148,20 @@ def why_beyond_limits(
 def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
     """Return the half-sitting configuration (nq,), with the floor at z = 0.
 
-    soles: links of the left and right sole. outlines: corners of the soles (k, 2) [m].
-    ankle_heights [m]. The base is level and above the origin.
+    The base is level and above the origin. The knees bend like HRP-2's knees, or less if joints of
+    the legs would come near their limits. The centre of mass is above the middle of the soles'
+    length. The soles are as far apart as with straight legs, or farther if the soles would be too
+    near each other. All other joints are at zero, or as near to zero as their limits allow. Springs
+    are undeformed.
 
-    The knees bend like HRP-2's knees, or less if joints of the legs would come near their limits.
-    The centre of mass is above the middle of the soles' length. The soles are as far apart as with
-    straight legs, or farther if the soles would be too near each other. All other joints are at
-    zero, or as near to zero as their limits allow. Springs are slack. Raises UnreachableError or
-    ModelError if no such posture exists.
+    Args:
+        model: model of the robot.
+        soles: links of the left and right sole.
+        outlines: corners of the soles (k, 2) [m].
+        ankle_heights: heights of the ankles above the soles [m].
+
+    Raises:
+        UnreachableError: or ModelError, if no such posture exists.
     """
     legs = [leg_of(model, sole) for sole in soles]
     positions = [link_pose(model, resting(model), sole)[0] for sole in soles]
@@ -169,7 +180,11 @@ def half_sitting(model: Model, soles, outlines, ankle_heights) -> np.ndarray:
 
 
 def _balanced(model: Model, legs, height: float, half: float, middle: float, positions):
-    """Return the posture with soles `height` below the base and below the centre of mass."""
+    """Return the posture with level soles below the centre of mass.
+
+    height: height of the base above the soles [m]. half: half of the distance between the soles
+    [m]. middle: position of the soles' middle ahead of the sole links [m].
+    """
     q = resting(model)
     x = 0.5 * (positions[0][0] + positions[1][0])
     for _ in range(_ROUNDS):

@@ -44,12 +44,12 @@ def read_sequence(
         basename: with or without the extension of one of the files.
         model: model of the robot.
         joint_names: the joint of each column of .pos and .torque after the time. None leaves out a
-            column (fingers that the model does not have, for example). By default
+            column, for example of a finger that the model does not have. The default is
             `controlled_joints(model)`.
 
     Raises:
-        SequenceError: if .pos is missing or a file is malformed, with file, line and column (the
-            time is column 0).
+        SequenceError: .pos is missing or a file is malformed. The message has file, line and column
+            (the time is column 0).
     """
     check_arguments(read_sequence, locals(), SequenceError)
     base = _without_extension(basename)
@@ -76,8 +76,8 @@ def read_sequence(
 def write_sequence(sequence: MotionSequence, basename: str | os.PathLike) -> list[Path]:
     """Write the files of a sequence, and return the paths. Reading the files gives equal bits.
 
-    Files of an older set with this name are removed if the sequence has no channel for them. An old
-    .hip would otherwise have priority over the new .waist.
+    If an older set with this name has files of channels that the sequence does not have, these
+    files are removed. An old .hip would otherwise have priority over the new .waist.
 
     Args:
         sequence: the motion.
@@ -107,7 +107,7 @@ def _without_extension(basename: str | os.PathLike) -> Path:
 
 
 def _files(base: Path) -> dict[str, Path]:
-    """Return the files of a set that exist, by channel."""
+    """Return the existing files of a set, by channel."""
     result = {}
     for kind in CHANNELS:
         for spelling in _SPELLINGS.get(kind, (kind,)):
@@ -176,12 +176,12 @@ def _has_sample(line: str) -> bool:
 
 
 def _is_odd(kind: str, width: int) -> bool:
-    """Return whether a file of this kind cannot have `width` columns after the time."""
+    """Return whether `width` is a wrong number of columns (without the time) for a kind of file."""
     return width < 1 or (kind == "wrenches" and width % 6 != 0)
 
 
 def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
-    """Return a message about the first malformed line, with file, line and column."""
+    """Return an error message about the first malformed line, with file, line and column."""
     for k in used:
         tokens = lines[k].split()
         if fault := _faulty_token(tokens, ("time", *(labels or ()))):
@@ -199,7 +199,7 @@ def _complaint(path: Path, kind: str, lines, used, labels, width: int) -> str:
 
 
 def _faulty_token(tokens: list[str], names: tuple[str, ...]) -> str:
-    """Return the column of the first token that is not a number, and the mistake, or nothing."""
+    """Return a text about the first token that is not a number, with its column, or ""."""
     for column, token in enumerate(tokens):
         if fault := _fault(token):
             name = f" ({names[column]})" if column < len(names) else ""

@@ -50,7 +50,10 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class _Keyframe:
-    """The keyframe at the end of a phase of the motion of `duration` [s]."""
+    """The state at the end of a phase of the standing demo.
+
+    phase: name. duration: time from the previous keyframe [s].
+    """
 
     phase: str
     duration: float
@@ -63,14 +66,25 @@ class _Keyframe:
 class StandMotion:
     """Joint commands against time that take a humanoid through the standing demo.
 
-    model: legs of HRP-2's type, gains, a free base at the waist. start: positions of the joints at
-    t = 0, {joint name: rad}. A missing driven joint starts in half-sitting, in which all joints
-    except the legs are at zero. Names of other joints are ignored. soles: links of the left and the
-    right sole, with z axes up on the ground. squat_depth, step_height [m]. steps_per_foot: number
-    of steps. Planning takes about a second. Raises UnreachableError if a leg is too short. Raises
-    ModelError if the model does not have such legs, or if the motion exceeds a joint's limits.
+    Planning takes about a second.
 
-    duration [s]: duration of the motion. joint_names: the joints with gains, in the model's order.
+    Args:
+        model: robot with legs of HRP-2's type, gains, and a free base at the waist.
+        start: positions of the joints at t = 0, {joint name: rad}. A missing driven joint starts in
+            half-sitting, in which all joints except the legs are at zero. Names of other joints are
+            ignored.
+        soles: links of the left and the right sole, with z axes up on the ground.
+        squat_depth: [m].
+        step_height: [m].
+        steps_per_foot: number of steps.
+
+    Attributes:
+        duration: duration of the motion [s].
+        joint_names: the joints with gains, in the model's order.
+
+    Raises:
+        UnreachableError: if a leg is too short.
+        ModelError: if the model does not have such legs, or if the motion exceeds a joint's limits.
     """
 
     def __init__(
@@ -104,7 +118,10 @@ class StandMotion:
         self._path = CubicSpline(knots, commands, bc_type="clamped")
 
     def joint_positions(self, t: float) -> np.ndarray:
-        """Return the commands (len(joint_names),) [rad] at time t [s], constant after the end."""
+        """Return the commanded positions (len(joint_names),) [rad] at time t [s].
+
+        The positions are constant after the end of the motion.
+        """
         return self._path(min(max(t, 0.0), self.duration))
 
     def phase(self, t: float) -> str:
@@ -136,7 +153,7 @@ def _script(squat_depth: float, step_height: float, steps_per_foot: int) -> list
 
 
 def _stances(model: Model, solver: PostureSolver, script, knots) -> list[Stance]:
-    """Return the required postures at all knots."""
+    """Return the required posture at each time in `knots`, for the keyframes `script`."""
     ends = np.cumsum([0.0, *(frame.duration for frame in script)])
     frames = [script[0], *script]
 
@@ -181,10 +198,18 @@ def driven_joints(model: Model) -> list[Joint]:
 def feedforward_commands(model: Model, soles, times, motion, shares) -> np.ndarray:
     """Return servo commands (count, driven joint count) [rad] for a motion, with feed-forward.
 
-    motion: configurations (count, nq) at `times` (count,) [s] with a level base that does not
-    rotate, at rest before and after. The commands compensate the servos' lag and deflection. shares
-    (count, 2): fractions of the ground's wrench on the links `soles`, left and right. Raises
-    ModelError if the motion exceeds a joint's limits.
+    The commands compensate the servos' lag and deflection.
+
+    Args:
+        model: model of the robot.
+        soles: links of the left and the right sole.
+        times: (count,) [s].
+        motion: configurations (count, nq) at these times, at rest before and after. The base is
+            level and does not rotate.
+        shares: fractions of the ground's wrench on the soles (count, 2).
+
+    Raises:
+        ModelError: the motion exceeds a joint's limits.
     """
     path = CubicSpline(times, motion, bc_type="clamped")
     rates, accelerations = path(times, 1), path(times, 2)
@@ -208,10 +233,10 @@ def _without_quaternion(rates: np.ndarray) -> np.ndarray:
 
 
 def _borne(model: Model, q, soles, shares, base_wrench) -> list[np.ndarray]:
-    """Return wrenches on the soles that add up to `base_wrench`, which acts on the base.
+    """Divide the wrench `base_wrench` on the base between the soles.
 
-    Each sole bears its share of the force, at the sole's origin. The remaining moment is divided in
-    the same shares.
+    Each sole bears a fraction `shares` of the force, at the sole's origin. The remaining moment is
+    divided by the same fractions. The results are in the soles' frames.
     """
     R_base = link_pose(model, q, model.base_link)[1]
     force, moment = R_base @ base_wrench[:3], R_base @ base_wrench[3:]
@@ -226,10 +251,14 @@ def _borne(model: Model, q, soles, shares, base_wrench) -> list[np.ndarray]:
 def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
     """Return the motion of the centre of mass for a motion of the ZMP [m], with the same shape.
 
-    zmp: zero-moment points (count, ...) [m], `period` [s] apart, at rest before the first and after
-    the last. The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003,
-    eq. 7), with central differences for the acceleration, is one tridiagonal system. The result is
-    the only bounded solution of this equation.
+    The cart-table equation  x - (height / gravity) d2x/dt2 = zmp  (Kajita et al. 2003, eq. 7), with
+    central differences for the acceleration, is one tridiagonal system. The result is the only
+    bounded solution of this equation.
+
+    Args:
+        zmp: zero-moment points (count, ...) [m], at rest before the first and after the last.
+        period: time between the points [s].
+        height: height of the centre of mass above the floor [m].
     """
     zmp = np.asarray(zmp, dtype=np.float64)
     c = height / (STANDARD_GRAVITY * period * period)
@@ -242,9 +271,13 @@ def center_of_mass_for(zmp, period: float, height: float) -> np.ndarray:
 class StandController(Controller):
     """Take a humanoid through half-sitting, squat, sway and steps in place.
 
-    Parameters: `period` [s], `duration` [s] after which the controller ends, 0 for the whole
-    motion, and `soles`, `squat_depth`, `step_height`, `steps_per_foot` of StandMotion. The
-    controller counts its own ticks, so the motion stays smooth if states are missed.
+    The parameters are:
+
+    - `period` [s]: control period.
+    - `duration` [s]: time after which the controller ends, 0 for the whole motion.
+    - `soles`, `squat_depth`, `step_height`, `steps_per_foot`: as for StandMotion.
+
+    The controller counts its own ticks, so the motion stays smooth if states are missed.
     """
 
     parameter_kinds = {

@@ -3,5 +3,5 @@
 
 """Footsteps, gait and whole-body walking patterns with preview control.
 
-Imports motion/ and framework/.
+The folder imports motion/ and framework/.
 """

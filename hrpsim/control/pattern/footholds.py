@@ -39,9 +39,8 @@ def flattest_foothold(
             None: only footholds are checked.
         reach: largest displacement of the foothold along the sole and outward [m]. Inward, the
             limit is 20 mm, because the other foot is there.
-        margin: enlargement of the rectangle on each side [m]. Use at least the distance of
-            neighbouring points: with less, the sole may meet the corner of a stone between the
-            points.
+        margin: enlargement of the rectangle on each side [m]. Use at least the spacing of the
+            points. With less, the sole may meet the corner of a stone between the points.
         clearance: height above obstacles, as a multiple of the gait's step height. Used if
             `standing` is given.
     """
@@ -91,7 +90,7 @@ def ground_in_plan(points, position, yaw: float, standing: Footstep) -> np.ndarr
 
 
 def _seen_from(sole: Footstep, points) -> np.ndarray:
-    """Return x and y of points (..., 2) in the frame of a sole (2, ...) [m]."""
+    """Return x and y (2, ...) [m] of points (..., 2) in the frame of a sole."""
     c, s = np.cos(sole.yaw), np.sin(sole.yaw)
     return np.array([[c, s], [-s, c]]) @ np.subtract(points, (sole.x, sole.y)).T
 

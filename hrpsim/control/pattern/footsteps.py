@@ -5,8 +5,9 @@
 
     walk = Footsteps((forward(4, 0.2), turn(4, math.radians(12)), backward(3, 0.1)), first="left")
 
-A walk moves the point midway between the feet, step by step. Each foot is placed on its side of
-this point. The distance between the feet is the distance in the start posture.
+A walk moves the point midway between the feet, step by step. The left foot is placed to the left of
+this point, the right foot to the right. The distance between the feet is the distance in the start
+posture.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Footstep(NamedTuple):
     clearance: float = 1.0  # clearance above the obstacle, in step heights of the gait
 
     def point(self, at) -> np.ndarray:
-        """Return points `at` (..., 2) of the sole's frame in the world (..., 2) [m]."""
+        """Transform points (..., 2) [m] from the sole's frame to the world (..., 2)."""
         c, s = math.cos(self.yaw), math.sin(self.yaw)
         return np.asarray(at) @ np.array([[c, s], [-s, c]]) + (self.x, self.y)
 
@@ -84,7 +85,7 @@ class Footsteps:
 
     @property
     def climbs(self) -> bool:
-        """Whether any step leads up or down."""
+        """Whether any step goes up or down."""
         return any(steps.rise != 0.0 for steps in self.steps)
 
     def scaled(self, size: float, turn: float = 1.0) -> Footsteps:
@@ -113,7 +114,7 @@ def backward(count: int, length: float) -> Steps:
 
 
 def sideways(count: int, width: float) -> Steps:
-    """Return `count` steps that open by `width` [m, left positive] and close, in turn."""
+    """Return `count` steps that alternately open by `width` [m, left positive] and close."""
     return Steps(count, sideways=width)
 
 
@@ -123,7 +124,7 @@ def turn(count: int, angle: float, length: float = 0.0) -> Steps:
 
 
 def climb(count: int, run: float, rise: float) -> tuple[Steps, ...]:
-    """Return steps up stairs: one foot moves up and ahead, the other foot closes up.
+    """Return steps up stairs: one foot steps up and forward, then the other foot closes up.
 
     Args:
         count: number of stairs.
@@ -161,9 +162,14 @@ def named_walk(name: str) -> Footsteps:
 def plan_footsteps(walk: Footsteps, left: Footstep, right: Footstep, outlines) -> list[Footstep]:
     """Return the footsteps of `walk` in order. The last footstep brings the feet together.
 
-    left, right: footholds of the soles at the start, side by side. outlines: corners of the left
-    and the right sole in their frames, two arrays (k, 2) [m]. Raises WalkError if a moving or
-    landing foot comes nearer than 10 mm to the other foot.
+    Args:
+        walk: the walk.
+        left: foothold of the left sole at the start.
+        right: foothold of the right sole at the start, beside the left.
+        outlines: corners of the left and the right sole in their frames, two arrays (k, 2) [m].
+
+    Raises:
+        WalkError: a moving or landing foot comes nearer than 10 mm to the other foot.
     """
     half = 0.5 * math.hypot(left.x - right.x, left.y - right.y)
     x, y, yaw = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y), left.yaw

@@ -20,7 +20,10 @@ _ROUNDING = 1e-9  # [s]
 
 
 class Pace(NamedTuple):
-    """Factors that make a walk easier: of lengths and turns, of times, and of the sway."""
+    """Changes of a walk that make it easier for the joints.
+
+    length: factor of lengths and turns. time: factor of times. inset: shift of the ZMP.
+    """
 
     length: float = 1.0
     time: float = 1.0
@@ -77,7 +80,7 @@ class Gait:
 
 
 class Phase(NamedTuple):
-    """A period of a walk in which the set of standing feet is constant."""
+    """A phase of a walk, in which the set of standing feet is constant."""
 
     support: str  # "both", "left" or "right"
     begin: float  # [s]
@@ -104,9 +107,9 @@ def phases_of(left: Footstep, right: Footstep, footsteps, gait: Gait) -> list[Ph
 
 
 def in_air(phase: Phase, times) -> np.ndarray:
-    """Return whether each time (n,) [s] lies strictly within `phase` while it lifts a foot.
+    """Return whether each time (n,) [s] is strictly within a phase with a foot in the air.
 
-    The result is False at all times if the phase lifts no foot.
+    If no foot is in the air in `phase`, the result is False at all times.
     """
     if phase.target is None:
         return np.zeros(len(times), dtype=bool)
@@ -123,9 +126,9 @@ def contacts(phases, times) -> np.ndarray:
 
 
 def waist_rises(phases: list[Phase], times) -> np.ndarray:
-    """Return the rise of the waist since the start (n,) [m].
+    """Return how much the waist has risen since the start (n,) [m].
 
-    The waist follows the lower foot, and rises while one foot is in the air.
+    The waist keeps its height above the lower foot. It rises while one foot is in the air.
     """
     height = min(phases[0].left.z, phases[0].right.z)
     knots, heights = _at_rest_before(phases, height)
@@ -140,15 +143,18 @@ def waist_rises(phases: list[Phase], times) -> np.ndarray:
 
 
 def _at_rest_before(phases: list[Phase], value) -> tuple[list[float], list]:
-    """Return the first knot (time, value) of a walk that begins on both feet, or no knot."""
+    """Return the initial knot of an interpolation over a walk, as ([time], [value]).
+
+    If the walk begins with a foot in the air, there is no initial knot: ([], []).
+    """
     return ([], []) if phases[0].target is not None else ([phases[0].begin], [value])
 
 
 def ground_heights(phases: list[Phase], times) -> np.ndarray:
     """Return the height of the ZMP reference (n,) [m].
 
-    The height is the height of the standing sole. It changes to the next sole's height at the same
-    time as the reference moves to the next sole.
+    The height is the height of the standing sole. It changes to the next sole's height while the
+    reference moves to the next sole.
     """
     knots, heights = _at_rest_before(phases, phases[0].left.z)
     for phase in phases:

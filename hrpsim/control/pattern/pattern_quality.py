@@ -15,7 +15,7 @@ from hrpsim.model.model import Model
 
 
 class JointUse(NamedTuple):
-    """Margins of a joint to its limits of position, velocity and torque in a pattern."""
+    """How much of a joint's limits of position, velocity and torque a pattern uses."""
 
     name: str
     angle_margin: float  # distance to the nearer limit [rad], negative beyond the limit
@@ -36,7 +36,7 @@ class PatternQuality(NamedTuple):
     joints: tuple[JointUse, ...]  # in the order of jointId
 
     def report(self) -> str:
-        """Return the measures as text, including the moving joints with the highest use."""
+        """Return the measures as text, with the joints of least margin, most speed and torque."""
         moving = [joint for joint in self.joints if joint.speed_ratio > 0.0]
         angle = min(moving, key=lambda joint: joint.angle_margin)
         speed = max(self.joints, key=lambda joint: joint.speed_ratio)

@@ -33,17 +33,18 @@ ARRIVAL = 0.8  # duration of the change to the last posture [s]
 class PreviewControl:
     """Optimal tracking of a ZMP reference.
 
-    The reference is known for the next `horizon` [s], and then assumed constant.
+    The reference is known for the next `horizon` [s], and is then assumed constant. The tracking
+    minimises the sum of  e^2 + jerk_weight du^2  over all time. e is the ZMP error, and du is the
+    change of the jerk from one period to the next (Kajita 2003, eq. 10). A larger jerk_weight gives
+    a smoother motion and larger ZMP errors. height: height of the centre of mass above the floor
+    [m].
 
-    The tracking minimises the sum of  e^2 + jerk_weight du^2  over all time. e is the ZMP error,
-    and du is the change of the jerk from one period to the next (Kajita 2003, eq. 10). A larger
-    jerk_weight gives a smoother motion and larger ZMP errors. height: height of the centre of mass
-    above the floor [m].
-
-    A (3, 3), B (3,), C (3,): the cart-table model, x(k+1) = A x(k) + B u(k), p(k) = C x(k).
-    integral_gain, state_gain (3,), preview_gains (count,): the change of the jerk is -integral_gain
-    e(k) - state_gain (x(k) - x(k - 1)) + sum preview_gains(j) (reference(k + j) - reference(k + j -
-    1)), j >= 1.
+    Attributes:
+        A, B, C: the cart-table model, x(k+1) = A x(k) + B u(k), p(k) = C x(k). Shapes (3, 3), (3,),
+            (3,).
+        integral_gain, state_gain, preview_gains: gains, scalar, (3,) and (count,). The change of
+            the jerk is -integral_gain e(k) - state_gain (x(k) - x(k - 1)) + sum preview_gains(j)
+            (reference(k + j) - reference(k + j - 1)), j >= 1.
     """
 
     def __init__(
@@ -87,9 +88,14 @@ class PreviewControl:
     def resume(self, reference, state: PreviewState, count: int, stop: int):
         """Continue to track a ZMP reference from a state of preview control.
 
-        reference: the ZMP reference from now on (n, axes), constant after the last sample. The
-        reference may differ from the previous reference. The motion is then optimal for the new
+        The reference may differ from the previous reference. The motion is then optimal for the new
         reference.
+
+        Args:
+            reference: the ZMP reference from now on (n, axes), constant after the last sample.
+            state: state of preview control now.
+            count: number of samples to compute.
+            stop: sample at which the state is returned.
 
         Returns:
             (centre of mass (count, axes) [m], ZMP (count, axes) [m], state at sample `stop`).
@@ -144,11 +150,18 @@ class Corrected(NamedTuple):
 def corrected_motion(
     body: WalkingBody, soles, reference, ground: Ground, last_waist, period
 ) -> Corrected:
-    """Return the motion of `body` whose ZMP follows `reference` (n, 2) [m].
+    """Return the motion of `body` whose ZMP follows `reference`.
 
-    soles: x, y, z, yaw of the left and the right sole (n, 2, 4). The waist starts above the world's
-    origin. The waist ends exactly above `last_waist` (2,) [m], at rest. `ground` gives the height
-    of the waist, and the waist's yaw is the mean yaw of the soles. Samples are `period` [s] apart.
+    The waist starts above the world's origin, and ends exactly above `last_waist`, at rest. The
+    waist's yaw is the mean yaw of the soles.
+
+    Args:
+        body: the robot in half-sitting.
+        soles: x, y, z, yaw of the left and the right sole (n, 2, 4).
+        reference: ZMP reference (n, 2) [m].
+        ground: heights of the waist and the ZMP.
+        last_waist: (2,) [m].
+        period: time between samples [s].
     """
     count = len(reference)
     times = np.arange(count) * period

@@ -4,8 +4,8 @@
 """A walk that is replanned at every touch-down, from the present motion.
 
 Each plan has the next step and three more steps of the same kind. Only the next step is made. The
-other steps are the preview for preview control. Position and velocity of the centre of mass
-continue from the previous plan.
+other steps let preview control look ahead. Position and velocity of the centre of mass continue
+from the previous plan.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ PlaceFootstep = Callable[[Footstep, Footstep], Footstep]
 
 
 class WalkSection(NamedTuple):
-    """The motion of n samples between two plans. The last sample is the next section's first."""
+    """The n samples between two plans. The last sample is also the next section's first."""
 
     motion: np.ndarray  # configurations (n, nq)
     efforts: np.ndarray  # generalised forces without forces on the soles (n, nv) [Nm, N]
@@ -82,13 +82,16 @@ class ReplannedWalk:
     """A planner of a walk, section by section.
 
     Positions are in the world of the plan: the waist begins above the origin, heading along x.
-    limits: the largest velocities. stance: footholds of the soles at the end of the last section.
 
     Args:
         body: the robot in half-sitting.
         gait: heights and times of steps for legs of 0.6 m, scaled to the legs of `body`.
         pace: from `fitting_pattern`.
         period: time between samples [s].
+
+    Attributes:
+        limits: the largest velocities.
+        stance: footholds of the soles at the end of the last section.
     """
 
     def __init__(self, body: WalkingBody, gait: Gait, pace: Pace, period: float) -> None:
@@ -178,7 +181,7 @@ class ReplannedWalk:
         return steps
 
     def _phases(self, footsteps: list[Footstep], gait: Gait) -> list[Phase]:
-        """Return the phases of a plan that begins now, with a touch-down or at rest."""
+        """Return the phases of a plan that begins now, either at a touch-down or at rest."""
         if self._swung is None:
             return phases_of(**self.stance, footsteps=footsteps, gait=gait)
         if not footsteps:
@@ -195,10 +198,7 @@ class ReplannedWalk:
         return Phase("both", 0.0, self.gait.end, **self.stance)
 
     def _planned(self, footsteps: Sequence[Footstep], phases: list[Phase]) -> WalkSection:
-        """Return the section of a plan up to the first touch-down.
-
-        The next plan continues there.
-        """
+        """Return the section of a plan up to the first touch-down, where the next plan begins."""
         made = next((p for p in phases[1:] if p.target is not None), None)
         count = round((made or phases[-1]).end / self.period)
         found = self._motion(phases, count)
@@ -260,7 +260,7 @@ class ReplannedWalk:
         return _Motion(motion, waist, soles, heights, contacts(phases, times), offsets, state)
 
     def _section(self, found: _Motion, count: int, footsteps: Sequence[Footstep]) -> WalkSection:
-        """Return the reference quantities of samples 0 to `count` of a motion."""
+        """Return samples 0 to `count` of a motion as a WalkSection."""
         body, motion = self.body, found.motion[: count + 3]
         v, dv = rates(body.model, motion, self.period)
         efforts = inverse_dynamics_along(body.model, motion, v, dv)
@@ -282,7 +282,7 @@ class ReplannedWalk:
 
 
 class _Motion(NamedTuple):
-    """The motion of a plan over its first step, with one earlier sample."""
+    """The motion of a plan over its first step, preceded by one earlier sample."""
 
     motion: np.ndarray  # configurations, from the sample before the section (n + 1, nq)
     waist: np.ndarray  # x y z yaw (n, 4)
@@ -298,7 +298,7 @@ def _as_planned(nominal: Footstep, standing: Footstep) -> Footstep:
 
 
 def _in_periods(gait: Gait, period: float) -> Gait:
-    """Return the gait with times that are whole multiples of `period` [s]."""
+    """Return the gait with its times rounded to whole multiples of `period` [s]."""
     times = {
         name: max(round(value / period), 1) * period
         for name, value in vars(gait).items()
@@ -308,7 +308,7 @@ def _in_periods(gait: Gait, period: float) -> Gait:
 
 
 def _check_gap(body: WalkingBody, stance: dict[str, Footstep], step: Footstep) -> None:
-    """Raise WalkError if a foot comes too near to the other foot on its way."""
+    """Raise WalkError if the moving foot comes too near to the other foot on its path."""
     other = stance[SIDES[1 - SIDES.index(step.side)]]
     gap = least_gap(stance[step.side], step, other, dict(zip(SIDES, body.outlines)))
     if gap < SMALLEST_GAP:

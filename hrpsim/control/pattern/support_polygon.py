@@ -56,7 +56,7 @@ def lowest_points(model: Model, body: int, up) -> np.ndarray:
 
 
 def _low_points(geometry, up) -> np.ndarray:
-    """Return candidates for the lowest points of a shape, in the shape's frame (n, 3) [m]."""
+    """Return points of a shape that may be its lowest, in the shape's frame (n, 3) [m]."""
     if isinstance(geometry, Box):
         signs = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
         return signs * geometry.lengths
@@ -106,7 +106,7 @@ def margins(points, polygon) -> np.ndarray:
 
 
 def gap_between(a, b) -> float:
-    """Return the distance between two convex polygons (k, 2) [m]. Negative if the polygons overlap.
+    """Return the distance between two convex polygons (k, 2) [m], negative if they overlap.
 
     Corners are counter-clockwise. The distance is the largest separation along a normal of an edge.
     """
@@ -114,7 +114,10 @@ def gap_between(a, b) -> float:
 
 
 def _depths(points, polygon) -> np.ndarray:
-    """Return the distances of points inside of each edge's line (points, edges) [m]."""
+    """Return the signed distances of points from the lines of a polygon's edges [m].
+
+    The result (points, edges) is positive inside.
+    """
     edges = np.roll(polygon, -1, axis=0) - polygon
     inward = np.stack([-edges[:, 1], edges[:, 0]], axis=-1)
     inward /= np.linalg.norm(inward, axis=1, keepdims=True)

@@ -28,7 +28,7 @@ class Velocity(NamedTuple):
 
 
 class VelocityLimits(NamedTuple):
-    """The largest forward, sideways and turning velocity, each if the others are zero."""
+    """The largest forward, sideways and turning velocity, each when the other two are zero."""
 
     forward: float  # [m/s]
     backward: float  # [m/s]
@@ -50,8 +50,8 @@ class VelocityLimits(NamedTuple):
 def velocity_limits(size: float, step_time: float) -> VelocityLimits:
     """Return the limits of a robot `size` times as large as a robot with legs of 0.6 m.
 
-    step_time: from one touch-down to the next [s]. After a step to the side, the next step only
-    closes up.
+    step_time: time from one touch-down to the next [s]. The sideways limit allows for the step
+    after a sideways step, which only closes up.
     """
     lengths = np.array([FORWARD, BACKWARD, 0.5 * SIDEWAYS]) * size
     return VelocityLimits(*(lengths / step_time).tolist(), TURN / step_time)
@@ -60,9 +60,9 @@ def velocity_limits(size: float, step_time: float) -> VelocityLimits:
 def next_footstep(standing: Footstep, velocity: Velocity, time: float, width: float) -> Footstep:
     """Return the footstep of the other foot after `time` [s], at the height of `standing`.
 
-    The point midway between the feet, `width` [m] apart, moves along the arc of the velocity. If
-    the velocity has a sideways part, the foot on that side steps out twice as far. The other foot
-    closes up.
+    The point midway between the feet, which are `width` [m] apart, moves along the arc of the
+    velocity. If the velocity has a sideways part, the foot on that side steps out twice as far.
+    Then the other foot closes up.
     """
     side, inward = ("right", -0.5) if standing.side == "left" else ("left", 0.5)
     outward = 2.0 * velocity.left * time
@@ -97,7 +97,8 @@ class VelocityCommands:
             )
         if len(self._waiting) >= _MOST_WAITING:
             raise ControllerError(
-                f"more than {_MOST_WAITING} velocities are ahead of time. Send them later"
+                f"more than {_MOST_WAITING} velocity commands wait for their start times. Send "
+                "commands later"
             )
         at = len(self._waiting)
         while at and self._waiting[at - 1][0] > time:
@@ -107,7 +108,7 @@ class VelocityCommands:
     def at(self, time: float) -> Velocity:
         """Return the velocity that applies at `time` [s].
 
-        `time` must not decrease from call to call, except after `restart`.
+        Call with times that do not decrease, except after `restart`.
         """
         self._now = time
         while self._waiting and self._waiting[0][0] <= time:

@@ -172,13 +172,16 @@ def fitting_pattern(
 
 
 def half_sitting_over(body: WalkingBody, phase: Phase) -> np.ndarray:
-    """Return the waist's position in half-sitting for the feet in `phase` (2,) [m]."""
+    """Return the horizontal waist position (2,) [m] of half-sitting over the feet of a phase."""
     middle = 0.5 * np.add(phase.left[1:3], phase.right[1:3])
     return middle - turned((body.stance[0].x, 0.0), phase.left.yaw)
 
 
 def _shares(reference, soles, on_floor) -> np.ndarray:
-    """Return the share of the weight on each sole (n, 2), from the ZMP between the soles."""
+    """Return the fraction of the weight on each sole (n, 2).
+
+    The fractions follow from the position of the ZMP between the soles.
+    """
     left, right = soles[:, 0, :2], soles[:, 1, :2]
     across = left - right
     on_left = ((reference - right) * across).sum(axis=1) / (across * across).sum(axis=1)
@@ -208,7 +211,8 @@ def _sequence(model: Model, times, made, ground, efforts, optional) -> MotionSeq
 def _optional_data(times, on_floor, phases) -> np.ndarray:
     """Return the hrpsys columns (n, 4): contact and time to touch-down, each right and left.
 
-    Contact is 1.0. The time [s] applies to a foot in the air, and is 1.0 when hrpsys ignores it.
+    Contact is 1.0, and no contact 0.0. The time [s] applies to a foot in the air. For a standing
+    foot it is 1.0, which hrpsys ignores.
     """
     data = np.ones((len(times), 4))
     data[:, :2] = on_floor[:, ::-1]
@@ -233,9 +237,9 @@ def sole_trajectories(phases: list[Phase], step_height: float, times) -> np.ndar
     """Return x, y, z [m], yaw [rad] of the left and the right sole at `times` (n,), (n, 2, 4).
 
     Position, velocity and acceleration are continuous. Velocity and acceleration are zero at
-    lift-off and at touch-down. The foot travels while it is off the floor. The foot stops above its
-    target and moves straight down. The foot rises `step_height` [m], or the target's fraction of
-    `step_height`, above both footholds and the obstacle between them.
+    lift-off and at touch-down. The foot travels while it is off the floor, then stops above its
+    target and moves straight down. The foot rises by `step_height` [m] above both footholds and the
+    obstacle between them. A target can change this height by its factor `clearance`.
     """
     trajectories = np.empty((len(times), 2, 4))
     for foot, side in enumerate(SIDES):
@@ -267,8 +271,14 @@ def _pose(step: Footstep) -> np.ndarray:
 def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
     """Raise WalkError for a walk in which a shank or an ankle link meets the floor.
 
-    The checked postures have the largest rotation of an ankle joint while its foot stands. soles,
-    legs: left and right. motion: configurations (n, nq). on_floor: which soles stand (n, 2).
+    The checked postures have the largest rotation of an ankle joint while its foot stands.
+
+    Args:
+        model: model of the robot.
+        soles: links of the left and right sole.
+        legs: left and right leg.
+        motion: configurations (n, nq).
+        on_floor: which soles stand (n, 2).
     """
     for sole, leg, stands in zip(soles, legs, on_floor.T):
         standing = motion[stands]
@@ -289,7 +299,10 @@ def check_floor_clearance(model: Model, soles, legs, motion, on_floor) -> None:
 
 
 def _height_over_sole(model: Model, q, sole: str, body: int) -> float:
-    """Return the height of a body above the plane of a sole [m], infinite without shapes."""
+    """Return the height of a body's lowest point above the plane of a sole [m].
+
+    The height of a body without shapes is infinite.
+    """
     p_sole, R_sole = link_pose(model, q, sole)
     name = next(n for n, frame in model.frames.items() if frame.body == body)
     p, R = link_pose(model, q, name)

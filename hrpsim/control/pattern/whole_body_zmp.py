@@ -26,13 +26,23 @@ class WalkingBody:
     """A robot in half-sitting, with the waist above the world's origin and the soles on z = 0.
 
     Half-sitting is the keyframe `half_sitting` of the description. Without this keyframe, the legs
-    have the angles of HRP-2, and all other joints are at zero. soles: links of the left and the
-    right sole. Raises ModelError if the model has no free base, no legs of six joints or no flat
-    soles, and if the soles are not level in half-sitting.
+    have the angles of HRP-2, and all other joints are at zero.
 
-    rest: the configuration (nq,), with the base at the origin. stance: footholds of the soles
-    (left, right). com: centre of mass (3,) [m]. waist_height, leg_length [m]. outlines: corners of
-    the soles in their frames, two arrays (k, 2) [m].
+    Args:
+        model: model of the robot.
+        soles: links of the left and the right sole.
+
+    Attributes:
+        rest: the configuration (nq,), with the base at the origin.
+        stance: footholds of the soles (left, right).
+        com: centre of mass (3,) [m].
+        waist_height: [m].
+        leg_length: [m].
+        outlines: corners of the soles in their frames, two arrays (k, 2) [m].
+
+    Raises:
+        ModelError: the model has no free base, no legs of six joints or no flat soles, or the soles
+            are not level in half-sitting.
     """
 
     def __init__(self, model: Model, soles: tuple[str, str]) -> None:
@@ -58,7 +68,10 @@ class WalkingBody:
         self.stance = tuple(Footstep(s, p[0], p[1], 0.0) for s, (p, _) in zip(SIDES, poses))
 
     def _half_sitting(self) -> np.ndarray:
-        """Return the keyframe of half-sitting, or HRP-2's knees, with the base at the origin."""
+        """Return the half-sitting configuration, with the base at the origin.
+
+        This is the keyframe, or the default with HRP-2's leg angles.
+        """
         q = self.model.neutral()
         if HALF_SITTING in self.model.keyframes:
             q[7:] = self.model.keyframes[HALF_SITTING][7:]
@@ -70,9 +83,14 @@ class WalkingBody:
     def motion(self, waist, soles) -> np.ndarray:
         """Return configurations (n, nq) for given motions of waist and soles.
 
-        waist: x, y, z, yaw (n, 4) [m, rad]. soles: x, y, z, yaw of the left and the right sole (n,
-        2, 4) [m, rad]. All joints except the legs stay as in half-sitting. Raises UnreachableError
-        if a leg is too short.
+        All joints except the legs stay as in half-sitting.
+
+        Args:
+            waist: x, y, z, yaw (n, 4) [m, rad].
+            soles: x, y, z, yaw of the left and the right sole (n, 2, 4) [m, rad].
+
+        Raises:
+            UnreachableError: a leg is too short.
         """
         motion = np.tile(self.rest, (len(waist), 1))
         motion[:, :3] = waist[:, :3]
@@ -148,8 +166,11 @@ def zero_moment_points(wrenches, heights=0.0) -> np.ndarray:
 def sole_wrenches(wrenches, soles, shares) -> np.ndarray:
     """Return the wrenches on the left and the right sole, each in its frame (n, 2, 6) [N, Nm].
 
-    shares (n, 2): fraction of the floor's force that acts at each sole's origin. The remaining
-    moment is divided by the same fractions. soles: x, y, z, yaw of both soles (n, 2, 4) [m, rad].
+    Args:
+        wrenches: wrenches of the floor (n, 6) [N, Nm].
+        soles: x, y, z, yaw of both soles (n, 2, 4) [m, rad].
+        shares: fraction of the floor's force that acts at each sole's origin (n, 2). The remaining
+            moment is divided by the same fractions.
     """
     force, moment = wrenches[:, None, :3] * shares[:, :, None], wrenches[:, 3:]
     left = moment - np.cross(soles[:, :, :3], force).sum(axis=1)

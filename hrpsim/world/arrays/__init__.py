@@ -3,5 +3,5 @@
 
 """Assemble, grow, reorder and shrink the arrays of a scene.
 
-Imports objects/.
+The folder imports objects/.
 """

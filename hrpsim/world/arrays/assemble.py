@@ -112,7 +112,12 @@ def joined_shapes(
 
 
 def _row(entity: Entity, shape: CollisionShape) -> tuple[str, int, int, CollisionShape]:
-    """Return the owner, collision group and body number of a shape, and the shape by `_as_box`."""
+    """Return the data of a shape of an entity for `joined_shapes`.
+
+    Returns:
+        (name of the entity, collision group, body number in the scene, the shape after `_as_box`).
+        Group and body are -1 for a shape that is fixed to the world.
+    """
     if shape.body < 0:
         return entity.name, -1, -1, _as_box(shape)
     body = shape.body + entity.first_body
@@ -146,7 +151,7 @@ def joined_collision(
 
 
 def _as_box(shape: CollisionShape) -> CollisionShape:
-    """Return a shape as a Box if its mesh is a box. Return any other shape unchanged."""
+    """Return a Box if the shape is a mesh of a box. Return any other shape unchanged."""
     box = box_of(shape.geometry) if isinstance(shape.geometry, Mesh) else None
     if box is None:
         return shape

@@ -4,7 +4,7 @@
 """Change the arrays of a scene: capacity, number of entities, order of entities.
 
 Sleeping entities come last. Arrays are reordered in place, and indices into the arrays are
-renumbered. The scene that steps consists of the leading parts of the arrays.
+renumbered. A step works on the leading parts of the arrays, which hold the entities that are awake.
 """
 
 from __future__ import annotations
@@ -37,9 +37,11 @@ _AXIS_OF_STATUS = {
 
 
 def grow(scene: Scene, status: int) -> Scene:
-    """Return the scene with twice the capacity that a step with `status` requested.
+    """Return the scene with the memory or the kernels that the last step requested.
 
-    Kernels that the step requested are loaded into the scene itself.
+    The new capacity is twice the requested capacity. Kernels are loaded into the scene itself.
+
+    status: request with which the step ended.
     """
     if status == ended.NEEDS_KERNEL:
         provide_requested(scene)
@@ -72,7 +74,7 @@ def with_room(scene: Scene, axis: Axis, room: int) -> Scene:
 def _roomier(scene: Scene) -> DirectSystem:
     """Return a direct system with twice the capacity that its counts require.
 
-    The room for bodies does not shrink, because more bodies may come.
+    No capacity becomes smaller than before.
     """
     counts = scene.direct.elimination.counts[0]
     nodes = max(2 * int(counts["node_count"]), len(scene.direct.nodes))
@@ -234,7 +236,7 @@ def rearrange(scene: Scene, entities: Sequence[Entity]) -> None:
 
 
 def front(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
-    """Return a scene of the first bodies and positions of a scene, on the same memory.
+    """Return a scene with the leading entries of a scene's arrays, in the same memory.
 
     sizes: number of entries along each axis.
     """
@@ -252,13 +254,17 @@ def front(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
 
 
 def _indices(entities: Sequence[Entity], first: str, count) -> np.ndarray:
-    """Return the present indices in an array of the entities' entries, entity by entity."""
+    """Return the indices of the entities' entries in an array, entity by entity.
+
+    first: name of the attribute with an entity's first index. count: returns the number of entries
+    of an entity.
+    """
     parts = [np.arange(getattr(e, first), getattr(e, first) + count(e)) for e in entities]
     return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
 def _inverse(indices: np.ndarray) -> np.ndarray:
-    """Return the new index of each old index, with -1 at the end for -1."""
+    """Return the inverse of a permutation, with an additional last entry -1 for the index -1."""
     inverse = np.full(len(indices) + 1, -1, dtype=np.int64)
     inverse[indices] = np.arange(len(indices))
     return inverse

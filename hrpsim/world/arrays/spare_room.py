@@ -4,9 +4,9 @@
 """Add entities to a scene, or remove an entity, in arrays with spare entries at the end.
 
 The arrays of the scene are the leading parts of larger arrays. The time of an addition is therefore
-proportional to the number of added entries. A removal moves the entries behind the removed entries.
-The scene then takes the same steps, bit for bit, as a scene that was built anew. Data that `carry`
-does not copy to a new scene are therefore dropped here too.
+proportional to the number of added entries. A removal moves the later entries forward. The scene
+then takes the same steps, bit for bit, as a scene that was built anew. Data that `carry` does not
+copy to a new scene are therefore dropped here too.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class SpareRoom:
         self._bytes: list[np.ndarray] = []  # the same memory, one row for each entry
 
     def with_more(self, scene: Scene, added: Added) -> Scene:
-        """Return the scene with more entities after the others, each at its initial place."""
+        """Return the scene with added entities at the end of the arrays, in their initial state."""
         present = _sizes(scene)
         sizes = {axis: present[axis] + more for axis, more in added.sizes(scene).items()}
         scene = self._hold(scene, sizes)
@@ -138,7 +138,7 @@ class SpareRoom:
         return scene
 
     def with_fixed(self, scene: Scene, shapes: Shapes, first: int) -> Scene:
-        """Return the scene with more fixed shapes, which take the numbers from `first` on."""
+        """Return the scene with added fixed shapes, which have the numbers from `first` on."""
         count, present = len(shapes.records), _sizes(scene)
         end = present[Axis.SHAPE]
         sizes = present | {Axis.SHAPE: end + count}
@@ -271,7 +271,7 @@ def _with_working_memory(scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
 
 
 def _describe(scene: Scene, added: Added, first: Mapping[Axis, int]) -> None:
-    """Write the records of entities behind the previous entries."""
+    """Write the records of the added entities after the existing records."""
     for entity in added.entities:
         forest, body, dof = forest_of(entity.system), entity.first_body, entity.first_v
         offsets = {Axis.BODY: body, Axis.POSITION: entity.first_q, Axis.DOF: dof}
@@ -319,7 +319,7 @@ def forget_last_step(scene: Scene) -> None:
 
 
 def _gone(scene: Scene, indices: Indices) -> dict[Axis, tuple[int, int]]:
-    """Return the first index and the number of the removed entries, along each axis."""
+    """Return the index of the first removed entry and their number, for each axis."""
     gone = {}
     for axis, index in indices.items():
         entries = np.flatnonzero(index < 0)
@@ -371,21 +371,24 @@ def _move_to_front(records: np.ndarray, stays: np.ndarray) -> int:
 
 
 def _move(rows: np.ndarray, first: int, end: int, to: int) -> None:
-    """Move the rows from `first` to `end`, all bytes, to `to`. The two places may overlap."""
+    """Copy the rows from `first` to `end` to the position `to`. The ranges may overlap."""
     width, flat = rows.shape[1], rows.reshape(-1)  # numpy copies overlapping rows twice
     if to != first:
         flat[to * width : (to + end - first) * width] = flat[first * width : end * width]
 
 
 def _closed(order: np.ndarray, first: int, count: int) -> np.ndarray:
-    """Return a permutation without `count` numbers from `first` on."""
+    """Remove `count` numbers, beginning with `first`, from a permutation. Close the gap."""
     kept = order[(order < first) | (order >= first + count)]
     kept[kept >= first] -= count
     return kept
 
 
 def _closed_bounds(body_bounds: np.ndarray, first: int, count: int) -> np.ndarray:
-    """Return the bounds of all bodies but `count` from `first` on."""
+    """Remove the BODY_BOUNDS records of `count` bodies, beginning with the body `first`.
+
+    The numbers of later bodies decrease by `count`.
+    """
     body = body_bounds["body"]
     kept = body_bounds[(body < first) | (body >= first + count)]
     kept["body"] -= np.where(kept["body"] >= first, count, 0)

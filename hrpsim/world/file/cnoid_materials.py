@@ -62,7 +62,7 @@ class CnoidMaterials:
         return PairFriction(friction, friction, math.sqrt((1.0 - viscous_a) * (1.0 - viscous_b)))
 
     def note_unread(self, names: Iterable[str], notes: Notes) -> None:
-        """Note the keys without effect, for the entries of some materials only."""
+        """Add a note for each key without effect, in the entries of the materials `names`."""
         used = frozenset(names)
         for of_entry, label, values in self._entries:
             if of_entry <= used:

@@ -70,7 +70,7 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
     """Return the world of a project of Choreonoid.
 
     A ModelWarning lists elements that are not simulated, such as controllers. ModelError or
-    WorldError if the project or a file that it names is invalid.
+    WorldError is raised if the project, or a file that the project names, is invalid.
     """
     content = read_yaml(path, WorldError, "project").data
     if not isinstance(content, dict) or not isinstance(content.get("items"), dict):
@@ -96,7 +96,7 @@ def load_cnoid_world(path: Path, time_step: float | None, integrator: str | None
 
 
 def _items(path: Path, entry: dict, above: tuple[str, ...], owner: str) -> Iterator[_Item]:
-    """Yield an item and all items below."""
+    """Yield an item and all items below it, each as an _Item."""
     name, kind = str(entry.get("name", "")), str(entry.get("class", ""))
     data = entry.get("data")
 
@@ -150,7 +150,7 @@ def _note_left_out(item: _Item, notes: Notes) -> None:
 
 
 def _time_step(path: Path, simulator: _Item | None, content: dict) -> float:
-    """Return the time step of a simulator [s], or else of the time bar, as in Choreonoid."""
+    """Return the time step [s] of the simulator, of the time bar, or the default, in this order."""
 
     def fail(cause: str) -> NoReturn:
         raise WorldError(f"{path}: TimeBar: {cause}")

@@ -30,9 +30,9 @@ _WHITE, _DEEP_WHITE = 255.0, 65535.0  # largest values of 8-bit and 16-bit image
 
 
 def read_shape(reader: FileReader, value: dict[str, Any], where: str) -> Geometry | Compound:
-    """Return the geometry of {kind: size}, as in the schema. WorldError names file and entry.
+    """Return the geometry of a shape, which is written as {kind: size} (see the schema).
 
-    Files named in the shape are read.
+    Files named in the shape are read. WorldError names file and entry.
     """
     kind, size = next(iter(value.items()))
     where = f"{where}.shape.{kind}"

@@ -70,7 +70,7 @@ def load_world(
 
 
 def notes_of(path: Path) -> WorldNotes:
-    """Return the notes of a world file. An MJCF has only a name.
+    """Return the notes of a world file. Files of other formats have only a name.
 
     Raises the errors of `load_world`.
     """
@@ -87,7 +87,7 @@ class WorldFormat(NamedTuple):
 
 
 def _imported(title: str, suffixes: tuple[str, ...], module: str) -> WorldFormat:
-    """Return a format of another program. `load_MODULE` of a module in this folder reads it."""
+    """Return a foreign format, read by the function `load_MODULE` of a module in this folder."""
 
     def load(path: Path, **settings: Any) -> World:
         reader = importlib.import_module(f"hrpsim.world.file.{module}")
@@ -183,7 +183,7 @@ def build_world(
 
 
 def _check_about(reader: FileReader, world: World, file: Mapping[str, Any]) -> None:
-    """Raise WorldError for an entity in "about" that the world does not have."""
+    """Raise WorldError if the section "about" names an entity that the world does not have."""
     for name in (file.get("about") or {}).get("entities", ()):
         if name not in world.entities:
             why = unknown_name("entity", name, world.entities)
@@ -241,7 +241,7 @@ def _warn_of_materials(reader: FileReader, world: World, named: Mapping[str, lis
 
 
 def read_body(text: str, label: str) -> tuple[FileReader, dict[str, Any]]:
-    """Return the reader and the checked entry of a YAML text in the format of an entry of `bodies`.
+    """Parse a YAML text in the format of an entry of `bodies`. Return the reader and the entry.
 
     Errors name the text by `label`. WorldError as for `load_world`.
     """
@@ -256,7 +256,7 @@ def _entries(file: dict[str, Any], section: str) -> list[tuple[str, Any]]:
 def _copies(entry: dict[str, Any]) -> list[tuple[str | None, np.ndarray]]:
     """Return the name and offset (3,) [m] of each copy of a robot or body.
 
-    Without `copies` there is one, with the name of the entry and no offset.
+    If the entry has no `copies`, the only copy has the name of the entry and no offset.
     """
     name, given = entry.pop("name", None), entry.pop("copies", None)
     if given is None:
@@ -359,9 +359,10 @@ def _place_robot(
 
 
 def _moved(model: Model, position, offset: np.ndarray):
-    """Return `position` moved by `offset` [m], both (3,).
+    """Return a position (3,) moved by `offset` (3,) [m].
 
-    Without `position`, the description's position is moved. None stands for that position unmoved.
+    If `position` is None, the position in the description is moved. If the offset is also zero,
+    None is returned.
     """
     if position is None and not offset.any():
         return None

@@ -57,8 +57,8 @@ def load_mjcf_world(path: Path, time_step: float | None, integrator: str | None)
     """Return the world of an MJCF. Trees that are connected by equalities form one robot.
 
     Robots start in MuJoCo's qpos0 and collide with themselves. A ModelWarning, and the model of
-    each robot, list the elements that are not simulated. ModelError or WorldError if the MJCF is
-    invalid.
+    each robot, list the elements that are not simulated. Raises ModelError or WorldError if the
+    MJCF is invalid.
     """
     text, _ = read_source(path)
     world, _ = world_of_mjcf(read_mjcf(text, path), path, time_step, integrator, (), stacklevel=5)
@@ -135,7 +135,7 @@ def update_properties(m: MjcfModel, world: World, path: Path) -> None:
 
 
 def _described_robots(m: MjcfModel, notes: Notes) -> dict[str, MjcfRobot]:
-    """Return the moving trees, by valid names of entities."""
+    """Return the descriptions of the moving trees, by valid entity names."""
     result: dict[str, MjcfRobot] = {}
     groups = tied_trees(m)
     for roots in groups:
@@ -161,7 +161,10 @@ def _add_robot(
 
 
 def _add_frames(m: MjcfModel, world: World, notes: Notes) -> None:
-    """Add a frame for each mocap body. Colliding geoms of a mocap body stand still."""
+    """Add a frame for each mocap body.
+
+    If a mocap body has colliding geoms, a note says that the geoms stay in place.
+    """
     for body in np.flatnonzero(m.body_mocapid >= 0).tolist():
         name = mocap_name(m, body)
         world.add_frame(name, m.body_pos[body], quaternion_of(rotation_of(m.body_quat[body])))
@@ -171,7 +174,10 @@ def _add_frames(m: MjcfModel, world: World, notes: Notes) -> None:
 
 
 def _geoms_of(m: MjcfModel, described: MjcfRobot) -> dict[int, list[int]]:
-    """Return the colliding geoms of each body of a robot that has colliding geoms."""
+    """Return the colliding geoms of each body of a robot.
+
+    Bodies that have no collision shape in the robot's description are left out.
+    """
     found: dict[int, list[int]] = {}
     for geom in range(m.ngeom):
         body = int(m.geom_bodyid[geom])
@@ -239,9 +245,9 @@ def _height_field(m: MjcfModel, field: int) -> HeightField:
 
 
 def _set_frictions(m: MjcfModel, world: World) -> None:
-    """Set the friction of two geoms as in MuJoCo.
+    """Set the friction of each pair of geoms as in MuJoCo.
 
-    A <pair> has its own friction. Other contacts have `contact_friction`.
+    A <pair> has its own friction. `contact_friction` gives the friction of all other contacts.
     """
     values = sorted({surface_of(m, geom) for geom in range(m.ngeom) if collides(m, geom)})
     for a, b in itertools.combinations_with_replacement(values, 2):
@@ -256,7 +262,7 @@ def _set_frictions(m: MjcfModel, world: World) -> None:
 
 
 def _keep_apart(m: MjcfModel, world: World, owners: dict[Owner, list[int]]) -> None:
-    """Exclude collisions between entities by contype, conaffinity and <exclude>."""
+    """Exclude collisions between entities according to contype, conaffinity and <exclude>."""
     for (a, geoms_a), (b, geoms_b) in itertools.combinations(owners.items(), 2):
         if a[0] == b[0]:
             continue

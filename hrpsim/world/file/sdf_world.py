@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load SDF as a world: static models become fixed shapes, and each other model a robot."""
+"""Load SDF as a world: static models become fixed shapes, and every other model a robot."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _OUTSIDE = re.compile(r"[^\w.-]")  # characters that names of entities cannot ha
 
 
 def load_sdf_world(path: Path, time_step: float | None, integrator: str | None) -> World:
-    """Return the world of an SDF, or a world with its only model.
+    """Return the world of an SDF. A file with only a <model> becomes a world with this model.
 
     A ModelWarning, and the model of each robot, list the elements that are not simulated. Raises
     ModelError or WorldError if the SDF is invalid.
@@ -83,7 +83,7 @@ def _new_world(contents: SdfContents, time_step: float | None, integrator: str |
 
 
 def _physics(contents: SdfContents) -> Any:
-    """Return the <physics> marked as default, or else the first. None if there is none.
+    """Return the <physics> marked as default, the first <physics>, or None if there is none.
 
     The other <physics> elements become notes.
     """
@@ -99,7 +99,10 @@ def _physics(contents: SdfContents) -> Any:
 
 
 def _gravity(contents: SdfContents, physics: Any) -> tuple[float, ...]:
-    """Return the gravity (3,) of a world [m/s^2]. Up to version 1.5 <physics> has it."""
+    """Return the gravity (3,) of a world [m/s^2].
+
+    In SDF up to version 1.5, gravity is an element of <physics>.
+    """
     file, scope = contents.file, contents.scope
     if scope.frame.kind != "world":
         return _GRAVITY
@@ -164,7 +167,7 @@ class _Builder:
         self._bits[f"{WORLD_LINK}/{name}"] = surface.bits
 
     def described(self, model: Scope) -> tuple[RobotData, dict[str, list[Surface]]]:
-        """Return the robot of a model, and the surfaces of its links."""
+        """Return the description of a model as a robot, and the surfaces of its links."""
         return robot_of(model, self.contents.files, in_world(model), self.notes)
 
     def add_robot(
@@ -223,7 +226,7 @@ class _Builder:
             joint.fail(str(cause))
 
     def _end(self, link: SdfFrame | None) -> str:
-        """Return "entity/link" of a link, or the world."""
+        """Return "entity/link" for a link of a model, or "world" for None."""
         if link is None:
             return WORLD_LINK
         model = link.scope

@@ -37,7 +37,7 @@ _DEFAULT = "default"  # material of shapes without one
 def load_usd_world(path: Path, time_step: float | None, integrator: str | None) -> World:
     """Return the world of a USD stage.
 
-    A ModelWarning, and the model of each robot, list the elements that are not simulated.
+    A ModelWarning, and the model of each robot, list the elements that are not simulated. Raises
     ModelError or WorldError if the stage is invalid.
     """
     stage = open_stage(path)
@@ -80,7 +80,7 @@ def _add_scenery(
 def _geometry(shape: ShapePrim, notes: Notes) -> tuple[Geometry, Placement] | None:
     """Return the geometry of a fixed shape, and its placement in the world.
 
-    A shape without a size gives None and a note.
+    If the shape has no size, return None and add a note.
     """
     if shape.kind == "Plane":
         return Plane(), plane_of(shape)
@@ -105,11 +105,11 @@ def _is_flat(points: np.ndarray) -> bool:
 def _add_robot(
     world: World, part: StageData, path: Path, lines: list[str], owners: dict[str, list[str]]
 ) -> list[str]:
-    """Add connected bodies as a robot, where the stage shows the bodies.
+    """Add connected bodies as a robot, at their poses in the stage.
 
-    The bodies collide with each other unless an articulation says otherwise. Return the notes on
-    elements of the robot that are not simulated. `lines` has the notes on all other elements of
-    the stage. `owners` receives the names of the bodies in the world.
+    The bodies collide with each other unless an articulation disables self-collision. Return the
+    notes on elements of the robot that are not simulated. `lines` has the notes on all other
+    elements of the stage. `owners` receives the names of the bodies in the world.
     """
     data = robot_of(path, part)
     name = free_name(_OUTSIDE.sub("_", part.name), world.entities)
@@ -124,9 +124,9 @@ def _add_robot(
 
 
 def _set_laws(world: World, stage: StageData) -> None:
-    """Set friction and restitution of all pairs of materials: the means, as in PhysX.
+    """Set friction and restitution of all pairs of materials to the mean values, as in PhysX.
 
-    A static friction below the dynamic friction counts as the dynamic friction.
+    A static friction below the dynamic friction is raised to the dynamic friction.
     """
     materials = {name or _DEFAULT: one for name, one in stage.materials.items()}
     for a, b in itertools.combinations_with_replacement(materials, 2):

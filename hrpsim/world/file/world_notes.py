@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Name, tags and named poses of a world and its entities. None affects the simulation."""
+"""Name, tags and named poses of a world and its entities, without effect on the simulation."""
 
 from __future__ import annotations
 

@@ -202,7 +202,7 @@ _CONNECTION = mapping(
 
 
 def shape(value: Any) -> dict[str, Any]:
-    """Return {kind: size} of one shape. A compound's parts are shapes too."""
+    """Check {kind: size} of one shape, including the parts of a compound. Return the shape."""
     return _shape(value, [0], 1)
 
 
@@ -295,7 +295,7 @@ _REGION = mapping(
 
 
 def _bounds(value: Any) -> dict[str, Any]:
-    """Return {kind: size} of one region."""
+    """Check {kind: size} of one region. Return the region."""
     value = _REGION(value)
     if len(value) != 1:
         raise needed("either a box or a sphere", value)

@@ -142,7 +142,7 @@ class Body(Entity):
 
 
 def _checked_color(name: str, color: ArrayLike) -> tuple[int, int, int]:
-    """Return a colour with parts from 0 to 255, of red, green and blue from 0 to 1."""
+    """Convert red, green and blue from 0 to 1 to integers from 0 to 255, after a check."""
     parts = finite_vector(f"color of {name!r}", color, 3)
     if parts.min() < 0.0 or parts.max() > 1.0:
         raise WorldError(

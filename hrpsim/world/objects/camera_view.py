@@ -19,9 +19,9 @@ from hrpsim.world.objects.sensor_view import MeasuredView, OtherKindError, Sampl
 class CameraView(MeasuredView):
     """A camera. The images are from the latest sample that has arrived.
 
-    The camera looks along x of its frame. The link of the camera is drawn only with `see_own`. An
-    image that the camera does not make raises an AttributeError. Images are None before the first
-    sample.
+    The camera looks along x of its frame. The link of the camera is drawn only with `see_own`.
+    Images are None before the first sample. Reading an image that the camera is not declared to
+    make raises an AttributeError.
     """
 
     pattern: Camera

@@ -77,7 +77,7 @@ def find_end(world: WorldState, given: EndLike) -> End:
     """Return the end of a connection that an argument names. WorldError lists the existing names.
 
     The argument is a Body, a WorldFrame, a Robot with one moving link, (Robot, "link"), "entity",
-    "entity/link", or None or "world". Names may replace the objects of robots, bodies and frames.
+    "entity/link", or None or "world". Robots, bodies and frames are given as objects or by name.
     """
     if given is None or (isinstance(given, str) and given == "world"):
         return _WORLD
@@ -135,7 +135,10 @@ def _split(world: WorldState, text: str) -> tuple[Entity, str | None]:
 
 
 def _per_axis(field: str, what: str, finite: bool = True) -> Any:
-    """Return a property for six numbers of the record. No number is negative."""
+    """Return a property for six numbers of the record, one for each axis, none negative.
+
+    field: name of the record's field. what: first sentence of the property's docstring.
+    """
 
     def read(connection: Connection) -> np.ndarray:
         return _frozen(connection._record()[field].copy())
@@ -190,7 +193,7 @@ class Connection(Closed):
         return self.world.connection_records[self.index]
 
     def initialise(self) -> None:
-        """Return to the state at creation, or to the state that `keep_as_initial` saved."""
+        """Restore the state at creation, or the state saved by `keep_as_initial`."""
         present = self._record()
         for side in ("body_a", "body_b"):  # body numbers change if others leave the world
             self._initial[side] = present[side]
@@ -204,7 +207,7 @@ class Connection(Closed):
                 record[f"R_{side}"], record[f"p_{side}"] = anchor.placement.then(frame)
 
     def _changing(self) -> np.void:
-        """Return the record for a change by the user. Wake the two connected bodies."""
+        """Return the record, to be changed by the user. Wake the two connected bodies."""
         self._record()
         ends = [end.entity for end in self.ends if end.entity is not None]
         self.world.wake(*ends)
@@ -253,7 +256,7 @@ class Connection(Closed):
     def solver(self) -> str:
         """Solver of the connection, "iterative" or "direct".
 
-        Assign None to follow the world's rules.
+        After an assignment of None, the world's rules choose the solver.
         """
         return solver_name(int(self._record()["solver"]))
 
@@ -266,7 +269,7 @@ class Connection(Closed):
         self.choose_solver(self.world.solver_rules)
 
     def choose_solver(self, rules: SolverRules) -> None:
-        """Use the solver that was set, or else the solver of the rules."""
+        """Use the solver that the user assigned, or else the solver that the rules choose."""
         own = self._own_solver
         chosen = (
             rules.of_connection(self.a, self.b) if own is None else solver_code(own, "connection")

@@ -37,14 +37,14 @@ def read_pad(
 
     Args:
         contacts: arrays with the contacts of the last step.
-        frame: the sensor frame is frame.links[0].
+        frame: links to read. The first link is the sensor frame.
         first: index of the first link.
         end: index after the last link.
-        cell: size of a pressure cell (2,) [m].
+        cell: edge length of a square pressure cell [m].
         work: work array (3, 3).
         wrench: force [N] and torque [Nm] (6,), added to, in and about the sensor frame.
         pressure: (nx, ny) [Pa], added to. The cells lie in the xy plane of the sensor frame,
-            centred at its origin.
+            centred at its origin. Contacts beyond the cells count in the nearest cell.
     """
     update_poses(frame.forest, frame.q, frame.kinematics)
     R, p = frame.rotation, work[0]

@@ -36,7 +36,7 @@ _velocity_to_kernel = prepared(velocity_to_kernel)
 
 
 def bounded_vector(name: str, values, length: int, limit: float) -> np.ndarray:
-    """Return a `finite_vector`. Raises StateError if an entry is too large for a step."""
+    """Return values as a finite vector. StateError if an entry's magnitude exceeds `limit`."""
     vector = finite_vector(name, values, length, Range(-np.inf, np.inf))
     k = int(np.argmax(np.abs(vector))) if length else 0
     if length and abs(vector[k]) > limit:
@@ -70,7 +70,7 @@ class WorldState(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """The arrays that steps work on. After changes of the contents, they are built first."""
+        """The arrays that steps work on, built first if the contents have changed."""
 
     @property
     def present_scene(self) -> Scene | None:
@@ -89,7 +89,7 @@ class WorldState(Protocol):
         """Connections by name."""
 
     def present_q(self, entity: Entity) -> np.ndarray:
-        """Return the positions of an entity."""
+        """Return the configuration of an entity."""
 
     def first_sensor(self, entity: Entity) -> int:
         """Return the index of an entity's first sensor."""
@@ -175,9 +175,9 @@ class Entity(Plain, Closed):
         self._world = None
 
     def stand_after(self, last: Entity | None) -> None:
-        """Set the first indices of the entity, which follows the entity `last` in the arrays.
+        """Set the first indices of this entity in the scene's arrays.
 
-        If `last` is None, the entity is the first.
+        last: the entity directly before this entity, or None for the first entity.
         """
         place = vars(self)  # without checks of names, since worlds have many entities
         place["first_body"] = place["first_q"] = place["first_v"] = 0
@@ -212,10 +212,13 @@ class Entity(Plain, Closed):
         return self.world.scene.velocity[self.first_v : self.first_v + self.nv]
 
     def _hold_moved(self, before: np.ndarray) -> None:
-        """Make joints that moved from `before` (nq,) hold their new positions."""
+        """Make joints under position control that have moved hold their new positions.
+
+        before: configuration (nq,) before the movement.
+        """
 
     def _move_motors(self) -> None:
-        """Give the motors of the joints a newly set velocity."""
+        """Set the velocities of the joints' motors after the joint velocities were set."""
 
     def _forget_past(self) -> None:
         scene = self.world.scene
@@ -299,7 +302,10 @@ class Entity(Plain, Closed):
         return self.system.mass, self.system.inertia
 
     def forget_momentum_of(self, inertias: tuple[np.ndarray, np.ndarray]) -> None:
-        """Drop the results of the last step if the inertias have changed since."""
+        """Drop the results of the last step if the inertias have changed.
+
+        inertias: masses and inertias before the change.
+        """
         if not same_inertias(inertias, self._inertias):
             self._forget_past()
 
@@ -308,7 +314,7 @@ class Entity(Plain, Closed):
         self.initial_q, self.initial_v = self._q().copy(), self.v.copy()
 
     def initialise(self) -> None:
-        """Return to the state at addition, or to the state that `keep_as_initial` saved."""
+        """Restore the state at addition, or the state saved by `keep_as_initial`."""
         self._q()[:] = self.initial_q
         self.v = self.initial_v
 
@@ -355,7 +361,7 @@ def shape_radius(shape: CollisionShape) -> float:
 
 
 def shape_thickness(shape: CollisionShape) -> float:
-    """Return the least width of the shape [m]. A tenth of a mesh's surface may be thinner."""
+    """Return the least width of the shape [m]. Up to a tenth of a mesh's surface may be thinner."""
     if isinstance(shape.geometry, Mesh):
         return mesh_thickness(shape.geometry)
     return _thickness_of(shape.geometry.kind, tuple(shape.geometry.size))

@@ -61,7 +61,7 @@ class JointConstraints:
         self._initial_holds = self._holds().copy()
 
     def restore_holds(self) -> None:
-        """Return to the saved locks and motors. Initially there are none."""
+        """Restore the saved locks and motors. Initially there are none."""
         self._holds()[:] = self._initial_holds
 
     @property

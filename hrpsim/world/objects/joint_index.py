@@ -100,7 +100,7 @@ class JointIndex:
     def vector(self, what: str, values: ArrayLike, indices: np.ndarray) -> np.ndarray:
         """Return one number for each joint. Any numbers are accepted, and arrays are not copied.
 
-        A wrong number of values, or a value that is no number, raises StateError. `what` is the
+        A wrong number of values, or a value that is not a number, raises StateError. `what` is the
         name of the quantity in the error.
         """
         vector = np.asarray(as_numbers(f"{what} for {self.robot!r}", values), order="C")
@@ -114,7 +114,10 @@ class JointIndex:
     def values(
         self, what: str, values: ArrayLike, indices: np.ndarray, largest: float = LARGEST
     ) -> np.ndarray:
-        """Return the same as `vector`. A number beyond `largest` or NaN also raises StateError."""
+        """Check and return one number for each joint, as `vector` does.
+
+        A number beyond `largest` in magnitude, or NaN, also raises StateError.
+        """
         vector = self.vector(what, values, indices)
         bad = np.flatnonzero(~(np.abs(vector) <= largest))
         if bad.size:

@@ -71,7 +71,7 @@ class JointLimits:
 
         Args:
             names: names of k joints.
-            values: positions, velocities or efforts (k,), by these names.
+            values: arrays (k,) by the names "positions", "velocities" and "efforts".
             slack: allowed excess over a limit, in addition to rounding.
         """
         if names != self._names:
@@ -170,10 +170,10 @@ def wrong_scale(entity: Entity, is_body: bool) -> str:
 
 
 def odd_motion(entity: Entity) -> str:
-    """Return a text about a suspicious motion of a free base, or "".
+    """Return a text about a suspicious pose or speed of a free base, or "".
 
-    A base is suspicious with the quaternion (1, 0, 0, 0) or a very high speed. That quaternion is a
-    half turn about x, but the identity in the order w x y z.
+    The quaternion (1, 0, 0, 0) is suspicious: a half turn about x, but the identity in the order w
+    x y z. A very high speed is suspicious too.
     """
     if entity.nv == 0 or entity.system.joint_type[0] != FREE:
         return ""
@@ -204,7 +204,7 @@ def slow_servo(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
 
 
 def slow_rows(joints: Sequence[str], kp: np.ndarray, kd: np.ndarray) -> str:
-    """Return the text of `slow_servo` for the first such row of gains (m, n), or ""."""
+    """Return the text of `slow_servo` for the first row of gains (m, n) that has one, or ""."""
     rows = np.flatnonzero((kd > _SLOWEST_SERVO * np.where(kp > 0.0, kp, np.inf)).any(axis=1))
     return slow_servo(joints, kp[rows[0]], kd[rows[0]]) if rows.size else ""
 

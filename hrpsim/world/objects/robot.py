@@ -255,7 +255,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
             warnings.warn(f"robot {self.name!r}: {text}", ModelWarning, stacklevel=3)
 
     def unreached(self, indices: np.ndarray, velocities: np.ndarray) -> str:
-        """Return a text of velocities (k,) that the gains of k joints do not reach, or "".
+        """Return a text about velocities (k,) that the gains of k joints do not reach, or "".
 
         Each joint is examined once, by its first velocity that is not 0.
         """
@@ -276,7 +276,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
 
         Args:
             indices: indices of k joints.
-            values: positions, velocities and efforts (k,), by these names.
+            values: arrays (k,) by the names "positions", "velocities" and "efforts".
             stacklevel: stack level of the warning. 3 names the caller of the calling method.
         """
         found, names = [], [self.joint_names[k] for k in indices]
@@ -326,7 +326,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         self.keep_holds()
 
     def initialise(self) -> None:
-        """Return to the state and commands at addition, or as `keep_as_initial` saved both."""
+        """Restore the state and commands at addition, or those saved by `keep_as_initial`."""
         super().initialise()
         if self._initial_control is None:
             self._initial_control = self._holding_control()
@@ -336,7 +336,7 @@ class Robot(JointConstraints, RobotLinks, RobotGains, RobotActuators):
         self.restore_holds()
 
     def _holding_control(self) -> np.ndarray:
-        """Return commands that hold each joint at its initial position with its gains."""
+        """Return commands with which each joint holds its initial position by its own gains."""
         control, at = np.zeros(self.nv, dtype=CONTROL), self.joint_index.v
         control["given"][at] = POSITIONS
         control["target_position"][at] = self.initial_q[self.joint_index.q]

@@ -193,7 +193,10 @@ def _given_for(
 
 @inlined_kernel
 def _ramp(law: Control, position: float, goal: float, steps: int) -> None:
-    """Start a ramp of a target to `goal`, from the target or from the position of a free joint."""
+    """Start a ramp of a joint's position target to `goal`, over a number of steps.
+
+    The ramp begins at the present target, or at `position` if the joint has no position gain.
+    """
     start = law.target_position if law.kp > 0.0 else position
     law.ramp = (goal - start) / steps if steps > 0 else 0.0
     law.ramp_steps = max(steps - 1, 0)
@@ -230,8 +233,8 @@ def command_targets(
 def ramp_steps(over: float, time_step: float) -> int:
     """Return the number of steps of a ramp of `over` [s].
 
-    A negative value, or a value that is no time, raises StateError. A ModelWarning says that a ramp
-    is long.
+    A negative value, or a value that is not a time, raises StateError. A ModelWarning says that a
+    ramp is long.
     """
     if not (is_number(over) and 0.0 <= over < math.inf):
         raise StateError(f"over must be a time >= 0 s, got {shown_value(over)}")
@@ -241,7 +244,7 @@ def ramp_steps(over: float, time_step: float) -> int:
 
 
 class RobotAccess(LinkReaders):
-    """References to a robot's arrays and the kernels called with them, for one scene and forest.
+    """References to a robot's arrays, and the kernels that take them, for one scene and forest.
 
     Each reference is made at its first use, because a kernel takes some milliseconds to load from
     the cache.
@@ -266,15 +269,15 @@ class RobotAccess(LinkReaders):
 
     @cached_property
     def _with_gains(self) -> TupleReference:
-        """`actuators` with separate arrays for the gains of one command."""
+        """`actuators`, with the gain arrays replaced by arrays for the gains of one command."""
         arrays, count = self.actuators.whole, len(self._joints)
         return TupleReference(arrays._replace(kp=np.empty(count), kd=np.empty(count)))
 
     def actuators_with(self, kp, kd, indices: np.ndarray, nan_holds: bool) -> TupleReference:
         """Return `actuators` with gains of one command for the joints at `indices` (k,).
 
-        kp and kd are one number, (k,) or None. None means the robot's own gains. So does NaN with
-        `nan_holds`. A value that is negative or not finite raises StateError.
+        kp and kd are one number, (k,) or None. The robot's own gains apply for None, and for NaN if
+        `nan_holds` is set. A value that is negative or not finite raises StateError.
         """
         own, actuators = self.actuators.whole, self._with_gains
         for what, given in (("kp", kp), ("kd", kd)):

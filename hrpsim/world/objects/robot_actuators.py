@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The actuators of a robot that have a model, and the transmissions to joints."""
+"""The actuators of a robot, for which a model is set, and the transmissions to joints.
+
+An actuator *acts* if its model changes the step, for example by a gear's elasticity or a delay.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ TEMPERATURES = ("winding_temperature", "housing_temperature")
 
 
 class ActuatorView(Closed):
-    """An actuator with a model, of one joint. Quantities are at the joint, as in `Actuator`."""
+    """The actuator model of one joint. Quantities refer to the joint side, as in `Actuator`."""
 
     def __init__(self, robot: RobotActuators, joint: str, v_index: int, q_index: int) -> None:
         self.robot = robot
@@ -43,7 +46,10 @@ class ActuatorView(Closed):
         return self.robot.fitted_actuators[self.joint]
 
     def _state(self) -> np.ndarray:
-        """Return the ACTUATOR_STATE (1,). An actuator that does not act gets a new state."""
+        """Return the ACTUATOR_STATE (1,).
+
+        An actuator that does not act has no stored state. The result then follows from the joint.
+        """
         scene, dof = self.robot.world.scene, self.robot.first_v + self._v_index
         if self.properties.acts:
             index = np.flatnonzero(scene.actuators.units["dof"] == dof)[0]
@@ -71,7 +77,10 @@ class ActuatorView(Closed):
 
     @property
     def torque(self) -> float:
-        """Torque on the joint in the last step [Nm], without dry friction behind a rigid gear."""
+        """Torque of the actuator on the joint in the last step [Nm].
+
+        If the gear is rigid, dry friction is not included.
+        """
         return self._value("torque")
 
     @property
@@ -125,7 +134,7 @@ class RobotActuators(RobotProperties, Entity):
 
     @property
     def actuators(self) -> NamedParts[ActuatorView]:
-        """Actuators with a model, by joint."""
+        """Actuators with a model, by joint name."""
         joints = self.joint_index
         return NamedParts(
             "joint with an actuator's model",
@@ -138,7 +147,10 @@ class RobotActuators(RobotProperties, Entity):
 
     @property
     def acting_actuators(self) -> dict[str, Actuator]:
-        """Actuators that change a step, by joint. The records are in the scene in this order."""
+        """Actuators whose models change the step, by joint.
+
+        The scene's records of the actuators have the same order.
+        """
         return {joint: a for joint, a in self.fitted_actuators.items() if a.acts}
 
     @property
@@ -157,11 +169,11 @@ class RobotActuators(RobotProperties, Entity):
     def set_actuator(
         self, actuator: Actuator | str | None, names: str | Sequence[str] | None = None
     ) -> None:
-        """Give joints an actuator with a model. None gives a plain actuator.
+        """Set the actuator model of joints. None removes the model.
 
-        The actuator starts at rest against the joint, at the ambient temperature. Its properties
-        are part of the robot, not of the state. A change of the set of joints with a model
-        invalidates earlier snapshots. Gains and commands stay.
+        The actuator starts at rest relative to the joint, at the ambient temperature. Its
+        properties are part of the robot, not of the state. A change of the set of joints with a
+        model invalidates earlier snapshots. Gains and commands stay.
 
         Args:
             actuator: properties, or the name of one of `hrpsim.ACTUATOR_PRESETS`. A preset also
@@ -258,7 +270,11 @@ class RobotActuators(RobotProperties, Entity):
         leave_to_actuators(units[at], scene.forest.dofs)
 
     def _motors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return indices of the robot's actuators in the scene, and of the joints in velocity."""
+        """Return where the robot's actuators are in the scene.
+
+        Returns:
+            (indices of the actuators, degree of freedom of each actuator).
+        """
         dofs = self.world.scene.actuators.units["dof"]
         at = np.flatnonzero((dofs >= self.first_v) & (dofs < self.first_v + self.nv))
         return at, dofs[at]
@@ -271,7 +287,7 @@ class RobotActuators(RobotProperties, Entity):
         self._initial_tendons = {k: tendon.record().copy() for k, tendon in self.tendons.items()}
 
     def initialise_actuators(self) -> None:
-        """Return the motors to the saved state, or to rest."""
+        """Restore the saved state of the motors, or the state at rest."""
         for name, tendon in self.tendons.items():
             tendon.hold()
             if name in self._initial_tendons:

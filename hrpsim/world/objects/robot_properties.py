@@ -201,7 +201,7 @@ class RobotProperties:
         """Update actuators after a change of the joints' properties (RobotActuators)."""
 
     def _use_system(self, system: System) -> None:
-        """Replace the robot's constants by these, also in the arrays of the world."""
+        """Replace the robot's constants by `system`, also in the arrays of the world."""
         self.world.wake(self)
         scene, before = self.world.scene, (self.system.mass, self.system.inertia)
         self.system, self.forest = system, forest_of(system)

@@ -128,7 +128,10 @@ def read_link_velocities(s: LinkSources, linear: Matrix, angular: Matrix) -> int
 
 @inlined_kernel
 def _read_velocity(here: Kinematics, t: Vec3, linear_out: Vector, angular_out: Vector) -> None:
-    """Write the velocity of the point t of a body's frame and the angular velocity of the body."""
+    """Write the velocity of a point of a body, and the body's angular velocity, in the world.
+
+    t: the point in the body's frame (3,) [m].
+    """
     R, p, v = here.R, here.p, here.v
     x = p[0] + (R[0, 0] * t[0] + R[0, 1] * t[1] + R[0, 2] * t[2])
     y = p[1] + (R[1, 0] * t[0] + R[1, 1] * t[1] + R[1, 2] * t[2])

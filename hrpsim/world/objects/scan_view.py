@@ -85,7 +85,7 @@ class ScanView(SampledView):
         self._scan(*rays, first, end, self._buffer)
 
     def sources(self) -> tuple:
-        """Return what `measure` needs from the present scene.
+        """Return the inputs of `measure` for the present scene.
 
         Returns:
             (object that casts rays, whether the rays pass through each target (n,)).
@@ -143,7 +143,10 @@ class ScanView(SampledView):
 
     @property
     def heights(self) -> np.ndarray:
-        """Heights of the ground over the frame (nx, ny) [m]: negative ranges. No ground is -inf."""
+        """Heights of the ground relative to the frame (nx, ny) [m], the negative ranges.
+
+        A ray that meets no ground has the height -inf.
+        """
         return _frozen(self._shaped(-self._latest().ranges))
 
     @property
@@ -201,7 +204,7 @@ class ScansSideBySide:
         self._scan: Any = None
 
     def prepare(self) -> None:
-        """Follow changes of the worlds. Call this before `measure`."""
+        """Update the arrays after changes of the worlds. Call this before `measure`."""
         found = [view.sources() for view in self.views]
         self._example = found[0][0].arrays
         self._scenes[:] = [caster.arrays.address for caster, _ in found]
@@ -212,7 +215,10 @@ class ScansSideBySide:
             self._scan = entry_point(scan_side_by_side, *self._arguments(range(0)))
 
     def _skip(self, skips: list[np.ndarray]) -> None:
-        """Store which shapes the rays of each world pass through."""
+        """Store which shapes the rays of each world pass through.
+
+        skips: for each world, whether the rays pass through each shape.
+        """
         if len(skips) == len(self._skips) and not any(map(operator.is_not, skips, self._skips)):
             return
         self._skips = skips
@@ -221,7 +227,7 @@ class ScansSideBySide:
             row[: len(skipped)] = skipped
 
     def _follow_patterns(self) -> None:
-        """Store the rays of each world's present pattern. Equal patterns share the rays."""
+        """Store the rays of each world's present pattern. Worlds with equal patterns share rays."""
         patterns = [(v.pattern, 0 if v.pattern.repeats else v._number) for v in self.views]
         if patterns == self._patterns:
             return

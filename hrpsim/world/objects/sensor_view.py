@@ -52,7 +52,7 @@ class SensorCarrier(Protocol):
 
 
 def _shown(sensor: SensorView | SampledView) -> str:
-    """Return the text that shows a sensor."""
+    """Return the text for `repr` of a sensor."""
     return f"<{sensor.description.kind} {sensor.description.name!r} of {sensor.robot.name!r}>"
 
 
@@ -193,7 +193,7 @@ class SampledView(Closed):
         )
 
     def restore(self, state: tuple) -> None:
-        """Restore a state that the property or method `state` returned."""
+        """Restore a saved `state`."""
         self._next, self._part, self._number, self._start, samples, unfinished = state
         self._samples = list(samples)
         self._resume(unfinished)

@@ -44,7 +44,7 @@ def solver_code(name, kind: str | None = None) -> int:
 def _for_kind(name: str, kind: str) -> int:
     """Return the code of a solver for a kind of constraint that the solver accepts.
 
-    Rigid kinds have their own code, `rigid_rows`.
+    For the kinds in RIGID, this is the solver's `rigid_rows`.
     """
     solver = SOLVERS[name]
     return solver.rigid_rows if kind in RIGID else solver.code
@@ -72,9 +72,15 @@ class SolverRule:
 class SolverRules:
     """An ordered list of rules. The first matching rule decides, or else the default solvers.
 
-    given: None, a solver's name, or a list of mappings with the arguments of `add`. A named solver
-    becomes the default for all constraints that it accepts. integrator, friction_model: settings of
-    the world. A solver of contacts that does not accept both is refused.
+    Args:
+        given: None, a solver's name, or a list of mappings with the arguments of `add`. A named
+            solver becomes the default for all constraints that it accepts.
+        integrator: integrator of the world.
+        friction_model: friction model of the world. A solver of contacts must accept this model and
+            the integrator.
+
+    Raises:
+        WorldError: a solver or a rule is invalid.
     """
 
     def __init__(

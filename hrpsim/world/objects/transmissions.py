@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tendons and transmissions of a robot, with commands and readings at lengths or actuators."""
+"""Tendons and transmissions of a robot: commands and readings at the tendon or actuator side."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class TendonView(Closed):
 
     @property
     def effort(self) -> float:
-        """Effort of the actuator in the last step [N or Nm]. A positive effort lengthens it."""
+        """Effort of the actuator in the last step [N or Nm], positive towards larger lengths."""
         return float(self.record()["impulse"][0]) / self.robot.world.time_step
 
     def _sum(self, values: np.ndarray) -> float:

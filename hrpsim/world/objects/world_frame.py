@@ -68,7 +68,7 @@ class WorldFrame(Closed):
             connection.follow(self)
 
     def initialise(self) -> None:
-        """Return to the pose at addition, or to the pose that `keep_as_initial` saved."""
+        """Restore the pose at addition, or the pose saved by `keep_as_initial`."""
         self.put(self._initial)
 
     def keep_as_initial(self) -> None:

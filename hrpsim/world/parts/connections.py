@@ -245,7 +245,10 @@ _JOINED = ("body_a", "body_b", "axes", "length", "p_a", "p_b", "R_a", "R_b")
 
 
 def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
-    """Return the record of a connection that holds the axes `held` of frames in the ends' links."""
+    """Return the record of a connection between two ends.
+
+    frames: frames of the connection in the links' frames. held: the constrained axes.
+    """
     record = np.zeros(1, dtype=CONNECTION_RECORD)[0]
     for end, frame, side in zip(ends, frames, "ab", strict=True):
         record[f"body_{side}"] = end.body_of_scene
@@ -257,7 +260,7 @@ def _joined(ends: tuple[End, End], frames, held: tuple[str, ...]) -> np.void:
 
 
 def frames_in_links(poses, base: int, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames of a connection, placed in the frames of the two links.
+    """Return the two frames of a connection, each in the frame of its link.
 
     The default is the frame of the link `base`.
     """
@@ -318,9 +321,9 @@ def _local(what: str, given) -> Placement | None:
 
 
 def points_in_links(poses, given: dict, frame_a, frame_b) -> tuple[Placement, Placement]:
-    """Return the frames of a distance connection, placed in the frames of the two links.
+    """Return the two frames of a distance connection, each in the frame of its link.
 
-    The origins of the frames are the points whose distance is constrained.
+    The connection constrains the distance between the origins of the frames.
     """
     _refuse_both(given, frame_a, frame_b)
     if given["axis"] is not None or given["x_axis"] is not None:

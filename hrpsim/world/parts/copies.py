@@ -53,7 +53,7 @@ class Copies(Sealed, Snapshots):
         return saved_format()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Start with the format. Leave out machine code, which belongs to this process."""
+        """Return the state for pickling, with the format and without machine code."""
         return {
             "format": saved_format(),
             **self.__dict__,
@@ -63,7 +63,7 @@ class Copies(Sealed, Snapshots):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Refuse a state that another version of hrpsim has saved."""
+        """Restore a pickled state. WorldError if another version of hrpsim saved the state."""
         refuse_other_format("world", state.get("format"))
         self.__dict__.update(state)
         del self.__dict__["format"]

@@ -122,7 +122,7 @@ def warn_of_gains(
 
 
 def _by_gain(trees: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return some trees by decreasing gain. Trees with equal gains are ordered by motion."""
+    """Return the chosen trees by decreasing gain. Trees with equal gains are ordered by motion."""
     order = np.lexsort((-trees["kinetic"][chosen], -trees["gain_fraction"][chosen]))
     return chosen[order]
 

@@ -88,7 +88,7 @@ class Exclusions(Part):
             first += len(entity.shapes)
 
     def _drop_standing(self, numbers: range) -> None:
-        """Forget the pairs with shapes that were removed."""
+        """Forget the excluded pairs with shapes that were removed."""
         pairs, first, end = self._standing, numbers.start, numbers.stop
         stays = ((pairs < first) | (pairs >= end)).all(axis=1)
         self._standing = pairs[stays] - len(numbers) * (pairs[stays] >= end)

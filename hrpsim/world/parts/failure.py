@@ -85,7 +85,10 @@ def too_stiff_for_rk4(robot: Robot, time_step: float) -> str | None:
 
 
 def _largest_step(mode: complex) -> float:
-    """Return the step [s] above which rk4 amplifies a mode [1/s] that does not grow by itself."""
+    """Return the largest step [s] at which rk4 does not amplify a mode.
+
+    mode: eigenvalue [1/s] of a mode that does not grow by itself.
+    """
     if abs(mode) < 1e-9:
         return np.inf
     low, high = 0.0, 4.0 / abs(mode)
@@ -128,7 +131,7 @@ def why_step_failed(
 
 
 def _cure(scene: Scene, entities: list[Entity], fault: str) -> str:
-    """Return a remedy for a divergence, after the probable cause if one is known."""
+    """Return a remedy for a divergence, preceded by the probable cause if a cause is known."""
     cure = "Check its forces and gains, or use a smaller time_step"
     if _pulls_on_bodies(scene):
         cure = (
@@ -148,7 +151,10 @@ def _cure(scene: Scene, entities: list[Entity], fault: str) -> str:
 
 
 def _demanded(scene: Scene, entities: list[Entity]) -> str:
-    """Return the command or wrench that demands the largest absurd acceleration, or ""."""
+    """Return a text about the command or wrench that demands the largest acceleration.
+
+    The result is "" if no acceleration is implausibly large.
+    """
     least = _ABSURD / float(scene.settings["time_step"][0])
     found = [*_commanded(scene, entities), *_pushed(scene, entities)]
     acceleration, text = max(found, default=(0.0, ""))
@@ -156,7 +162,10 @@ def _demanded(scene: Scene, entities: list[Entity]) -> str:
 
 
 def _commanded(scene: Scene, entities: list[Entity]) -> Iterator[tuple[float, str]]:
-    """Yield the acceleration that each joint's command demands of the joint alone, and a text."""
+    """Yield the acceleration that each joint's command demands, and a text about the command.
+
+    The acceleration is the commanded effort divided by the joint's own inertia.
+    """
     for robot in (entity for entity in entities if isinstance(entity, Robot)):
         v = robot.first_v + robot.joint_index.v
         law, dofs = scene.control[v], scene.forest.dofs[v]
@@ -177,7 +186,10 @@ def _commanded(scene: Scene, entities: list[Entity]) -> Iterator[tuple[float, st
 
 
 def _pushed(scene: Scene, entities: list[Entity]) -> Iterator[tuple[float, str]]:
-    """Yield the acceleration that each wrench demands of a whole robot or body, and a text."""
+    """Yield the acceleration that each applied wrench demands, and a text about the wrench.
+
+    The acceleration is the wrench divided by the mass of the whole robot or body.
+    """
     for wrench in scene.wrenches[: int(scene.counts["wrench_count"][0])]:
         owner = next(e for e in reversed(entities) if e.first_body <= wrench["body"])
         force = float(np.abs([wrench["force"], wrench["torque"]]).max())
@@ -195,7 +207,7 @@ def _pulls_on_bodies(scene: Scene) -> bool:
 
 
 def _closes_a_rigid_loop(scene: Scene) -> bool:
-    """Return whether a rigid connection joins a link of a tree of joints to the world or a link."""
+    """Return whether a rigid connection joins a jointed link to the world or to another link."""
     records = scene.connections
     rigid = ((records["axes"] != 0) & (records["compliance"] == 0.0)).any(axis=1)
     rigid &= records["enabled"] != 0
@@ -205,7 +217,10 @@ def _closes_a_rigid_loop(scene: Scene) -> bool:
 
 
 def _why_singular(scene: Scene, entities: list[Entity], body: int) -> str:
-    """Return why the joint of a body, or the body's free motion, has no numerical resistance."""
+    """Return a text on why the equations of a body are singular, with a remedy.
+
+    The joint of the body, or a free body, moves no inertia, or the inertia is lost in rounding.
+    """
     owner = max((e for e in entities if e.first_body <= body), key=lambda e: e.first_body)
     number = body - owner.first_body
     joints = getattr(getattr(owner, "model", None), "joints", ())

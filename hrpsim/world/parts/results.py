@@ -52,10 +52,10 @@ class Convergence:
     """Convergence of the solver over some steps.
 
     `unconverged` counts the `steps` that did not meet the stopping rule in every island.
-    `worst_residual` [m/s] is the largest residual of the unconverged steps. `worst` names the
-    constraint with the largest error in that step, as in `StepStats`. Both are 0 and "" if every
-    step converged. `newton_steps` counts the steps in which Newton's method solved an island.
-    Newton's method is used if sweeps do not converge soon, or if it was chosen.
+    `worst_residual` [m/s] is the largest residual of the unconverged steps, or 0. `worst` names the
+    constraint with the largest error in that step, as in `StepStats`, or is "". `newton_steps`
+    counts the steps in which Newton's method solved an island. Newton's method is used if sweeps do
+    not converge soon, or if it was chosen.
     """
 
     steps: int
@@ -75,38 +75,47 @@ class StepStats:
     """Results of the last step, and convergence of the solver over earlier steps.
 
     Islands are groups of moving bodies that share contacts or connections. Islands are solved
-    independently. `iterations` is the largest number of sweeps of any island. `residual` is the
-    largest residual of any island. `converged` is true if every island met the stopping rule. The
-    residual is the largest change of a constraint's velocity in the last sweep [m/s]. With mixed
-    solvers, it is the largest change that solving a single constraint again would cause.
-    `max_penetration` is in [m].
+    independently. Newton's method solves the islands for which it is chosen, and the islands on
+    which sweeps did not suffice.
 
-    `row_count` is the number of constraint rows. `direct_rows` and `split_rows` of them were
-    assigned to the direct and the split solver. `factorisations` counts the factorisations of the
-    direct system. `direct_finished` is true if the direct solver finished. Otherwise its rows were
-    solved iteratively. Newton's method solved `newton_islands` in `newton_factorisations`. Newton's
-    method solves the islands for which it is chosen, and the islands on which sweeps did not
-    suffice.
-
-    `handed_over` counts islands for which the chosen solver failed and another solver succeeded.
-    Newton's method takes over from `direct` and `split`, the direct solver from `auto` and
-    `newton`. Sweeps take over from `newton` if the island has rows that only sweeps can solve. If a
-    step did not converge, `worst` names the constraint with the largest error, such as "connection
-    'hinge'", "lock of robot/knee" or "contact of box/box and world/ground". `worst` is empty in a
-    converged step. Contacts of the `asleep` sleeping bodies count but have no rows.
-
-    Impacts with restitution were solved in `impact_rounds`. In `impacts_lowered` of these rounds
-    the restitution was lowered, because with friction Newton's law would have added energy.
-    `impacts_left` counts gaps that closed without restitution, because there were too many impacts.
-    `ccd_queries` counts the queries for the time of impact of fast shapes. The step was repeated
-    `impact_passes` times with contacts in the path of fast shapes. `impacts_cut` counts the
-    searches for a time of impact that reached their limit of queries, since the world was made or
-    last reset. The two shapes of such a search stopped at the last pose without contact.
-
-    `last_call` covers all steps of the last call of `World.step`. `since_reset` covers all steps
-    since the world was made or last reset. Steps of `settle` do not count.
-
-    `energy` is the balance of energy in a world with `World(audit=True)`, otherwise None.
+    Attributes:
+        iterations: largest number of sweeps of any island.
+        residual: largest residual of any island. The residual is the largest change of a
+            constraint's velocity in the last sweep [m/s]. With mixed solvers, the residual is the
+            largest change that solving a single constraint again would cause.
+        converged: whether every island met the stopping rule.
+        contact_count: number of contacts. Contacts of sleeping bodies count but have no rows.
+        row_count: number of constraint rows.
+        max_penetration: largest penetration [m].
+        direct_rows: number of rows assigned to the direct solver.
+        split_rows: number of rows assigned to the split solver.
+        factorisations: number of factorisations of the direct system.
+        direct_finished: whether the direct solver finished. Otherwise its rows were solved
+            iteratively.
+        newton_islands: number of islands solved by Newton's method.
+        newton_factorisations: number of factorisations by Newton's method.
+        handed_over: number of islands for which the chosen solver failed and another solver
+            succeeded. Newton's method takes over from `direct` and `split`, the direct solver from
+            `auto` and `newton`. Sweeps take over from `newton` if the island has rows that only
+            sweeps can solve.
+        worst: name of the constraint with the largest error in a step that did not converge, such
+            as "connection 'hinge'", "lock of robot/knee" or "contact of box/box and world/ground".
+            "" in a converged step.
+        asleep: number of sleeping bodies.
+        impact_rounds: number of rounds in which impacts with restitution were solved.
+        impacts_lowered: number of these rounds in which the restitution was lowered, because with
+            friction Newton's law would have added energy.
+        impacts_left: number of gaps that closed without restitution, because there were too many
+            impacts.
+        ccd_queries: number of queries for the time of impact of fast shapes.
+        impact_passes: number of repetitions of the step with contacts in the path of fast shapes.
+        impacts_cut: number of searches for a time of impact that reached their limit of queries,
+            since the world was made or last reset. In such a search, the two shapes stopped at the
+            last pose without contact.
+        last_call: convergence over all steps of the last call of `World.step`.
+        since_reset: convergence over all steps since the world was made or last reset. Steps of
+            `settle` do not count.
+        energy: balance of energy in a world with `World(audit=True)`, otherwise None.
     """
 
     iterations: int
@@ -209,9 +218,10 @@ def stats_of(
 
 @dataclass
 class Unmet:
-    """Steps that did not converge: number, largest residual [m/s] and worst constraint.
+    """Counts and largest residual of the steps that did not converge.
 
-    The number of steps in which Newton's method solved an island is also counted.
+    count: number of these steps. residual: largest residual [m/s]. worst: name of the constraint
+    with this residual. newton_steps: steps in which Newton's method solved an island.
     """
 
     count: int = 0
@@ -220,13 +230,17 @@ class Unmet:
     newton_steps: int = 0
 
     def add(self, count: int, residual: float, worst: Callable[[], str]) -> None:
-        """Add steps with the largest residual. `worst` finds the constraint when needed."""
+        """Count steps that did not converge.
+
+        residual: largest residual [m/s]. worst: returns the constraint's name, called only if
+        needed.
+        """
         if not self.count or residual > self.residual:
             self.residual, self.worst = residual, worst()
         self.count += count
 
     def among(self, steps: int) -> Convergence:
-        """Return the statistics over a number of steps."""
+        """Return the Convergence of `steps` steps, which include these steps."""
         return Convergence(steps, self.count, self.residual, self.worst, self.newton_steps)
 
 
@@ -264,7 +278,7 @@ class ConvergenceRecord:
             unmet.add(count, residual, worst)
 
     def add_newton(self, count: int) -> None:
-        """Record that Newton's method took part in steps."""
+        """Count steps in which Newton's method solved an island."""
         for unmet in (self._in_call, self._since_reset):
             unmet.newton_steps += count
 
@@ -277,10 +291,10 @@ class ConvergenceRecord:
         return self._since_reset.among(steps_done)
 
     def copy(self) -> tuple[int, Unmet, Unmet]:
-        """Return the counts, as an argument of `restore`."""
+        """Return the counts, in a form that `restore` accepts."""
         return self._steps_before, replace(self._in_call), replace(self._since_reset)
 
     def restore(self, saved: tuple[int, Unmet, Unmet]) -> None:
-        """Set the counts to the counts of a copy."""
+        """Set the counts to the result of `copy`."""
         self._steps_before, in_call, since_reset = saved
         self._in_call, self._since_reset = replace(in_call), replace(since_reset)

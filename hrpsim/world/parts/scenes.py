@@ -46,9 +46,9 @@ _SPARE_SOLIDS = 64  # number of unused solids, above which all are gathered agai
 class Scenes:
     """The present scene of a world's contents.
 
-    `complete` is called for each new scene, to set data that depend on several components. Its
-    arguments are the entities and the numbers of the fixed shapes added to the last scene, or the
-    numbers of the shapes removed from the last scene. For a rebuilt scene, all are missing.
+    `complete` is a function that sets data of a new scene that depend on several components. It
+    gets the added entities and the numbers of the added fixed shapes, or the numbers of the removed
+    shapes. It gets no arguments for a scene that was built anew.
     """
 
     changes: ClassVar[int] = 0  # number of changes of present scenes, of all worlds of the process
@@ -64,9 +64,9 @@ class Scenes:
         self._raw: tuple[Scene, list] | None = None  # a scene and its `raw_lasting`
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Count changes of the present scene.
+        """Set an attribute. Count the changes of `present`.
 
-        Holders then refresh references to the scene's arrays.
+        Objects with references to the scene's arrays compare the count and update the references.
         """
         object.__setattr__(self, name, value)
         if name == "present":
@@ -102,7 +102,10 @@ class Scenes:
             entity.initialise()
 
     def _extend(self) -> bool:
-        """Add what is new to the last scene. Return False if the arrays must be made again."""
+        """Add new entities and fixed shapes to the last scene.
+
+        Return False if the arrays must be built anew.
+        """
         old, contents = self._kept, self._contents
         time_step, first = contents.time_step, self._built[1]
         entities = contents.entities[self._built[0] :]
@@ -135,7 +138,7 @@ class Scenes:
     def _give_solids(self, old: Scene, shapes: Shapes) -> bool:
         """Assign solids to new shapes in a world with meshes.
 
-        Return False if the arrays must be made again, for example for the first mesh of the world.
+        Return False if the arrays must be built anew, for example for the first mesh of the world.
         """
         solids, polyhedra = np.full(len(shapes.geometries), -1), old.collision.polyhedra
         if len(polyhedra.solids):
@@ -176,7 +179,13 @@ class Scenes:
         )
 
     def _leave(self, numbers: range, indices: Indices, reduced: Callable[[Scene], Scene]) -> None:
-        """Remove the shapes with some numbers, together with what `reduced` removes."""
+        """Remove shapes from the scene, or build the scene anew after the last mesh has left.
+
+        Args:
+            numbers: numbers of the removed shapes.
+            indices: new indices of the scene's entries, for a rebuilt scene.
+            reduced: returns the scene without the shapes and the entries that belong to them.
+        """
         scene = self.scene
         is_mesh = scene.collision.shapes["kind"] == MESH
         if is_mesh[numbers.start : numbers.stop].sum() == is_mesh.sum() > 0:
@@ -240,7 +249,7 @@ class Scenes:
         self.present.search["candidate_count"] = -1
 
     def present_q(self, entity: Entity) -> np.ndarray:
-        """Return the configuration of a robot or body, without making arrays."""
+        """Return the configuration of a robot or body, without building arrays."""
         scene = self.present or self._kept
         if scene is None or entity.first_q + entity.nq > len(scene.q):
             return entity.initial_q.copy()
@@ -265,7 +274,7 @@ class Scenes:
         self.present.counts["wrench_count"] = k + 1
 
     def naming(self) -> Naming:
-        """Return the names of the constraints of the present scene."""
+        """Return the object that names the constraints of the present scene."""
         contents = self._contents
         return Naming(self.owners, contents.connections.values(), contents.robots.values())
 
@@ -278,7 +287,7 @@ class Scenes:
         ]
 
     def restore(self, arrays: list[np.ndarray]) -> None:
-        """Write back the arrays that `lasting_arrays` returned. Entries added since then stay."""
+        """Write back the result of `lasting_arrays`. Entries added since then stay."""
         for saved, (array, *_) in zip(arrays, self.raw_lasting(), strict=True):
             array[: len(saved)] = saved
         use_features(self.scene)  # depends on present constants, which a snapshot does not contain

@@ -92,7 +92,7 @@ class Sleep:
         self._sleep_only(asleep)
 
     def _sleep_only(self, island_of: dict[Entity, int]) -> None:
-        """Make exactly these entities sleep, at zero velocity. Wake all other entities."""
+        """Make exactly the entities in `island_of` sleep, at zero velocity. Wake all others."""
         scene = self._scenes.present
         woken = [e for e in self._island_of if e not in island_of]
         sleepers = [e for e in island_of if e not in self._island_of]
@@ -122,7 +122,7 @@ class Sleep:
         self._front = None
 
     def _rests(self, connection) -> bool:
-        """Return whether an end of a connection sleeps."""
+        """Return whether at least one end of a connection sleeps."""
         return any(end.entity in self._island_of for end in connection.ends)
 
     # -- shapes ---------------------------------------------------------------------------
@@ -193,7 +193,10 @@ class Sleep:
     # -- contacts ---------------------------------------------------------------------------
 
     def _store_contacts(self, falls_asleep: np.ndarray) -> None:
-        """Move contacts and moments of shapes (s,) that fall asleep from the step to the store."""
+        """Move the contacts of shapes that fall asleep from the step to the store.
+
+        falls_asleep (s,): which shapes fall asleep. The moments of these contacts move too.
+        """
         scene = self._scenes.present
         collision, counts = scene.collision, scene.counts
         records = collision.contacts[: int(counts["contact_count"][0])]
@@ -219,7 +222,10 @@ class Sleep:
         moments[: int(counts["moment_count"][0])] = moments[~stored]
 
     def _recall_contacts(self, wakes: np.ndarray) -> None:
-        """Return the stored contacts of waking shapes (s,) to the step, as a warm start."""
+        """Return stored contacts from the store to the step, as a warm start.
+
+        wakes (s,): which shapes wake up.
+        """
         recalled, moments = _of_shapes(self.kept_contacts, wakes), self._kept_moments
         if not recalled.any():
             return
@@ -328,12 +334,12 @@ class Sleep:
 
 
 def _of_shapes(records: np.ndarray, shapes: np.ndarray) -> np.ndarray:
-    """Return which records (n,) have a shape that is chosen in `shapes` (s,)."""
+    """Return which records (n,) have a shape that is marked in `shapes` (s,)."""
     return shapes[records["shape_a"]] | shapes[records["shape_b"]]
 
 
 def _joined(records: np.ndarray, others: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-    """Return records, followed by the chosen ones of some others."""
+    """Return `records`, followed by the rows of `others` that are marked in `chosen`."""
     rows = np.concatenate([rows_of(records), rows_of(others)[chosen]])
     return rows.view(records.dtype).reshape(len(rows))
 

@@ -30,7 +30,7 @@ _RECORDS = [  # records of the last step
 
 
 class SavedFormat(NamedTuple):
-    """The version of hrpsim, and a digest of the table of the scene's fields."""
+    """The version of hrpsim and a digest of the scene's field table, to reject other versions."""
 
     version: str
     fields: str
@@ -57,7 +57,7 @@ def saved_format() -> SavedFormat:
 def refuse_other_format(what: str, saved: tuple[str, str] | None) -> None:
     """Raise WorldError unless `what` was saved by this version of hrpsim.
 
-    None means that the version did not record the format. Worlds and snapshots are states of one
+    saved: the recorded format. Old versions recorded None. Worlds and snapshots are states of one
     version and are not converted.
     """
     ours = saved_format()
@@ -199,9 +199,12 @@ class Snapshots(Exclusions):
         """Return to a snapshot of this world, or of the world from which this world was copied.
 
         Properties that are not part of the state do not change: gains, inertias, friction. Fixed
-        shapes that were added since stay, and wake all bodies. Raises WorldError if the snapshot
-        belongs to another world or another version of hrpsim, if robots, bodies or connections
-        were added or removed since, if a fixed shape was removed, or if the snapshot was changed.
+        shapes that were added after the snapshot stay in the world, and wake all bodies.
+
+        Raises:
+            WorldError: the snapshot belongs to another world or another version of hrpsim, or was
+                changed. Robots, bodies or connections were added or removed after the snapshot, or
+                a fixed shape was removed.
         """
         self._contents.refuse_while_stepping()
         self._refuse_other(snapshot)

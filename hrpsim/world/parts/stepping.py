@@ -94,7 +94,10 @@ class Stepping(Part):
 
     @contextmanager
     def tried_step(self, tolerance: float) -> Iterator[Scene]:
-        """Do a step with a tolerance [m/s], yield the scene after the step, and undo the step."""
+        """Do a step, yield the scene after the step, and undo the step.
+
+        tolerance: accuracy of the step [m/s], used if stricter than the world's tolerance.
+        """
         self._contents.refuse_while_stepping()
         self.get_ready()
         scene, start = self._scenes.present, self._save()
@@ -146,7 +149,8 @@ class Stepping(Part):
     def cut_call(self) -> None:
         """Record that an exception ended the call.
 
-        The next call serves a request that the last step may have left.
+        The last step may have left a request, such as more memory. The next call serves the
+        request.
         """
         self._was_cut = True
         self._scenes.present = self._scenes.present  # a batch then checks the world again
@@ -177,7 +181,7 @@ class Stepping(Part):
                     self._serve(FALLS_ASLEEP)
 
     def lift(self) -> None:
-        """Apply the forces of gravity compensation to links during this call."""
+        """Apply the gravity compensation forces of the models' links during this call."""
         for robot in self._contents.robots.values():
             for body, point, mass in robot.model.lifts:
                 force = -mass * self._contents.settings["gravity"][0]
@@ -211,7 +215,7 @@ class Stepping(Part):
         return self._contents.pauses
 
     def begin_chunk(self, left: int) -> int:
-        """Take the samples that are due now.
+        """Take the sensor samples that are due now.
 
         Returns:
             The number of steps until the next sample, at most `left`.

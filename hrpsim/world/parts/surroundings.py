@@ -117,7 +117,7 @@ class Surroundings(Part):
             warnings.warn(warning, ModelWarning, stacklevel=3)
 
     def remove_static(self, name: str) -> None:
-        """Remove the ground or static shape with a name, and all others with the name.
+        """Remove the ground and the static shapes called `name`.
 
         Everything else keeps its state and the forces of its last step, bit for bit. Bodies that
         lay on the shape fall. Afterwards, `restore` refuses earlier snapshots.

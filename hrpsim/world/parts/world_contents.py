@@ -37,7 +37,7 @@ def impact_law_code(name) -> int:
 
 
 def _place_of(shape: CollisionShape) -> tuple:
-    """Return what two equal shapes at one place have in common."""
+    """Return a key that is equal for equal shapes at the same pose."""
     geometry = shape.geometry
     placement = (shape.R + 0.0).tobytes(), (shape.p + 0.0).tobytes()  # -0.0 is 0.0
     return geometry.kind, getattr(geometry, "digest", geometry.size), *placement
@@ -50,7 +50,7 @@ def check_names(*names) -> None:
 
 
 class MaterialTable:
-    """Materials by name. A pair that was not set has the default properties.
+    """Materials by name. A pair whose properties were not set has the default properties.
 
     `impact_law` applies to pairs without a separate law.
     """
@@ -63,7 +63,7 @@ class MaterialTable:
         self.named: set[str] = set()  # names in pairs, since the last check of their shapes
 
     def add(self, name: str) -> None:
-        """Register `name`."""
+        """Add a material called `name`, unless the table has it."""
         self.index.setdefault(name, len(self.index))
 
     def set_pair(
@@ -99,7 +99,7 @@ class MaterialTable:
         self.change(a, b, **values, sequential=law)
 
     def change(self, a: str, b: str, **values: float) -> None:
-        """Set fields of the MATERIAL_PAIR of two materials, which the caller has checked."""
+        """Set fields of the MATERIAL_PAIR of two materials, without a check of the values."""
         check_names(a, b)
         self.add(a)
         self.add(b)
@@ -120,13 +120,17 @@ class MaterialTable:
 
 
 class Watcher(Protocol):
-    """The interface of objects that read the world at times of their own."""
+    """The interface of objects that read the world at steps of their own choice."""
 
     def next_step(self, now: int) -> int:
         """Return the number of the next step, `now` or later, before which `update` is due."""
 
     def update(self, now: int) -> None:
-        """Read the world before the step `now`, if due. Called again for each call of `step`."""
+        """Read the world before the step `now`, if a reading is due.
+
+        The method may be called again for the same step, because each call of `World.step` calls
+        it.
+        """
 
 
 class Contents:
@@ -264,7 +268,7 @@ class Contents:
 
     @property
     def pauses(self) -> bool:
-        """Whether a sensor or watcher has a rate of its own."""
+        """Whether steps pause for any sensor or watcher with a rate of its own."""
         return bool(self.samplers or self.watchers)
 
     def sample(self) -> None:
@@ -283,7 +287,7 @@ class Contents:
         return min([max(k, 1) for k in steps], default=most)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the watchers, which watch this world alone."""
+        """Leave out the watchers, which belong to this world alone."""
         return self.__dict__ | {"watchers": ()}
 
     def refuse_while_stepping(self) -> None:
