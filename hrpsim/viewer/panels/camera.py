@@ -26,7 +26,7 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class Bookmark:
-    """A camera's position [m], the point at which the camera looks [m], and the upward direction."""
+    """A camera's position and target point [m] in the scene, and its upward direction."""
 
     position: np.ndarray
     look_at: np.ndarray
