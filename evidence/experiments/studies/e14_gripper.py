@@ -158,7 +158,7 @@ def _add_grip(result: Result, ours: OurRun) -> None:
 
 
 def _add_coupling(result: Result, ours: OurRun, alone: OurRun) -> None:
-    """Add the residual of direct and iterative rows together, while the held box is on the floor."""
+    """Add the residual of direct and iterative rows while the held box is on the floor."""
     tolerance = float(ours.scene.world.scene.settings["tolerance"][0])
     for name, each in (("no other objects", alone), (f"{gripper.OBJECTS} objects", ours)):
         here, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
