@@ -74,7 +74,8 @@ def look_up(*packages, **on_request):
             names = [package for package in wanted if not is_installed(package)]
             apt = " ".join(f"ros-{distribution}-{name.replace('_', '-')}" for name in names)
             raise RuntimeError(
-                f"not installed: {', '.join(missing)} (sudo apt install {apt}); nothing was started"
+                f"not installed: {', '.join(missing)}. Nothing was started. "
+                f"Run: sudo apt install {apt}"
             )
 
     return OpaqueFunction(function=check)

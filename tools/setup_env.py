@@ -38,7 +38,7 @@ INTERFACES = {
     "demo": ["tf2_msgs"],
     "test": ["tf2_msgs", "control_msgs", "simulation_interfaces", "unitree_go", "unitree_hg"],
 }
-AGAIN = "the reason stands above; run make again once it is mended"
+AGAIN = "Correct the error above and run make again"
 DETAIL = re.compile(r" [-+~] |\s*(Downloaded|Built|Prepared|Installed|Uninstalled|Checked) ")
 STARTED = time.monotonic()
 
@@ -167,13 +167,13 @@ def install(*arguments: str) -> None:
             if not DETAIL.match(line):
                 print("       ", line, end="", file=sys.stderr, flush=True)
     if process.returncode:
-        stop(f"installing {Path(arguments[-1]).name} failed; {AGAIN}")
+        stop(f"installing {Path(arguments[-1]).name} failed. {AGAIN}")
 
 
 def run(command: list[str], what: str, given: str = "") -> None:
     """Run a command and show its output. Exit with a message if the command fails."""
     if subprocess.run(command, cwd=ROOT, input=given, text=True, check=False).returncode:
-        stop(f"{what} failed; {AGAIN}")
+        stop(f"{what} failed. {AGAIN}")
 
 
 def apt_name(suffix: str) -> str:

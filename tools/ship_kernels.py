@@ -34,9 +34,9 @@ def main(arguments: list[str]) -> int:
         targets = runnable()
     for target in targets:
         if target not in COMMON_TARGETS:
-            sys.exit(f"there is no target {target!r}; there are {', '.join(COMMON_TARGETS)}")
+            sys.exit(f"target {target!r} does not exist. Available: {', '.join(COMMON_TARGETS)}")
         if not runs(target):
-            sys.exit(f"this processor cannot run what is compiled for {target}")
+            sys.exit(f"this processor cannot run kernels that are compiled for {target}")
     shutil.rmtree(folder, ignore_errors=True)
     for target in targets:
         print(f"compiling all kernels for {target}", flush=True)

@@ -50,7 +50,7 @@ class ContactProblem(NamedTuple):
         return float((np.abs(wanted - l) * inverse_mass).max())
 
     def is_independent(self) -> bool:
-        """Whether the rows are linearly independent. The impulses are then unique."""
+        """Return whether the rows are linearly independent. The impulses are then unique."""
         values = np.linalg.eigvalsh(self.W)
         return bool(values[0] > 1e-9 * values[-1])
 

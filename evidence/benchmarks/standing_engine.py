@@ -82,8 +82,8 @@ def exactness(engine: StandingEngine, at_rest: bool = True, steps: int = 1) -> d
     """Measure the accuracy of contacts over some steps.
 
     Returns:
-        Number of contacts, contact speed (the worst of `steps`), penetration, and error of the
-        weight.
+        Number of contacts, contact speed (the largest of `steps`) [m/s], penetration [m], and error
+        of the weight.
     """
     speed = max(contact_speed(engine) for _ in range(steps))
     _, depths, forces = engine.touching()

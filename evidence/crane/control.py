@@ -135,7 +135,10 @@ class Crane(Controller):
         return ahead * stopping_speed(distance, ahead @ velocity, braking, self.period)
 
     def _next_velocity(self) -> np.ndarray:
-        """Return the requested velocity for the next period, limited to stop at the end."""
+        """Return the requested velocity for the next period.
+
+        The velocity is limited so that the crane can stop before the ends of the slides.
+        """
         wanted = np.append(np.asarray(self.request.velocity, dtype=np.float64), self.request.turn)
         wanted[:3] = _bounded(wanted[:3], self.speed)
         wanted[3:] = _bounded(wanted[3:], self.turn_speed)

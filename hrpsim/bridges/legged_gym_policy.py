@@ -120,7 +120,7 @@ class _Config:
         return key in self._attributes
 
     def get(self, kind: schema.Kind, key: str) -> Any:
-        """Return a checked attribute, such as "control.stiffness"."""
+        """Return an attribute, such as "control.stiffness". Raise an error if its type is wrong."""
         attribute = self._attribute(key)
         value, _, mistake = schema.first_mistake(kind, attribute.value)
         if not attribute.is_read:

@@ -178,7 +178,7 @@ class OnnxPolicy(Controller):
         if action.shape != self.action.shape or not np.isfinite(action).all():
             raise ControllerError(
                 f"{policy.source}: the network must return {self.action.size} finite numbers, one "
-                f"for each joint, got {action.size}, or some that are not finite"
+                f"for each joint, got {action.size}, {np.isfinite(action).sum()} of them finite"
             )
         self.action = np.clip(action, policy.action_lower, policy.action_upper)
         kept = policy.action_filter

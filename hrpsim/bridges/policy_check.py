@@ -88,10 +88,10 @@ def differing_columns(
         else:
             more = f" {offsets[k]:+.2g}" if is_shifted[k] else ""
             law = f"{factors[k]:.2g} * {names[matches[k]]}{more}"
-            yield f"{name}: the recorded one is {law} here"
+            yield f"{name}: the recorded column is {law} here"
     if departs.any():
         departed = ", ".join(names[k] for k in own[departs])
-        yield f"depart from the recording, and are no other column here: {departed}"
+        yield f"differ from the recording and match no other column here: {departed}"
 
 
 def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:

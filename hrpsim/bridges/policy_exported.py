@@ -159,10 +159,10 @@ def in_motion(
     joint = robot.joint_names[int(apart.max(axis=0).argmax())]
     told = f"simulated for {duration:g} s by the description and by the exported entries"
     if not len(parted):
-        yield f"{told}, both move alike: {joint} differs by {apart.max():.2g} at most"
+        yield f"{told}, both motions agree: {joint} differs by at most {apart.max():.2g}"
         return
     time = policy.seconds * (1 + parted[0])
-    yield f"{told}, the two part after {time:.2f} s: {joint} differs by {apart.max():.2g}"
+    yield f"{told}, the motions diverge after {time:.2f} s: {joint} differs by {apart.max():.2g}"
     if robot.model.base == "free":
         tilts = [f"{tilt(run[-1, 3:7].tolist()):.2f}" for run in (here, there)]
         yield f"{told}, the base is tilted by {tilts[0]} and {tilts[1]} rad at the end"

@@ -51,7 +51,7 @@ class TorqueNetwork(ABC):
         if torques.shape != (self._count,) or not np.isfinite(torques).all():
             raise ControllerError(
                 f"{str(self.path)!r} must return {self._count} finite torques, one for each joint, "
-                f"got {torques.size}, or some that are not finite"
+                f"got {torques.size}, {np.isfinite(torques).sum()} of them finite"
             )
         return torques
 

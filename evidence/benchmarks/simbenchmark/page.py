@@ -193,7 +193,7 @@ def _claim_table(claims: list[Claim]) -> list[str]:
 
 
 def _settings(store: Store) -> list[str]:
-    """Return the settings of each engine, and the scenes with other settings."""
+    """Return the table of the settings of each engine, with the scenes that use each setting."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     records = [(scene, one) for scene, by in store.errors.items() for one in by.values()]
     records += [(task, record["engines"]) for task, record in store.times.items()]

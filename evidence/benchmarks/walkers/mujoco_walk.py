@@ -174,7 +174,7 @@ class MujocoRobot:
         self.data.time = 0.0
 
     def q(self) -> np.ndarray:
-        """The configuration (nq,) in the layout of hrpsim's model."""
+        """Return the configuration (nq,) in the layout of hrpsim's model."""
         q = self.model.neutral()
         q[:3], q[3:7] = self.data.qpos[:3], self.data.qpos[[4, 5, 6, 3]]
         q[self._ours] = self.data.qpos[self._q_index]

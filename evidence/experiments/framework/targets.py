@@ -17,27 +17,27 @@ class Target:
 
 
 def at_most(bound: float) -> Target:
-    """Return the target that the value is at most `bound`."""
+    """Return a target: the value is at most `bound`."""
     return Target(f"<= {bound:g}", lambda ours: ours <= bound)
 
 
 def at_least(bound: float) -> Target:
-    """Return the target that the value is at least `bound`."""
+    """Return a target: the value is at least `bound`."""
     return Target(f">= {bound:g}", lambda ours: ours >= bound)
 
 
 def below(bound: float) -> Target:
-    """Return the target that the value is below `bound`."""
+    """Return a target: the value is below `bound`."""
     return Target(f"< {bound:g}", lambda ours: ours < bound)
 
 
 def equal_to(value: float | int | str | None) -> Target:
-    """Return the target that the value is exactly equal to `value`."""
+    """Return a target: the value equals `value` exactly."""
     return Target(f"= {value}", lambda ours: ours == value)
 
 
 def near(value: float, *, relative: float = 0.0, absolute: float = 0.0) -> Target:
-    """Return the target |ours - value| <= relative |value| + absolute."""
+    """Return a target: |ours - value| <= relative |value| + absolute."""
     width = relative * abs(value) + absolute
     parts = [f"{100 * relative:g} %"] * (relative > 0) + [f"{absolute:g}"] * (absolute > 0)
     text = f"{value:.5g} +- {' +- '.join(parts) or '0'}"

@@ -154,7 +154,7 @@ def three_masses(model: Model) -> Sway:
     """Return the sway model of hrp2_like in half-sitting with shanks, thighs and trunk.
 
     Parts between bushes and ankles have no mass, only rotors. The waist does not bend. Raises
-    ModelError if the model is not such a robot with bushes.
+    ModelError if the model does not have these joints and bushes.
     """
     chain = _chain(model, LEGS)
     chain.mass[0] = chain.spin[0] = 0.0

@@ -111,10 +111,10 @@ def _names() -> list[str]:
 
 
 def stand_in() -> None:
-    """Let `import mujoco` return this facade from now on, also within installed packages.
+    """Make `import mujoco` return this facade from now on, also within installed packages.
 
-    Call the function before such a package is imported. Packages that were imported before keep
-    MuJoCo.
+    Call the function before importing packages that use mujoco. Packages that were imported before
+    keep MuJoCo.
     """
     for folder in package().__path__:  # so that `import mujoco.egl` finds the rendering contexts
         if folder not in __path__:

@@ -100,7 +100,7 @@ class ComputedFields:
             self._forward(need)
 
     def _need(self) -> int:
-        """Return the level (STATE to DYNAMICS) of the fields that the script refers to.
+        """Return the highest level (STATE to DYNAMICS) of the fields to which the script refers.
 
         Fields without references are removed from the list.
         """

@@ -69,7 +69,7 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 
 
 def mj_forward(m: MjModel, d: MjData) -> None:
-    """Update all fields to qpos and qvel.
+    """Update all fields for the present qpos and qvel.
 
     Accelerations, contacts and forces are computed when they are next read, by a step that is then
     undone.
@@ -80,7 +80,7 @@ def mj_forward(m: MjModel, d: MjData) -> None:
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Update all fields to qpos and qvel, as `mj_forward` does.
+    """Update all fields for the present qpos and qvel, as `mj_forward` does.
 
     The skip arguments have no effect.
     """
@@ -123,12 +123,12 @@ def mj_setConst(m: MjModel, d: MjData) -> None:
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
-    """Update kinematics, and the sensors that depend on kinematics, to qpos and qvel."""
+    """Update kinematics, and the sensors that depend on kinematics, for the present state."""
     d._put()
 
 
 def mj_fwdPosition(m: MjModel, d: MjData) -> None:
-    """Update kinematics and contacts to qpos and qvel. `contact` is computed when it is read."""
+    """Update kinematics and contacts for the present state. `contact` is computed when read."""
     d._put()
     d.locate()
 

@@ -125,7 +125,7 @@ class FixedArray(np.ndarray):
 
 def _unfollowed(field: str) -> HrpsimError:
     return HrpsimError(
-        f"{field} cannot be written to: hrpsim does not follow it. Change the file or the text"
+        f"{field} cannot be written to: hrpsim does not simulate changes. Edit the file or the text"
         " (MjModel.from_xml_string). docs/reference/mujoco_fields.md lists what is simulated"
     )
 

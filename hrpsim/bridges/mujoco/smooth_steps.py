@@ -188,7 +188,7 @@ class StageForces(Stages):
     """
 
     def begin(self, data: Any) -> None:
-        """Find the last stage of a step without constraints from a mujoco.MjData."""
+        """Simulate a step without constraints from a mujoco.MjData, to find its last stage."""
         for _ in self.of(data):
             pass
 

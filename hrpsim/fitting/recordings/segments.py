@@ -96,7 +96,7 @@ def recordings_of(
     notes = [left_out, _division(made, len(listed))]
     single = sum(len(run["time"]) for run in listed) - sum(len(own["time"]) for own in pieces)
     if single:
-        notes.append(f"{single} samples that stand alone are left out")
+        notes.append(f"{single} isolated samples are left out")
     if said := "; ".join(filter(None, notes)):
         warnings.warn(f"{source}: {said}", FitWarning, stacklevel=4)
     return made
