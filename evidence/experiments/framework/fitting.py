@@ -57,8 +57,8 @@ def fit(
 ) -> Values:
     """Minimise `loss` within the bounds by differential evolution. Return the best values.
 
-    The first generation is a Latin hypercube and `start`. A loss that is not finite is replaced by
-    the worst loss.
+    The first generation consists of a Latin hypercube sample and `start`. A loss that is not finite
+    is replaced by the worst loss.
     """
     names = list(parameters)
 

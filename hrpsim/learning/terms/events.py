@@ -71,7 +71,7 @@ def reset_joints_by_scale(
     velocity_range: Range = (0.0, 0.0),
     joint_names: Names = EVERY,
 ) -> None:
-    """Multiply the default posture by a draw, and clip the result to the limits.
+    """Multiply the default posture by a random factor, and clip the result to the limits.
 
     The default velocity is zero, so velocities stay zero. `velocity_range` has no effect.
     """
@@ -88,7 +88,7 @@ def reset_joints_by_offset(
     velocity_range: Range = (0.0, 0.0),
     joint_names: Names = EVERY,
 ) -> None:
-    """Add a draw [rad or m] to the default posture, and clip the result to the limits.
+    """Add a random offset [rad or m] to the default posture, and clip the result to the limits.
 
     velocity_range: bounds of the velocities [rad/s or m/s].
     """
