@@ -160,7 +160,7 @@ class PolicyActuators:
         return result
 
     def efforts(self, ideal: np.ndarray, errors: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Return the torques of all joints after delays, curves and learned actuators (n,) [Nm].
+        """Return the torques that the actuators deliver (n,) [Nm].
 
         Args:
             ideal: torques of the PD control (n,) [Nm].

@@ -140,7 +140,7 @@ class PythonClasses:
             node = _classes_of(name, self._outside[name])[name]
             return self._elsewhere.setdefault(name, _Place(name, node))
         raise ControllerError(
-            f"{where}: the base class {name!r} is not in the searched files. Copy its file "
+            f"{where}: the base class {name!r} is in no file that was searched. Copy its file "
             "next to this file"
         )
 
