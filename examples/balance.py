@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A humanoid balances on one foot by a linear regulator: derivatives through its contact."""
+"""Balance a humanoid on one foot by a linear regulator, from derivatives through the contact."""
 
 import numpy as np
 from scipy.linalg import solve_discrete_are
@@ -20,7 +20,7 @@ chosen = [0, 1, 2, *(legs["L"][k] for k in (0, 1, 2, 4, 5))]  # the knee stays: 
 
 
 def misses(values):
-    """Return the errors of the sole at the origin, level, and of the centre of mass over it."""
+    """Return the errors of the sole's pose at the origin, and of the centre of mass above it."""
     q[chosen] = values
     p, R = link_pose(model, q, "l_sole")
     return np.concatenate([p, (R - np.eye(3)).ravel(), center_of_mass(model, q)[:2]])
@@ -45,7 +45,7 @@ K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
 
 
 def tilt_after(seconds, gain):
-    """Push the waist for 0.1 s, regulate, and return the tilt of the base [rad]."""
+    """Push the waist for 0.1 s while regulating. Return the tilt of the base at the end [rad]."""
     for k in range(round(seconds / world.time_step)):
         y = np.concatenate([robot.joint_positions - rest, robot.joint_velocities])
         robot.command(efforts=holding - gain @ y)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Snapshots, and many worlds at once: stopping distances of Coulomb's law, bit for bit."""
+"""Snapshots, and many worlds in parallel: stopping distances under friction, bit for bit."""
 
 import numpy as np
 

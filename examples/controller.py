@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller plug-in: one joint follows a sine, and lags as a PD servo does."""
+"""A controller plug-in: one joint follows a sine, with the lag of its PD servo."""
 
 import numpy as np
 
@@ -13,21 +13,21 @@ FREQUENCY = 0.5  # [Hz]
 
 
 class Turn(Controller):
-    """Turns the chest to and fro; positions go to the joint's servo."""
+    """Rotates the chest to and fro. The positions are targets of the joint's servo."""
 
     period = 0.005  # [s]
 
     def configure(self, model, parameters):
-        """Find the joint; take the amplitude [rad]."""
+        """Find the joint, and read the amplitude [rad]."""
         self.joint = controlled_joints(model).index("CHEST_JOINT0")
         self.amplitude = parameters["amplitude"]
 
     def initialize(self, state):
-        """Begin from the measured posture."""
+        """Start from the measured posture."""
         self.start, self.posture = state.time, state.joint_positions
 
     def control(self, state):
-        """Return the positions at the end of the period that begins."""
+        """Return the target positions for the end of the period that begins."""
         t = state.time - self.start + self.period
         target = self.posture.copy()
         target[self.joint] += self.amplitude * np.sin(2 * np.pi * FREQUENCY * t)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The crane game, by a script: grip the box, carry it to the goal, let it go."""
+"""Play the crane game by a script: grip the box, carry the box to the goal, and release it."""
 
 import hrpsim
 from evidence.crane import ScriptedCrane, fetching, in_goal

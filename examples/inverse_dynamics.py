@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Torques of a motion by inverse dynamics; forward dynamics gives the motion back."""
+"""Compute the torques of a motion by inverse dynamics, and the motion by forward dynamics."""
 
 import numpy as np
 

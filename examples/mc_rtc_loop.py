@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A controller with the interface of mc_rtc: sensors are set, it runs, joint positions are read."""
+"""Run a controller with mc_rtc's interface: set sensors, run, read joint positions."""
 
 from types import SimpleNamespace
 
@@ -14,7 +14,10 @@ from hrpsim.control import ControlLoop, controlled_joints
 
 
 class Squat:
-    """Bends the knees by a sine; what mc_rtc's MCGlobalController offers, as far as it is used."""
+    """Bends the knees by a sine.
+
+    The class has the methods of MCGlobalController that are needed.
+    """
 
     def __init__(self, model):
         self.order = [name for name in controlled_joints(model) if "LEG" in name]
@@ -25,16 +28,16 @@ class Squat:
         return 0.005
 
     def ref_joint_order(self):
-        """Return the joints, in the order of what is set and read."""
+        """Return the joint names, in the order of all joint arrays."""
         return self.order
 
     def init(self, q):
-        """Begin with joints at q."""
+        """Start from joint positions q."""
         self.q = self.start = np.array(q)
         self.time = 0.0
 
     def run(self):
-        """Move the hips, knees and ankles so that the soles stay level."""
+        """Move hips, knees and ankles, with level soles."""
         self.time += self.timestep()
         bend = 0.1 * (1.0 - np.cos(np.pi * self.time))
         by_joint = {"JOINT2": -bend, "JOINT3": 2.0 * bend, "JOINT4": -bend}
@@ -42,15 +45,18 @@ class Squat:
         return self.time < 4.0
 
     def robot(self):
-        """Return the robot that is controlled: mbc.q begins with the base's."""
+        """Return an object whose mbc.q has the coordinates of the base, then of each joint."""
         return SimpleNamespace(mbc=SimpleNamespace(q=[[], *([angle] for angle in self.q)]))
 
     def setWrenches(self, wrenches):
-        """Keep the vertical force on the left foot: couple first, then force."""
+        """Store the vertical force on the left foot.
+
+        A wrench has the torque first, then the force.
+        """
         self.loads.append(wrenches["lfsensor"][5])
 
     def __getattr__(self, name):
-        """Take the other sensors, and forget them."""
+        """Accept all other sensors, and ignore their values."""
         return lambda *values: None
 
 

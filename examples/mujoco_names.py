@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A script written for MuJoCo's Python package, run by hrpsim: only the import is another."""
+"""Run a script written for MuJoCo's Python package by hrpsim. Only the import changes."""
 
 import tempfile
 from pathlib import Path

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy in an ONNX file walks nowhere: a network that knows PD control balances a pendulum."""
+"""Balance a pendulum by a policy in an ONNX file. The network computes a PD law."""
 
 import tempfile
 from pathlib import Path
@@ -37,7 +37,7 @@ WEIGHTS = np.array([[-0.5], [0.0], [-0.5]], dtype=np.float32)  # angle, rate bef
 
 
 def write_network(path):
-    """Write the network action = observation W."""
+    """Write a network that computes action = observation W."""
     observation = helper.make_tensor_value_info("obs", TensorProto.FLOAT, [1, 3])
     action = helper.make_tensor_value_info("actions", TensorProto.FLOAT, [1, 1])
     node = helper.make_node("MatMul", ["obs", "W"], ["actions"])

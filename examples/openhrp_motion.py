@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A motion of Choreonoid and gains of hrpsys, played on a robot: nodding, four times."""
+"""Play a Choreonoid motion on a robot, with gains of hrpsys: the robot nods four times."""
 
 import tempfile
 from pathlib import Path

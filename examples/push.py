@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot that floats is pushed at a hand: its momentum is the impulse, whatever its joints do."""
+"""Push a floating robot at a hand. The momentum equals the impulse, whatever the joints do."""
 
 import numpy as np
 from scipy.spatial.transform import Rotation

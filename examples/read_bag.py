@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A recording is read without ROS: foot wrenches, and the centre of pressure in them."""
+"""Read a recording without ROS: foot wrenches, and the centre of pressure."""
 
 import tempfile
 from pathlib import Path
@@ -26,7 +26,7 @@ Wrench, Stamped, Vector, Header, Time = (
 
 
 def write(bag):
-    """Write a bag as `ros2 bag record` does: both feet, 300 N each, pressed 3 cm ahead."""
+    """Write a bag as `ros2 bag record` does: 300 N on each foot, 3 cm in front of the sensor."""
     with Writer(bag, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
         for foot in ("lfsensor", "rfsensor"):
             topic = writer.add_connection(f"/{foot}", Stamped.__msgtype__, typestore=TYPES)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""An ankle driven through two rods sways a body on one foot: cranks by geometry, torques by J."""
+"""A body on one foot sways by an ankle with two push rods: crank angles and joint torques."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ LENGTHS = np.linalg.norm(HEELS - MOTORS + [CRANK, 0, 0], axis=1)
 
 
 def heels(pitch, roll):
-    """Return the rods' lower ends in the shank's frame, and their derivatives by the angles."""
+    """Return the rods' lower ends in the shank's frame, and the derivatives by both angles."""
     (cp, sp), (cr, sr) = ((np.cos(a), np.sin(a)) for a in (pitch, roll))
     Ry = np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]])
     Rx = np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]])

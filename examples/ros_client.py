@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A ROS 2 node steps a simulator in a process of its own and weighs the robot."""
+"""A ROS 2 node steps a simulator in a separate process, and weighs the robot."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ PARAMETERS = ["-p", "start_paused:=true", "-p", "step_count:=100"]
 
 
 def wait_for(node, condition, limit=60.0):
-    """Serve the node until the condition holds."""
+    """Spin the node until the condition is true."""
     for _ in range(round(limit / 0.1)):
         if condition():
             return
@@ -25,7 +25,7 @@ def wait_for(node, condition, limit=60.0):
 
 
 def is_measured_at(time, messages):
-    """Return whether all messages are of this time [ns]."""
+    """Return whether all messages have this time stamp [ns]."""
     return all(message.header.stamp.nanosec == time for message in messages.values())
 
 

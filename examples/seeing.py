@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stairs of unknown heights: a height scan places the footsteps; a blind robot stays below."""
+"""Climb stairs of unknown heights: a height scan places the footsteps. A blind robot fails."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class Eyes:
         self.time = -1.0
 
     def place_footstep(self, nominal, standing):
-        """Return the foothold near the nominal one, on the ground as it is seen now."""
+        """Return the foothold near the nominal foothold, on the ground that the scan shows now."""
         if self.time != self.robot.world.time:  # the first footstep of a new plan
             self.time = self.robot.world.time
             p, (_, _, z, w) = self.robot.link_pose(
@@ -40,7 +40,10 @@ class Eyes:
 
 
 def climb(sees, duration):
-    """Return how far the robot got up [m], on the last tread, or until it fell or time is over."""
+    """Walk towards the stairs. Return the height gained at the end [m].
+
+    The walk ends on the last tread, after a fall, or after `duration` [s].
+    """
     world = hrpsim.load_world(share_path("config/unknown_stairs.yaml"))
     robot = world.robots["hrp2"]
     controller = VelocityWalk(Eyes(robot).place_footstep if sees else None)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A chain of light links carries 10 000 times their mass: the direct solver stays exact."""
+"""A chain of light links carries 10 000 times their mass. The direct solver stays exact."""
 
 from itertools import pairwise
 
@@ -13,7 +13,7 @@ LINKS, LIGHT, HEAVY, LENGTH = 10, 0.1, 1000.0, 0.2
 
 
 def hanging_chain(solver):
-    """Return a world with a chain that hangs at rest, and its connections from the top."""
+    """Return a world with a chain that hangs at rest, and its connections from top to bottom."""
     world = hrpsim.World(time_step=1e-3, solver=solver)
     links = [
         world.add_body(hrpsim.Box((0.05, 0.05, LENGTH)), mass, (0, 0, -LENGTH * (i + 0.5)))

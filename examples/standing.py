@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A humanoid stands on its rubber feet: the sensors in its soles carry its weight."""
+"""A humanoid stands on rubber feet. The sensors in the soles measure its weight."""
 
 import numpy as np
 

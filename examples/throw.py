@@ -24,14 +24,18 @@ hold = np.array([9.80665 * 1.4 * x, 0.0])  # carries arm, tray and box
 
 
 def minus(x, y):
-    """Return the change from state y to x, of the box along and about its own axes."""
+    """Return the difference of states x - y. The box's difference is in the box's own axes."""
     back = Rotation.from_quat(y[1][3:]).inv()
     turn = (back * Rotation.from_quat(x[1][3:])).as_rotvec()
     return np.r_[x[0] - y[0], back.apply(x[1][:3] - y[1][:3]), turn, x[2] - y[2]]
 
 
 def throw(efforts, motion=None, gains=None):
-    """Return cost, miss, efforts with feedback on a motion, the motion that follows, its A, B."""
+    """Simulate a throw with efforts, and feedback on a previous motion if given.
+
+    Returns:
+        Cost, miss (3,) [m], efforts including feedback, states of the motion, and linearized steps.
+    """
     world.restore(start)
     found, used, steps = [], efforts.copy(), []
     for k in range(STEPS):

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Torques by TSID's quadratic program: a slow walk of hrp2_like, or of the biped in a file."""
+"""Walk slowly by torques of TSID's quadratic program.
+
+The robot is hrp2_like or a biped in a file.
+"""
 
 import sys
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Nineteen steps on rubber feet: the stabiliser brings the robot to where the plan ends."""
+"""Walk nineteen steps on rubber feet. The stabiliser leads the robot to the end of the plan."""
 
 import numpy as np
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world from a YAML file: a ball bounces to the height that Newton's law of impact gives."""
+"""Load a world from a YAML file: a ball bounces to the height of Newton's law of impact."""
 
 import tempfile
 from pathlib import Path

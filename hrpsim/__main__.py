@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`python -m hrpsim`, the same as the command `hrpsim`."""
+"""Run the command `hrpsim` by `python -m hrpsim`."""
 
 import sys
 

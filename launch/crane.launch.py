@@ -3,11 +3,11 @@
 
 """The crane game: a claw over a table, moved by sensor_msgs/Joy on joy or Twist on cmd_vel.
 
-ros2 launch hrpsim crane.launch.py --show-args
-ros2 launch hrpsim crane.launch.py joystick:=true viewer:=true
+ros2 launch hrpsim crane.launch.py --show-args ros2 launch hrpsim crane.launch.py joystick:=true
+viewer:=true
 
-Without a joystick: ros2 run teleop_twist_keyboard teleop_twist_keyboard, and for the claws
-ros2 topic pub --once /close_claws std_msgs/msg/Bool '{data: true}'. Ctrl-C ends everything.
+Without a joystick: ros2 run teleop_twist_keyboard teleop_twist_keyboard, and for the claws ros2
+topic pub --once /close_claws std_msgs/msg/Bool '{data: true}'. Ctrl-C ends all processes.
 """
 
 import sys

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the launch files of hrpsim have in common. They find it beside them.
+"""Functions that the launch files of hrpsim share, imported from the same folder.
 
-Nothing is started before all packages are there. A process that fails ends the launch with exit
-code 1, and no process outlives the launch.
+Nothing is started if a required package is missing. If a process fails, the launch ends with exit
+code 1. No process outlives the launch.
 """
 
 import os
@@ -31,7 +31,10 @@ END_WITH_LAUNCH = {"HRPSIM_END_WITH": str(os.getpid())}
 
 
 def argument(name, default, description, choices=None):
-    """Declare a launch argument; "true" or "false" as default makes it a truth value."""
+    """Declare a launch argument.
+
+    If the default is "true" or "false", the argument is a truth value.
+    """
     if default in ("true", "false"):
         choices = ["true", "false", "True", "False"]
     declared.append(name)
@@ -51,9 +54,12 @@ def config(file):
 
 
 def look_up(*packages, **on_request):
-    """Refuse to start anything without these packages, or those that arguments ask for.
+    """Return an action that checks packages, and raises an error if a package is missing.
 
-    look_up("controller_manager", rviz="rviz2"): the second only with rviz:=true.
+    Args:
+        *packages: packages that are always required.
+        **on_request: packages that are required if a launch argument is true: with rviz="rviz2",
+            rviz2 is required for rviz:=true.
     """
 
     def check(context):
@@ -68,14 +74,15 @@ def look_up(*packages, **on_request):
             names = [package for package in wanted if not is_installed(package)]
             apt = " ".join(f"ros-{distribution}-{name.replace('_', '-')}" for name in names)
             raise RuntimeError(
-                f"not installed: {', '.join(missing)} (sudo apt install {apt}); nothing was started"
+                f"not installed: {', '.join(missing)}. Nothing was started. "
+                f"Run: sudo apt install {apt}"
             )
 
     return OpaqueFunction(function=check)
 
 
 def warn_of_misspelt(context):
-    """Name what is given that is no argument but nearly one: launch passes over it."""
+    """Warn of unknown arguments that resemble a declared argument, which launch ignores."""
     for name in set(context.launch_configurations) - set(declared):
         if near := get_close_matches(name, declared, cutoff=ALIKE):
             get_logger("hrpsim").warning(
@@ -84,7 +91,7 @@ def warn_of_misspelt(context):
 
 
 def is_installed(package):
-    """Return whether a package of ROS is there."""
+    """Return whether a ROS package is installed."""
     try:
         get_package_prefix(package)
     except (PackageNotFoundError, OSError):  # the latter without any prefix to look in
@@ -93,7 +100,10 @@ def is_installed(package):
 
 
 def program(executable, end="", **options):
-    """Run a program of hrpsim; where `end` gives a reason, its end is the end of the launch."""
+    """Run a program of hrpsim.
+
+    end: reason to shut down the launch when the program ends. "" keeps the launch running.
+    """
     return Node(
         package=PACKAGE,
         executable=executable,
@@ -105,10 +115,13 @@ def program(executable, end="", **options):
 
 
 def simulation(*flags, xacro_arguments=()):
-    """Run the simulation of a world with a humanoid; its end is the end of the launch.
+    """Run the simulation of a world with a humanoid. The launch ends with the simulation.
 
-    Beside the arguments of `humanoid_launch` it takes `flags`, those with a truth value by their
-    names, and further ones for xacro.
+    The simulation reads the arguments of `humanoid_launch`.
+
+    Args:
+        *flags: names of further launch arguments with truth values, passed as parameters.
+        xacro_arguments: further arguments for xacro.
     """
     return program(
         "hrpsim_node",
@@ -128,7 +141,7 @@ def simulation(*flags, xacro_arguments=()):
 
 
 def controller(plugin, end="", condition=None, **parameters):
-    """Run a controller of hrpsim, in step with the simulation where `lockstep` is true."""
+    """Run a controller of hrpsim, in step with the simulation if `lockstep` is true."""
     return program(
         "hrpsim_controller",
         end=end,
@@ -154,7 +167,10 @@ def other(package, executable, **options):
 
 
 def after(what, end=""):
-    """Return what follows the end of a process: the launch fails if it did."""
+    """Return an exit handler. If the process fails, the launch fails.
+
+    end: reason to shut down the launch after a regular end. "" keeps the launch running.
+    """
 
     def handle(event, context):
         if context.is_shutdown:
@@ -167,7 +183,7 @@ def after(what, end=""):
 
 
 def ends_with_launch():
-    """Return what to run a command with so that it gets SIGTERM when the launch is killed."""
+    """Return a command prefix that sends SIGTERM to the command when the launch is killed."""
     return "setpriv --pdeathsig TERM --" if shutil.which("setpriv") else ""
 
 
@@ -185,7 +201,7 @@ def rviz():
 
 
 def recorder():
-    """Record all topics with record:=true: with ros2 bag where it is, else with wrench_recorder."""
+    """Record all topics if record:=true, with ros2 bag if installed, else with wrench_recorder."""
     wanted, bag = IfCondition(LaunchConfiguration("record")), LaunchConfiguration("bag")
     if not is_installed("ros2bag"):
         return program("wrench_recorder", arguments=["--output", bag], condition=wanted)
@@ -199,10 +215,17 @@ def recorder():
 
 
 def humanoid_launch(arguments, *programs, world, bag, publish_rate="200.0", packages=()):
-    """Describe a launch of programs with a humanoid, and on request RViz and a recording.
+    """Describe a launch of programs with a humanoid, optionally with RViz and a recording.
 
-    It has the arguments that all of these launches share beside its own: `world` is the default of
-    the world file, `bag` that of the recording's folder. The programs need the `packages`.
+    The launch has the arguments common to all humanoid launches, and `arguments`.
+
+    Args:
+        arguments: further launch arguments.
+        *programs: programs to run.
+        world: default of the world file.
+        bag: default of the recording's folder.
+        publish_rate: default rate of state topics [Hz, simulated].
+        packages: packages that the programs require.
     """
     return LaunchDescription(
         [

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""hrpsim as the hardware of ros2_control: every ros2_control controller moves the robot.
+"""hrpsim as the hardware of ros2_control: any ros2_control controller can move the robot.
 
     ros2 launch hrpsim ros2_control.launch.py --show-args
     ros2 launch hrpsim ros2_control.launch.py controllers:="joint_trajectory_controller"
 
-Needs ros2_control, ros2_controllers and joint_state_topic_hardware_interface; the world's robot
-needs a <ros2_control> element. docs/howto/ros.md.
+Needs ros2_control, ros2_controllers and joint_state_topic_hardware_interface. The world's robot
+needs a <ros2_control> element. See docs/howto/ros.md.
 """
 
 import sys
@@ -55,7 +55,7 @@ def generate_launch_description():
 
 
 def spawners(context):
-    """Start the controllers one after another in one process: they have one manager."""
+    """Start the controllers one after another in one process, because they share one manager."""
     return [
         other(
             "controller_manager",

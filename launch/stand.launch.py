@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A humanoid on rigid ground: simulation, controller, and on request RViz and a recording.
+"""A humanoid stands on rigid ground: simulation, controller, and optionally RViz and a recording.
 
-ros2 launch hrpsim stand.launch.py --show-args
-ros2 launch hrpsim stand.launch.py bush:=true rviz:=true record:=true bag:=my_bag
+ros2 launch hrpsim stand.launch.py --show-args ros2 launch hrpsim stand.launch.py bush:=true
+rviz:=true record:=true bag:=my_bag
 
-Ctrl-C ends everything; the end of the simulation does, too.
+Ctrl-C ends all processes. The end of the simulation ends all processes, too.
 """
 
 import sys

@@ -1,13 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A humanoid walks by the velocities of cmd_vel, until it is stopped.
+"""A humanoid walks at the velocities of cmd_vel, until the launch is stopped.
 
-ros2 launch hrpsim velocity_walk.launch.py
-ros2 run teleop_twist_keyboard teleop_twist_keyboard
-ros2 launch hrpsim velocity_walk.launch.py world_file:=my_robot/world.yaml stamped_cmd_vel:=true
+ros2 launch hrpsim velocity_walk.launch.py ros2 run teleop_twist_keyboard teleop_twist_keyboard ros2
+launch hrpsim velocity_walk.launch.py world_file:=my_robot/world.yaml stamped_cmd_vel:=true
 
-World files of other robots: hrpsim walk --robot my.urdf --write-robot my_robot --check.
+To make a world file of another robot: hrpsim walk --robot my.urdf --write-robot my_robot --check.
 """
 
 import sys

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A humanoid walks, stabilised by the forces of its feet; on request with RViz and a recording.
+"""A humanoid walks, stabilised by foot forces, optionally with RViz and a recording.
 
-ros2 launch hrpsim walking_demo.launch.py --show-args
-ros2 launch hrpsim walking_demo.launch.py rviz:=true record:=true bag:=my_bag
-ros2 launch hrpsim walking_demo.launch.py stabilizer:=false bush_set:=jaxon pattern:=turn
+ros2 launch hrpsim walking_demo.launch.py --show-args ros2 launch hrpsim walking_demo.launch.py
+rviz:=true record:=true bag:=my_bag ros2 launch hrpsim walking_demo.launch.py stabilizer:=false
+bush_set:=jaxon pattern:=turn
 
-The end of the walk ends everything; Ctrl-C does, too.
+The end of the walk ends all processes. Ctrl-C ends all processes, too.
 """
 
 import sys

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes docs/reference/command_line.md: the subcommands of `hrpsim` and their options.
+"""Write docs/reference/command_line.md: the subcommands of `hrpsim` and their options.
 
-`python tools/command_line.py` writes the page; with --check the exit status is 1 where it is not up
-to date.
+`python tools/command_line.py` writes the page. With --check, the exit status is 1 if the page is
+out of date.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ compiled kernels are kept. The programs of ROS 2 (`hrpsim_node`, `hrpsim_control
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the page; return the exit status."""
+    """Write or check the page. Return the exit status."""
     page = written()
     if "--check" in arguments:
         return int(not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page)
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
 
 
 def written() -> str:
-    """Return the page."""
+    """Return the text of the page."""
     (commands,) = (a for a in _parser()._actions if isinstance(a, argparse._SubParsersAction))
     short = {action.dest: action.help for action in commands._choices_actions}
     sections = [HEAD]

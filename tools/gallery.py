@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pictures of docs/gallery.md, each of the last state of an example: make gallery.
+"""Render the pictures of docs/gallery.md, each of the last state of an example: make gallery.
 
-An example that is missing here leaves no world behind, or shows nothing that another does not.
+Some examples have no picture, because they leave no world, or show nothing new.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
 
 
 def main() -> None:
-    """Run the examples that are named, or all, and write a picture of each."""
+    """Run the named examples, or all examples, and write a picture of each."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name in sys.argv[1:] or EXAMPLES:
         sys.argv[1:] = []  # an example may have arguments of its own

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Writes docs/reference/licences.md: the licence of every package in requirements/lock.txt.
+"""Write docs/reference/licences.md: the licence of every package in requirements/lock.txt.
 
     .venv/bin/python tools/licences.py           # writes the page
-    .venv/bin/python tools/licences.py --check   # exit status 1 where it is not up to date
+    .venv/bin/python tools/licences.py --check   # exit status 1 if the page is out of date
 
-Licences are those that the installed packages state of themselves. A package of the lock that is
-not installed here (it is for another Python or machine) keeps what the page said of it before.
+The licences are read from the metadata of the installed packages. A package that is not installed
+(because it is for another Python or machine) keeps its entry of the present page.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ TEXTS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the page; return the exit status."""
+    """Write or check the page. Return the exit status."""
     page = written(LOCK.read_text(encoding="utf-8"), known(PAGE))
     if "--check" in arguments:
         return int(not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != page)
@@ -64,7 +64,10 @@ def main(arguments: list[str]) -> int:
 
 
 def written(lock: str, before: dict[str, str]) -> str:
-    """Return the page for the text of a lock; `before`: what was known of packages not here."""
+    """Return the page for the text of a lock file.
+
+    before: known licences by package, for packages that are not installed.
+    """
     lines = []
     for name, version in sorted(set(re.findall(r"^([\w.-]+)==([\w.+!-]+)", lock, re.MULTILINE))):
         found = licence(name)
@@ -81,7 +84,7 @@ def known(page: Path) -> dict[str, str]:
 
 
 def licence(package: str) -> str:
-    """Return the licence that an installed package states, in few words."""
+    """Return the licence in an installed package's metadata, as a short name."""
     try:
         stated = metadata.metadata(package)
     except metadata.PackageNotFoundError:
@@ -99,7 +102,7 @@ def licence(package: str) -> str:
 
 
 def _of_text(package: str) -> str:
-    """Return the licence whose text a package carries."""
+    """Identify the licence from the licence files of a package."""
     for file in metadata.files(package) or ():
         if re.search(r"(LICEN[CS]E|COPYING)", file.name, re.IGNORECASE) and file.locate().is_file():
             text = file.locate().read_text(encoding="utf-8", errors="replace")

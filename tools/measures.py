@@ -1,13 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures of the code and its prose, next to the last ones: python tools/measures.py [--write].
+"""Print measures of code and prose next to the stored values: python tools/measures.py [--write].
 
-Nothing fails. Who makes a figure worse says why in the change, and stores the figures by --write.
+No measure causes a failure. A change that worsens a measure explains why, and stores the new values
+by --write.
 
-The lines of a function are counted without its docstring. Complexity is one more than the number of
-branches. The annotated share counts parameters and results. Words that a native reader would not
-expect, and semicolons, are counted per thousand words of docstrings, comments and pages.
+The lines of a function exclude its docstring. Complexity is one more than the number of branches.
+The annotated share counts parameters and results. Idioms and semicolons are counted per thousand
+words of docstrings, comments and pages.
 """
 
 import argparse
@@ -30,7 +31,7 @@ FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def complexity(function: FUNCTIONS) -> int:
-    """Return one more than the number of branches in a function, nested functions apart."""
+    """Return one more than the number of branches in a function, without nested functions."""
     count, nodes = 1, list(ast.iter_child_nodes(function))
     while nodes:
         node = nodes.pop()
@@ -43,7 +44,7 @@ def complexity(function: FUNCTIONS) -> int:
 
 
 def length(function: FUNCTIONS) -> int:
-    """Return the lines of a function, without the docstring."""
+    """Return the number of lines of a function, without the docstring."""
     lines = function.end_lineno - function.lineno + 1
     if ast.get_docstring(function, clean=False) is not None:
         lines -= function.body[0].end_lineno - function.body[0].lineno + 1
@@ -51,13 +52,13 @@ def length(function: FUNCTIONS) -> int:
 
 
 def parameters(function: FUNCTIONS) -> list[ast.arg]:
-    """Return the parameters of a function, but self and cls."""
+    """Return the parameters of a function, except self and cls."""
     named = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
     return [each for each in named if each.arg not in ("self", "cls")]
 
 
 def figures_of_code(package: Path) -> dict[str, float]:
-    """Return the figures of all sources of a package."""
+    """Return the measures of all sources of a package, by name."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))]
     trees = [ast.parse(text) for text in texts]
     functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, FUNCTIONS)]
@@ -87,7 +88,7 @@ def prose_of(source: str):
 
 
 def figures_of_prose(text: str) -> dict[str, float]:
-    """Return the figures of a text, code in it apart."""
+    """Return the measures of a text, by name. Code in the text is skipped."""
     text = re.sub(r"```.*?```|`[^`\n]*`", "X", text, flags=re.S)
     words = len(text.split())
     return {
@@ -98,7 +99,7 @@ def figures_of_prose(text: str) -> dict[str, float]:
 
 
 def figures_of_pages() -> dict[str, float]:
-    """Return the figures of all pages that are written by hand."""
+    """Return the measures of all handwritten pages, by name."""
     pages = [*ROOT.glob("*.md"), *sorted((ROOT / "docs").rglob("*.md"))]
     pages = [page for page in pages if page.stem not in WRITTEN_BY_PROGRAMS]
     pages = [page for page in pages if page.parent.name != "verification"]
@@ -107,7 +108,10 @@ def figures_of_pages() -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the figures, those that changed with the last ones; store them if asked to."""
+    """Print the measures, with stored values that differ.
+
+    Store the measures if --write is given.
+    """
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--write", action="store_true", help=f"store them in {LAST.name}")
     store = parser.parse_args().write

@@ -1,11 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makes or completes the checkout's .venv: python tools/setup_env.py demo|test STAMP.
+"""Create or complete the checkout's .venv: python tools/setup_env.py demo|test STAMP.
 
-Called by tools/env.sh with the Python that .venv is made with. Standard library only. Existing
-parts are kept; .venv is made again when it belongs to another Python, another checkout, or to a
-machine state with (or without) a sourced ROS 2. STAMP is written when nothing is missing any more.
+tools/env.sh calls this script with the Python that .venv uses. The script needs only the standard
+library. Complete parts are kept. .venv is recreated if it belongs to another Python or checkout, or
+if a ROS 2 was sourced then and is not now, or vice versa. The script writes STAMP when the
+environment is complete.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ INTERFACES = {
     "demo": ["tf2_msgs"],
     "test": ["tf2_msgs", "control_msgs", "simulation_interfaces", "unitree_go", "unitree_hg"],
 }
-AGAIN = "the reason stands above; run make again once it is mended"
+AGAIN = "Correct the error above and run make again"
 DETAIL = re.compile(r" [-+~] |\s*(Downloaded|Built|Prepared|Installed|Uninstalled|Checked) ")
 STARTED = time.monotonic()
 
 
 def main(profile: str, stamp: str) -> None:
-    """Bring .venv to what `profile` needs; ends the process with a message when that cannot be."""
+    """Install everything that `profile` needs into .venv. Exit with a message on failure."""
     # One at a time: the lock file is the folder of requirements itself, so nothing is left behind.
     lock = os.open(ROOT / "requirements", os.O_RDONLY)
     fcntl.flock(lock, fcntl.LOCK_EX)
@@ -59,7 +60,7 @@ def main(profile: str, stamp: str) -> None:
 
 
 def sourced_ros() -> str | None:
-    """Return the name of the ROS 2 distribution that is sourced for this Python, if one is."""
+    """Return the name of the ROS 2 distribution that is sourced for this Python, or None."""
     distribution = os.environ.get("ROS_DISTRO")
     if not distribution:
         return None
@@ -73,7 +74,7 @@ def sourced_ros() -> str | None:
 
 
 def make_venv(ros: str | None) -> None:
-    """Create .venv, or keep the one that is there if it was made the same way."""
+    """Create .venv, unless an identical .venv exists."""
     identity = f"{ROOT}\n{sys.version}\nROS: {ros}\n"
     marker = VENV / "hrpsim-made-for"
     if PYTHON.exists() and marker.exists() and marker.read_text() == identity:
@@ -93,7 +94,7 @@ def make_venv(ros: str | None) -> None:
 
 
 def install_requirements(profile: str, ros: str | None) -> None:
-    """Install hrpsim itself, editable, and its requirements in the locked versions."""
+    """Install hrpsim (editable) and its requirements in the locked versions."""
     report(f"installing what make {profile} needs (downloads, the first time)")
     lock = ROOT / "requirements" / "lock.txt"
     if not UV.exists():
@@ -107,7 +108,7 @@ def install_requirements(profile: str, ros: str | None) -> None:
 
 
 def install_interfaces(profile: str) -> bool:
-    """Build what the ROS 2 wheels lack; return whether all of ROS 2 is there."""
+    """Build message packages that are not available as wheels. Return whether ROS 2 is complete."""
     if not list(VENV.glob("lib/python3*/site-packages/rclpy")):
         report("the ROS 2 wheels are for x86-64 only: to run the node here, source a ROS 2")
         return False
@@ -135,7 +136,7 @@ def install_interfaces(profile: str) -> bool:
 
 
 def missing_build_tools() -> dict[str, str]:
-    """Return what is missing to compile Python extensions, and the Debian package that has it."""
+    """Return the missing tools to compile Python extensions, with the Debian package of each."""
     missing = {}
     compilers = [os.environ.get("CC", "cc"), os.environ.get("CXX", "c++")]
     if not all(shutil.which(compiler.split()[0]) for compiler in compilers):
@@ -157,7 +158,7 @@ def check_sourced_ros(ros: str) -> bool:
 
 
 def install(*arguments: str) -> None:
-    """Install into .venv with uv, showing what it downloads and builds but not each package."""
+    """Install into .venv with uv. Print downloads and builds, but not each package."""
     # Like pip and apt, trust what this machine trusts: a proxy may have a certificate of its own.
     trust = ["--system-certs"] if ssl.create_default_context().get_ca_certs() else []
     command = [str(UV), "pip", "install", *trust, "--python", str(PYTHON), *arguments]
@@ -166,13 +167,13 @@ def install(*arguments: str) -> None:
             if not DETAIL.match(line):
                 print("       ", line, end="", file=sys.stderr, flush=True)
     if process.returncode:
-        stop(f"installing {Path(arguments[-1]).name} failed; {AGAIN}")
+        stop(f"installing {Path(arguments[-1]).name} failed. {AGAIN}")
 
 
 def run(command: list[str], what: str, given: str = "") -> None:
-    """Run a command with its output shown; end with one line if it fails."""
+    """Run a command and show its output. Exit with a message if the command fails."""
     if subprocess.run(command, cwd=ROOT, input=given, text=True, check=False).returncode:
-        stop(f"{what} failed; {AGAIN}")
+        stop(f"{what} failed. {AGAIN}")
 
 
 def apt_name(suffix: str) -> str:
@@ -186,7 +187,7 @@ def report(message: str) -> None:
 
 
 def stop(message: str) -> None:
-    """End with a message on standard error."""
+    """Exit with a message on standard error."""
     sys.exit(f"hrpsim: {message}")
 
 

@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compile all kernels for common processors, to be carried by a wheel.
+"""Compile all kernels for common processors, for inclusion in a wheel.
 
-    python tools/ship_kernels.py FOLDER TARGET ...      x86-64-v3, x86-64-v4; or all
+    python tools/ship_kernels.py FOLDER TARGET ...      x86-64-v3, x86-64-v4, or all
 
-all: those that this processor runs; what is left out is said.
+all: the targets that this processor can run. Skipped targets are printed.
 
-setup.py puts FOLDER, named by HRPSIM_KERNELS, into the wheel as hrpsim/kernels. Kernels run while
-they are compiled, so this processor must be one of each target.
+setup.py includes FOLDER, given by HRPSIM_KERNELS, in the wheel as hrpsim/kernels. Kernels run
+during compilation, so this processor must support each target.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WARM_UP = (sys.executable, "-m", "hrpsim", "warm-up")
 
 
 def main(arguments: list[str]) -> int:
-    """Compile for each target; return the exit status."""
+    """Compile for each target. Return the exit status."""
     if len(arguments) < 2:
         sys.exit(__doc__)
     folder, *targets = arguments
@@ -34,9 +34,9 @@ def main(arguments: list[str]) -> int:
         targets = runnable()
     for target in targets:
         if target not in COMMON_TARGETS:
-            sys.exit(f"there is no target {target!r}; there are {', '.join(COMMON_TARGETS)}")
+            sys.exit(f"target {target!r} does not exist. Available: {', '.join(COMMON_TARGETS)}")
         if not runs(target):
-            sys.exit(f"this processor cannot run what is compiled for {target}")
+            sys.exit(f"this processor cannot run kernels that are compiled for {target}")
     shutil.rmtree(folder, ignore_errors=True)
     for target in targets:
         print(f"compiling all kernels for {target}", flush=True)
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
 
 
 def runnable() -> list[str]:
-    """Return the targets that this processor runs, and say which it does not."""
+    """Return the targets that this processor can run. Print the other targets."""
     found = [target for target in COMMON_TARGETS if runs(target)]
     for target in COMMON_TARGETS:
         if target not in found:
@@ -56,13 +56,13 @@ def runnable() -> list[str]:
 
 
 def environment(target: str, cache: Path) -> dict[str, str]:
-    """Return the environment of a process that compiles for a target into a cache."""
+    """Return the environment variables of a process that compiles for a target into a cache."""
     asked = {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": "", "HRPSIM_CACHE_DIR": str(cache)}
     return {**os.environ, **asked}
 
 
 def gather(cache: Path, folder: Path, target: str) -> None:
-    """Put what was compiled for a target into a folder, as hrpsim looks for it."""
+    """Copy the compiled kernels of a target from a cache to the layout that hrpsim expects."""
     compiled = cache / cache_directory.name
     for file in sorted(compiled.rglob("*.nbc")):
         to = shipped_directory(folder, target) / file.relative_to(compiled)

@@ -1,16 +1,17 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Whether a change of the code changed any trajectory: hashes of all worlds in the tests.
+"""Check whether a code change changed any trajectory, by hashes of all worlds in the tests.
 
-In each of two checkouts:  python -m pytest -p tools.trajectories --trajectories FILE [test/...]
-and then:                  python tools/trajectories.py FILE_BEFORE FILE_AFTER
+In each of two checkouts:  python -m pytest -p tools.trajectories --trajectories FILE [test/...] and
+then:                  python tools/trajectories.py FILE_BEFORE FILE_AFTER
 
-Each call of World.step adds a hash of the positions and velocities that it leads to, to the last
-bit, to the sum of the test that calls it, in whatever order the threads of a batch do so. Tests
-that only one of two files has are counted, not compared.
+Each call of World.step adds a hash of the new positions and velocities, exact to the last bit, to a
+sum of the running test. The sum does not depend on the order of a batch's threads. Tests that only
+one of the two files has are counted, but not compared.
 
-Hypothesis takes some numbers from sources: another sum of a property test may be of other examples.
+Hypothesis takes some constants from the sources. A property test may therefore use other examples
+after a change, and have another sum.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _running: list[int] = []  # the sum of the test that runs
 
 
 def pytest_addoption(parser) -> None:
-    """Take the file that the hashes are written to."""
+    """Add the option for the output file."""
     parser.addoption("--trajectories", type=Path, required=True)
 
 
 def pytest_configure(config) -> None:
-    """Hash the state after each call of World.step."""
+    """Patch World.step to hash the state after each call."""
     from hrpsim import World
 
     plain = World.step
@@ -51,19 +52,19 @@ def pytest_configure(config) -> None:
 
 
 def pytest_runtest_setup(item) -> None:
-    """Begin the sum of a test."""
+    """Reset the sum at the start of a test."""
     _running[:] = [0]
 
 
 def pytest_runtest_teardown(item) -> None:
-    """Keep the sum of a test that stepped a world."""
+    """Store the sum of a test that stepped a world."""
     if _running and _running[0]:
         _hashes[item.nodeid] = f"{_running[0]:x}"
     _running.clear()
 
 
 def pytest_sessionfinish(session) -> None:
-    """Write the hashes; each worker of xdist writes a file of its own, which the first reads."""
+    """Write the hashes. xdist workers write separate files, which the main process merges."""
     file = session.config.getoption("--trajectories")
     worker = getattr(session.config, "workerinput", None)
     if worker is not None:
@@ -76,7 +77,7 @@ def pytest_sessionfinish(session) -> None:
 
 
 def compare(before: dict[str, str], after: dict[str, str]) -> int:
-    """Print which tests have other trajectories; return how many do."""
+    """Print the tests with changed trajectories, and return their number."""
     common = before.keys() & after.keys()
     changed = sorted(test for test in common if before[test] != after[test])
     for test in changed:

@@ -1,14 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compares the pins of requirements/lock.txt with the known vulnerabilities of their packages.
+"""Compare the pins of requirements/lock.txt with known vulnerabilities.
 
-    git clone https://github.com/pypa/advisory-database FOLDER    # whenever there is a network
+    git clone https://github.com/pypa/advisory-database FOLDER    # once, with a network
     .venv/bin/python tools/vulnerabilities.py FOLDER
 
-Needs no network itself. Prints a line for each advisory that concerns a pin; exit status 1 if there
-is one, 2 where FOLDER holds no advisories. The database is that of the Python Packaging Authority,
-in the format of osv.dev; it holds what pip-audit finds.
+The script itself needs no network. It prints a line for each advisory that concerns a pin. The exit
+status is 1 if there is such an advisory, and 2 if FOLDER has no advisories. The database is
+maintained by the Python Packaging Authority, in the format of osv.dev. pip-audit uses the same
+database.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def pins(lock: str) -> dict[str, set[str]]:
 
 
 def concerns(advisory: dict, name: str, version: str) -> bool:
-    """Return whether an advisory in OSV's format names a version of a package."""
+    """Return whether an advisory in the OSV format affects a version of a package."""
     if advisory.get("withdrawn"):
         return False
     for affected in advisory.get("affected", ()):
@@ -50,7 +51,7 @@ def concerns(advisory: dict, name: str, version: str) -> bool:
 
 
 def _within(version: str, events: list[dict]) -> bool:
-    """Return whether a version lies in a range: the last event before it opens the range."""
+    """Return whether a version is in an affected range, given the range's events in order."""
     at = Version(version)
     inside = False
     for event in events:
@@ -67,7 +68,7 @@ def _within(version: str, events: list[dict]) -> bool:
 
 
 def findings(folder: Path, pinned: dict[str, set[str]]) -> Iterator[str]:
-    """Yield a line for each advisory in a clone that concerns a pin."""
+    """Yield a line for each advisory in a cloned database that concerns a pin."""
     for name, versions in sorted(pinned.items()):
         for path in sorted((folder / "vulns" / name).glob("*.yaml")):
             advisory = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -78,7 +79,7 @@ def findings(folder: Path, pinned: dict[str, set[str]]) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print what is found; return the exit status."""
+    """Print the findings. Return the exit status."""
     if len(arguments) != 1 or not (Path(arguments[0]) / "vulns").is_dir():
         print("usage: vulnerabilities.py FOLDER, a clone of pypa/advisory-database")
         return 2

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The benchmarks as a program: hrpsim bench [CASE ...] [--json] [--quick] [--write].
+"""Run the benchmarks: hrpsim bench [CASE ...] [--json] [--quick] [--write].
 
-python -m evidence.benchmarks simbenchmark is a program of its own (simbenchmark/).
+python -m evidence.benchmarks simbenchmark is a separate program (simbenchmark/).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _report(results: list[CaseResult], options, effort: Effort, json_file) -> None:
-    """Store the results, compare them with a stored run, and write JSON and figures, as asked."""
+    """Store the results, compare them with a stored run, and write JSON and figures."""
     data = report.as_data(results, quick=options.quick)
     stored = report.load(options.compare or STORED)
     if options.write:
@@ -98,9 +98,9 @@ def _report(results: list[CaseResult], options, effort: Effort, json_file) -> No
 
 
 def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
-    """Return lines about changes of times since a stored run.
+    """Describe changes of the times since a stored run. Return the lines.
 
-    Runs on another kind of processor are not compared.
+    If the stored run is of another kind of processor, nothing is compared.
     """
     before, now = (run["machine"]["processor"] for run in (stored, data))
     if before != now:
@@ -109,9 +109,9 @@ def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
 
 
 def repeated(stored: dict, data: dict, effort: Effort):
-    """Return the changes since a stored run. Cases that seem slower are measured again.
+    """Return the changes since a stored run. Measure cases that seem slower again.
 
-    Each repetition is a new process, because some times depend on the placement of the code.
+    Each repetition is a new process, because some times depend on the memory addresses of the code.
     """
     found = compare(stored, data)
     for _ in range(REPETITIONS):
@@ -124,7 +124,7 @@ def repeated(stored: dict, data: dict, effort: Effort):
 
 
 def elsewhere(cases, effort: Effort) -> dict:
-    """Run cases in another process, without a comparison, and return the data."""
+    """Run cases in another process, without a comparison. Return the data."""
     machine.use_cores(machine.core_count())  # which it inherits
     with tempfile.TemporaryDirectory() as folder:
         nothing = ["--compare", str(Path(folder) / "none.json")]
@@ -140,14 +140,14 @@ def elsewhere(cases, effort: Effort) -> dict:
 
 
 def stdout_for_json():
-    """Return a file for standard output. Everything that engines print goes to standard error."""
+    """Return a file for the real standard output. Redirect prints of engines to standard error."""
     file = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     return file
 
 
 def run_case(name: str, effort: Effort) -> CaseResult:
-    """Run one case on separate cores. Errors are part of the result."""
+    """Run one case on separate cores. An error becomes part of the result."""
     case = registry.case(name)
     result = CaseResult(name, case.title, case.unit, case.scale)
     machine.use_cores(case.cores)
@@ -164,7 +164,7 @@ def run_case(name: str, effort: Effort) -> CaseResult:
 
 
 def draw(results: list[CaseResult], folder: Path) -> dict[str, str]:
-    """Write a PNG of each case with a figure. Returns paths relative to the page, by case."""
+    """Write a PNG for each case that has a figure. Return paths relative to the page, by case."""
     from evidence.benchmarks.figures import draw_case
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -178,7 +178,7 @@ def draw(results: list[CaseResult], folder: Path) -> dict[str, str]:
 
 
 def write(results: list[CaseResult], data: dict) -> None:
-    """Store the run in docs/: numbers, page, figures."""
+    """Store the run in docs/: numbers, page and figures."""
     STORED.write_text(report.to_json(data), encoding="utf-8")
     images = draw(results, DOCS / IMAGES)
     lines = report.measured_lines(results, data, images)

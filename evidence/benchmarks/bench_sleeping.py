@@ -3,10 +3,10 @@
 
 """Cost of a step with piles of boxes awake and asleep, alone and with a standing robot.
 
-bench_sleeping.py [count ...] prints the processor time of a step [us], the least of several
-measurements. The boxes are in stacks of five. `--islands` instead prints the fraction of rows in
-the largest island while the boxes of E1 fall into the tray. This fraction limits the gain of
-solving islands in two threads.
+bench_sleeping.py [count ...] prints the processor time of a step [us], the minimum of several
+measurements. The boxes are in stacks of five. `--islands` instead prints the fraction of constraint
+rows in the largest island while the boxes of E1 fall into the tray. This fraction limits the gain
+of solving islands in two threads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEIGHT = 5  # number of boxes in a stack
 
 
 def stacks(count: int, sleeping: bool, robot: bool = False) -> hrpsim.World:
-    """Return a world with `count` boxes and, with `robot`, hrp2_like."""
+    """Return a world with `count` boxes, and with hrp2_like if `robot`."""
     world = hrpsim.World(sleeping=sleeping)
     world.add_ground()
     if robot:
@@ -43,7 +43,7 @@ def stacks(count: int, sleeping: bool, robot: bool = False) -> hrpsim.World:
 
 
 def cost(world: hrpsim.World, steps: int, turns: int = 7) -> float:
-    """Return the processor time of a step [us], the least of `turns` timed calls."""
+    """Return the processor time of a step [us], the minimum over `turns` timed calls."""
     times = []
     for _ in range(turns):
         start = time.process_time()
@@ -53,7 +53,7 @@ def cost(world: hrpsim.World, steps: int, turns: int = 7) -> float:
 
 
 def cost_of_calls(world: hrpsim.World, calls: int = 2000) -> float:
-    """Return the processor time of a step [us], with one call from Python for each step."""
+    """Return the processor time of a step [us] if Python calls each step."""
     start = time.process_time()
     for _ in range(calls):
         world.step()
@@ -61,7 +61,7 @@ def cost_of_calls(world: hrpsim.World, calls: int = 2000) -> float:
 
 
 def piles(counts: list[int]) -> None:
-    """Print the table of stacks."""
+    """Print the table of the costs of stacks."""
     print("boxes  awake  asleep (a call each / 1000 steps a call)  contacts")
     for count in counts:
         world = stacks(count, sleeping=False)
@@ -85,7 +85,7 @@ def piles(counts: list[int]) -> None:
 
 
 def largest_islands(count: int) -> None:
-    """Print the fraction of all rows in the largest island, while boxes fall and pile up."""
+    """Print the fraction of rows in the largest island, while boxes fall and pile up."""
     world = our_world(dropped(count), "semi_implicit")
     world.sleeping = False
     shares, sizes = [], []

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A bin with falling boxes of many sizes, or with falling meshes, some concave.
+"""A bin with falling boxes of many sizes, or with falling meshes, some of them concave.
 
-A concave solid is the union of convex prisms that share whole faces. Engines with meshes get the
-triangles, and engines with convex parts get the same prisms.
+A concave solid is the union of convex prisms that share whole faces. Engines that support meshes
+use the triangles, and engines that support convex parts use the same prisms.
 """
 
 from __future__ import annotations
@@ -29,9 +29,11 @@ _SIDE = 3  # number of bodies in a row, and of rows in a layer
 
 @dataclass(frozen=True)
 class Solid:
-    """A falling solid, about the centre of mass and along the principal axes [m].
+    """A falling solid, about the centre of mass and along the principal axes.
 
-    parts: corners (n, 3) of the convex parts [m]. moments: moments of inertia (3,) [kg m^2].
+    Attributes:
+        parts: corners (n, 3) of the convex parts [m].
+        moments: moments of inertia (3,) [kg m^2].
     """
 
     shape: Box | Mesh
@@ -47,7 +49,7 @@ class Solid:
 
 @dataclass(frozen=True)
 class BinScene:
-    """Solids and initial poses, with quaternions x y z w."""
+    """Solids and their initial poses. Quaternions are x y z w."""
 
     solids: tuple[Solid, ...]
     positions: np.ndarray  # (n, 3) [m]
@@ -55,7 +57,7 @@ class BinScene:
 
 
 def walls() -> list[tuple[Box, np.ndarray]]:
-    """Return floor and walls of the bin, boxes along the world's axes, with centres [m]."""
+    """Return the boxes that form floor and walls of the bin, with their centres [m]."""
     outer = 2.0 * HALF_WIDTH + 4.0 * _WALL
     away = HALF_WIDTH + _WALL
     found = [(Box((outer, outer, 2.0 * _WALL)), np.array([0.0, 0.0, -_WALL]))]
@@ -74,7 +76,7 @@ def boxes(count: int, seed: int = 3) -> BinScene:
 
 
 def meshes(count: int, seed: int = 5) -> BinScene:
-    """Return concave meshes (L, U, ring, heart) and convex meshes (brick, hexagon), in turn."""
+    """Return concave meshes (L, U, ring, heart) and convex meshes (brick, hexagon), alternately."""
     kinds = [prisms(outlines, half) for outlines, half in _OUTLINES.values()]
     random = np.random.default_rng(seed)
     return _let_go([kinds[k % len(kinds)] for k in range(count)], random)
@@ -100,10 +102,9 @@ def _box(lengths) -> Solid:
 
 
 def prisms(outlines, half: float) -> Solid:
-    """Return a solid of prisms with convex outlines (n, 2), from z = -half to half [m].
+    """Return a solid made of prisms with convex outlines (n, 2), from z = -half to half [m].
 
-    Outlines are counter-clockwise. Outlines that touch must share whole edges, to the last digit
-    [m].
+    Outlines are counter-clockwise. If outlines touch, they must share whole edges exactly.
     """
     points: dict[tuple[float, float], int] = {}
     rings = [[points.setdefault(tuple(p), len(points)) for p in o.tolist()] for o in outlines]
@@ -120,7 +121,12 @@ def prisms(outlines, half: float) -> Solid:
 
 
 def _faces(rings: list[list[int]], n: int) -> np.ndarray:
-    """Return the triangles (m, 3) of prisms between the corners of rings and these plus n."""
+    """Return the outer triangles (m, 3) of prisms.
+
+    Args:
+        rings: outlines, as corner indices k at one end. The other end has the corners k + n.
+        n: number of corners at one end.
+    """
     directed = [(r[k - 1], r[k]) for r in rings for k in range(len(r))]
     shared = Counter(frozenset(edge) for edge in directed)
     triangles = [(r[0], r[k + 1], r[k]) for r in rings for k in range(1, len(r) - 1)]
@@ -177,9 +183,9 @@ _OUTLINES = {
 
 
 def energies(scene: BinScene, positions, quaternions, velocities, spins) -> tuple[float, float]:
-    """Return the energies of all solids.
+    """Return the total energies of all solids.
 
-    Velocities and spins are along the world's axes.
+    Linear and angular velocities are in world axes.
 
     Returns:
         (kinetic energy, potential energy) [J].

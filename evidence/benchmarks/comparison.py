@@ -24,7 +24,7 @@ SHORT, SHORT_THRESHOLD = 2e-7, 2.0  # [s]
 
 @dataclass(frozen=True)
 class Change:
-    """The ratio of hrpsim's time to the time of the reference, before and now."""
+    """hrpsim's time divided by the reference's time, in the stored run and in the present run."""
 
     case: str
     quantity: str
@@ -41,7 +41,7 @@ class Change:
 
     @property
     def factor(self) -> float:
-        """Factor of the slow-down: the smaller of both ratios' factors. 1 means not slower."""
+        """Factor of the slow-down: the smaller growth of the two ratios. 1 means equally fast."""
         ways = self.beside_reference, self.beside_machine
         return min(ways) if min(ways) > 1.0 else max(ways) if max(ways) < 1.0 else 1.0
 
@@ -59,7 +59,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Changes beyond the threshold, worst first, and how many ratios were comparable."""
+    """Changes beyond the threshold, the worst first, and the number of comparable ratios."""
 
     slower: tuple[Change, ...]
     faster: tuple[Change, ...]
@@ -76,7 +76,7 @@ def _ratios(run: Mapping) -> dict:
 
 
 def _machine(before: Mapping, now: Mapping) -> float:
-    """Return how many times longer the machine takes than before, by all that is not ours."""
+    """Return the median factor by which the times of other engines have grown."""
 
     def peers(run: Mapping) -> dict:
         return {
@@ -94,7 +94,10 @@ def _machine(before: Mapping, now: Mapping) -> float:
 def compare(before: Mapping, now: Mapping, threshold: float = THRESHOLD) -> Comparison:
     """Return the changes between two runs, for the quantities that both runs have.
 
-    before, now: data from `report.as_data`.
+    Args:
+        before: data of the stored run, from `report.as_data`.
+        now: data of the present run, from `report.as_data`.
+        threshold: smallest factor that counts as a change.
     """
     old, new = _ratios(before), _ratios(now)
     slower, faster = [], []
@@ -117,9 +120,9 @@ def compare(before: Mapping, now: Mapping, threshold: float = THRESHOLD) -> Comp
 
 
 def confirmed(first: Comparison, again: Comparison) -> Comparison:
-    """Return the first comparison with only the cases that are also slower in the second.
+    """Keep the slower cases of the first comparison that are also slower in the second.
 
-    The smaller of both factors counts.
+    The result has the smaller of both factors.
     """
     repeated = {change.key: change for change in again.slower}
     slower = [
@@ -131,7 +134,7 @@ def confirmed(first: Comparison, again: Comparison) -> Comparison:
 
 
 def comparison_lines(result: Comparison, before: Mapping) -> list[str]:
-    """Return a comparison as readable lines."""
+    """Describe a comparison as lines of text."""
     lines = [
         f"compared with the run of {before['date']} on {before['machine']['processor']}: "
         f"{result.compared} ratios to a reference; slower is beyond {THRESHOLD:g} times, quartiles "

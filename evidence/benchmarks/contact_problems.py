@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contact problems of moving scenes as dense matrices, for our solvers and other solvers.
+"""Contact problems of moving scenes as dense matrices, for hrpsim's solvers and other solvers.
 
-The problem is to find impulses l that obey Coulomb's law with the velocities v = W l + b. The error
-of l is the largest change of a row's velocity if only this row were solved again [m/s].
+The problem is to find impulses l that satisfy Coulomb's law with the velocities v = W l + b. The
+error of l is the largest change of velocity in any row [m/s] if only this row were solved again.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from hrpsim.world.prepared_step import prepared
 
 
 class ContactProblem(NamedTuple):
-    """A problem of m contacts with three rows each: normal, x, y."""
+    """A problem of m contacts with three rows each: normal, tangent x, tangent y."""
 
     W: np.ndarray  # (3m, 3m) Delassus matrix J M^-1 J^T
     b: np.ndarray  # (3m,) velocity without contacts, minus the target [m/s]
     friction: np.ndarray  # (m,)
 
     def error(self, impulses: np.ndarray) -> float:
-        """Return the error of impulses (3m,) [Ns] in the contact laws, as a velocity [m/s]."""
+        """Return the error of impulses (3m,) [Ns], as a velocity [m/s]."""
         inverse_mass = np.diag(self.W).reshape(-1, 3).copy()
         inverse_mass[:, 1:] = inverse_mass[:, 1:].max(
             axis=1, keepdims=True
@@ -50,14 +50,14 @@ class ContactProblem(NamedTuple):
         return float((np.abs(wanted - l) * inverse_mass).max())
 
     def is_independent(self) -> bool:
-        """Whether the rows are linearly independent, so that the impulses are unique."""
+        """Return whether the rows are linearly independent. The impulses are then unique."""
         values = np.linalg.eigvalsh(self.W)
         return bool(values[0] > 1e-9 * values[-1])
 
 
 @kernel
 def _solve(scene):
-    """Solve the rows from no impulses, as if no step had been before."""
+    """Solve the rows from zero impulses, without the warm start of the previous step."""
     for number in range(scene.counts[0].row_count):
         scene.rows.rows[number].impulse = 0.0
     for c in range(scene.counts[0].contact_count):
@@ -68,7 +68,7 @@ def _solve(scene):
 class Prepared:
     """A copy of a world just before the solution of its next step.
 
-    One solver has all constraints.
+    All constraints belong to one solver.
     """
 
     def __init__(self, world: World, solver: str) -> None:
@@ -77,7 +77,7 @@ class Prepared:
         self._free = prepared(self._world).constrained.velocity.copy()
 
     def problem(self) -> ContactProblem | None:
-        """Return the contact problem. None without contacts, or with rows other than contacts."""
+        """Return the contact problem, or None without contacts or with other constraints."""
         scene = self._world.scene
         counts = scene.counts[0]
         count = int(counts["row_count"])
@@ -90,7 +90,7 @@ class Prepared:
         return ContactProblem(0.5 * (W + W.T), b, friction)
 
     def solve(self, tolerance: float, sweep_limit: int = 100_000) -> tuple[np.ndarray, float]:
-        """Return the impulses (3m,) and the processor time of the solution [s]."""
+        """Return the impulses (3m,) [Ns] and the processor time of the solution [s]."""
         while True:
             scene = self._world.scene
             scene.settings["tolerance"], scene.settings["sweep_limit"] = tolerance, sweep_limit
@@ -110,7 +110,7 @@ class Prepared:
 def problems(
     build: Callable[[], World], first: int, stride: int, count: int, most: int
 ) -> Iterator[tuple[World, ContactProblem]]:
-    """Yield `count` states, `stride` steps apart, each with its contact problem.
+    """Yield `count` prepared states, `stride` steps apart, each with its contact problem.
 
     States with more than `most` contacts are skipped.
     """

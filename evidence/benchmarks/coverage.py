@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coverage: how often the confidence intervals of fits to noisy recordings hold the truth."""
+"""Coverage of fits to noisy recordings: how often confidence intervals contain the true value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COLOURS = (0.0, 0.9)  # autoregressive coefficients of the noise
 
 
 def number_of_seeds() -> int:
-    """Return the first argument of the program, or SEEDS."""
+    """Return the number of seeds: the program's first argument, or SEEDS."""
     return int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
 
 
@@ -30,13 +30,13 @@ def coloured(random: np.random.Generator, colour: float, *shape: int) -> np.ndar
 
 
 def coverage(fits: Iterable[FitResult], truth: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of intervals that hold the truth, and their mean half widths (p,)."""
+    """Return the number of intervals that contain the truth (p,), and mean half widths (p,)."""
     low, high = np.array([(one.low, one.high) for one in fits]).swapaxes(0, 1)
     return ((low <= truth) & (truth <= high)).sum(axis=0), np.mean(0.5 * (high - low), axis=0)
 
 
 def print_head(seeds: int) -> None:
-    """Print the head of the table of unknowns, with white and coloured noise."""
+    """Print the head of the table of unknowns, for white and coloured noise."""
     print(
         f"| unknown | truth | white, of {seeds} | half width | coloured, of {seeds} | half width |"
     )
@@ -44,7 +44,13 @@ def print_head(seeds: int) -> None:
 
 
 def print_rows(truth: Mapping[str, float], white: tuple, autoregressive: tuple) -> None:
-    """Print a row of each unknown. The arguments have the results of `coverage`."""
+    """Print one row for each unknown.
+
+    Args:
+        truth: true values by name.
+        white: result of `coverage` with white noise.
+        autoregressive: result of `coverage` with coloured noise.
+    """
     for path, true, *numbers in zip(truth, truth.values(), *white, *autoregressive):
         count, width, other, wider = numbers
         print(f"| `{path}` | {true:g} | {count} | {width:.2g} | {other} | {wider:.2g} |")

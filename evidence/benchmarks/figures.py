@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Figures of cases: times against sizes, on logarithmic axes."""
+"""Figures of cases, such as times against sizes on logarithmic axes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evidence.benchmarks.yardstick import NAME as YARDSTICK
 
 
 def draw_case(function, result: CaseResult, path: Path) -> None:
-    """Call function(result, figure) and write a PNG that is the same for the same data."""
+    """Call function(result, figure) and write a PNG. Equal data give an identical file."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -25,7 +25,7 @@ def draw_case(function, result: CaseResult, path: Path) -> None:
 
 
 def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: str) -> None:
-    """Draw medians and quartiles over the size of each quantity, with one line for each subject."""
+    """Draw medians and quartiles of the times over the sizes, with one line for each subject."""
     drawn: dict[str, list] = {}
     for one in result.measurements:
         if one.quantity in sizes and one.subject != YARDSTICK:

@@ -4,7 +4,7 @@
 """Accuracy of a fit of bushes, tares and delays to foot forces simulated by MuJoCo.
 
 python -m evidence.benchmarks.fit_foot_forces [SEEDS] prints the table of
-docs/verification/fits_sensors.md. hrp2_like on rubber bushes sways and bounces in MuJoCo in steps
+docs/verification/fits_sensors.md. In MuJoCo, hrp2_like sways and bounces on rubber bushes in steps
 of 0.025 ms, with stiff contacts. The bushes differ from the description. Force sensors, IMU,
 efforts and the pose of the base have noise. The sensors have tares, biases and delays. The initial
 state, including the bushes, is fitted too, because its errors cause oscillations for seconds.
@@ -86,7 +86,7 @@ BEGIN = 0.2  # begin of the compared signals after the start of the only window 
 
 
 class Motion(NamedTuple):
-    """The motion of the true robot, in rows of samples."""
+    """The motion of the true robot, one row for each sample."""
 
     time: np.ndarray  # (n,) [s]
     base: np.ndarray  # (n, 7)
@@ -101,7 +101,7 @@ class Motion(NamedTuple):
 
 
 class BushedRobot(MujocoRobot):
-    """The robot on the true bushes."""
+    """The robot in MuJoCo, on the true bushes."""
 
     def _start(self) -> None:
         for number in range(self.mj.njnt):
@@ -115,7 +115,7 @@ class BushedRobot(MujocoRobot):
         super()._start()
 
     def rest(self) -> None:
-        """Come to rest, with more damping of the bushes: the robot would rock for seconds."""
+        """Simulate until the robot rests. Extra damping of the bushes shortens the time."""
         dampings = self.mj.dof_damping.copy()
         for number in range(self.mj.njnt):
             joint = self.mj.joint(number)
@@ -127,20 +127,20 @@ class BushedRobot(MujocoRobot):
     def velocities(self) -> np.ndarray:
         """Return the velocities (nv,) at the time of the positions.
 
-        In MuJoCo's steps, velocities belong to the middle between two positions.
+        In MuJoCo's integrator, velocities belong to the middle between two positions.
         """
         return self.data.qvel + 0.5 * STEP * self.data.qacc
 
     def readings(self) -> np.ndarray:
-        """Return the wrenches of both soles and the IMU at present (18,)."""
+        """Return the present wrenches of both soles and the reading of the IMU (18,)."""
         imu = self._imus[0]
         force = self._imu(self.q(), imu).linear_acceleration
         return np.concatenate([self.wrenches().ravel(), imu.R.T @ self.velocities()[3:6], force])
 
     def follow_and_read(self, positions: np.ndarray, steps: int) -> np.ndarray:
-        """Follow, and return the mean of `readings` over the last steps (18,).
+        """Move to target positions, and return the mean of `readings` over the last steps (18,).
 
-        MuJoCo finds forces at the beginning of a step, from the targets of this time.
+        MuJoCo computes forces at the beginning of a step, with the targets of that time.
         """
         found, begin = np.zeros(18), self._target
         for k in range(1, steps + 1):
@@ -169,7 +169,7 @@ class BushedRobot(MujocoRobot):
 
 
 def targets(start: np.ndarray, motors: tuple[str, ...], time: float) -> np.ndarray:
-    """Return the targets of the motors: sway to both sides and forward, and bounce."""
+    """Return the targets of the motors, which sway sideways and forward, and bounce."""
     found, grows = start.copy(), min(max(time - 0.3, 0.0) / 0.5, 1.0)
     side = 0.02 * grows * np.sin(2.0 * np.pi * 0.8 * time)
     lean = 0.008 * grows * np.sin(2.0 * np.pi * 1.1 * time)
@@ -219,10 +219,12 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
 
 
 def measured(motion: Motion, seed: int | None, colour: float) -> Recording:
-    """Return the recording of sensors with noise, tares, biases and delays.
+    """Return a recording of the motion with noise, tares, biases and delays of the sensors.
 
-    seed: random seed, None for no noise. colour: autoregressive coefficient of the noise of force
-    sensors and IMU.
+    Args:
+        motion: the true motion.
+        seed: random seed, or None for no noise.
+        colour: autoregressive coefficient of the noise of force sensors and IMU.
     """
     random, time = np.random.default_rng(seed), motion.time
     count, size = len(time), float(seed is not None)
@@ -320,9 +322,10 @@ def fitted(
 
 
 class Linear:
-    """The fit as linear least squares about the truth. All fits of a motion share the derivatives.
+    """The fit, linearised about the truth. All fits to a motion share the derivatives.
 
-    A fit takes minutes. Noise moves the values by a thousandth, so the fit is linear there.
+    A full fit takes minutes. Noise changes the values by only a thousandth, so the linearisation is
+    accurate.
     """
 
     def __init__(self, motion: Motion, folder: Path) -> None:
@@ -352,7 +355,7 @@ class Linear:
         return predictor.differences([self.unknowns.by_path(self.u + move) for move in moves])
 
     def fitted(self, seed: int | None, colour: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return errors of the unknowns and half widths (p,). Logarithms are relative errors."""
+        """Return errors of the unknowns and half widths (p,). Errors of logarithms are relative."""
         predictor = self._predictor(measured(self.motion, seed, colour))
         found = self._differences(predictor, [0.0 * self.u])[0] * self._weights
         found, J = self._starts.without(found[:, None])[:, 0], self._J
@@ -365,7 +368,7 @@ class Linear:
 
 
 def _deviation(kind: str) -> float:
-    """Return the deviation of the noise of a kind of quantity."""
+    """Return the standard deviation of the noise of a kind of quantity."""
     signal, _, quantity = kind.rpartition(".")
     if signal:
         own = NOISE["imu" if signal == "imu" else "wrench"]

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compare confidence intervals that `hrpsim fit --excite` forecasts with the errors of fits.
+"""Compare the confidence intervals forecast by `hrpsim fit --excite` with the errors of fits.
 
 python -m evidence.benchmarks.fit_forecasts [ROBOT ...] prints the table of
-docs/verification/fits.md. Three robots with a held base move for 5 s by the proposed motion. 24
-draws of white noise of the encoders are added. For comparison, a chirp of the same length and
-limits is forecast, too.
+docs/verification/fits.md. Three robots with a fixed base move for 5 s by the proposed motion. 24
+draws of white encoder noise are added. For comparison, a chirp with the same duration and limits is
+forecast, too.
 """
 
 from __future__ import annotations
@@ -31,9 +31,17 @@ _CONFIDENT = 1.96
 
 
 class Link(NamedTuple):
-    """A link with its joint to the parent, axis, joint position [m], centre of mass [m], mass [kg].
+    """A link, and the joint to its parent.
 
-    inertia [kg m^2], about each axis. rotor [kg m^2], damping [Nms/rad].
+    Attributes:
+        joint: name of the joint.
+        axis: axis of the joint.
+        place: position of the joint in the parent [m].
+        centre: centre of mass [m].
+        mass: mass [kg].
+        inertia: moment of inertia about each axis [kg m^2].
+        rotor: rotor inertia [kg m^2].
+        damping: damping of the joint [Nms/rad].
     """
 
     joint: str
@@ -62,7 +70,7 @@ _KP, _KD = 20.0, 0.5
 
 
 def urdf(links: tuple[Link, ...]) -> str:
-    """Return a chain of links."""
+    """Return the URDF of a chain of links."""
     parts, parent = ['<robot name="chain"><link name="base"/>'], "base"
     for one in links:
         name = f"{one.joint}_link"
@@ -81,7 +89,7 @@ def urdf(links: tuple[Link, ...]) -> str:
 
 
 def excitation(folder: Path, name: str) -> Excitation:
-    """Return the excitation of gain, damping and rotor of each joint of a robot."""
+    """Return the excitation for gain, damping and rotor inertia of each joint of a robot."""
     links = ROBOTS[name]
     (folder / "chain.urdf").write_text(urdf(links))
     world = folder / "chain.yaml"

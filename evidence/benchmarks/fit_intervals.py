@@ -4,8 +4,9 @@
 """Coverage of the confidence intervals of fits with coloured noise.
 
 python -m evidence.benchmarks.fit_intervals [SEEDS] prints the table of docs/verification/fits.md.
-The angle of a moving servo arm is measured every 20 ms for 4 s. The noise is autoregressive of
-first order with 2 mrad. Each fit finds gain and damping, with fitted starts of windows of 1 s.
+The angle of a moving servo arm is measured every 20 ms for 4 s. The noise is first-order
+autoregressive with a standard deviation of 2 mrad. Each fit estimates gain and damping, with fitted
+initial states of windows of 1 s.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coverage of the confidence intervals of fitted parameters of gears and contacts.
+"""Coverage of the confidence intervals of fitted gear and contact parameters.
 
 python -m evidence.benchmarks.fit_mechanics [SEEDS] prints the table of
-docs/verification/fits_sensors.md.
-scipy integrates three systems. A motor with an encoder drives an arm through an elastic gear with
-backlash, or with losses. A foot on two rails slides and bounces on a compliant floor with dry
-friction. The noise is white, or autoregressive of first order.
+docs/verification/fits_sensors.md. scipy integrates three systems. In the first two, a motor with an
+encoder drives an arm through an elastic gear with backlash, or with losses. In the third, a foot on
+two rails slides and bounces on a compliant floor with dry friction. The noise is white, or
+first-order autoregressive.
 """
 
 from __future__ import annotations
@@ -89,9 +89,13 @@ class System(NamedTuple):
 def geared(
     backlash: float, seed: int | None = 0, colour: float = 0.0, losses: tuple[float, float] = (1, 1)
 ) -> Recording:
-    """Return the recording of an arm behind an elastic gear with backlash [rad].
+    """Return the recording of an arm behind an elastic gear.
 
-    seed: None: without noise. losses: efficiency of the gear, and the same driven back.
+    Args:
+        backlash: backlash of the gear [rad].
+        seed: random seed, or None for no noise.
+        colour: autoregressive coefficient of the noise.
+        losses: efficiencies of the gear, driven forward and driven backward.
     """
     time, command_time = np.arange(0.0, 2.0, 0.01), np.arange(0.0, 2.0, 0.05)
     commands = 0.5 * np.sin(5.0 * command_time) * (command_time > 0.0)
@@ -126,7 +130,7 @@ def geared(
 
 
 def sliding(seed: int = 0, colour: float = 0.0) -> list[Recording]:
-    """Return recordings of a foot that slides and bounces, always in contact."""
+    """Return recordings of a foot that slides and bounces, but never leaves the floor."""
     random, time = np.random.default_rng(seed), np.arange(0.0, 0.35, 0.004)
 
     def rate(t, x):
@@ -178,7 +182,7 @@ def systems() -> tuple[System, ...]:
 
 
 def fitted(one: System, folder: Path, seed: int, colour: float) -> FitResult:
-    """Return the fit of a system. The gear starts at rest, so its initial state is known."""
+    """Fit a system. The gear starts at rest, so its initial state is known."""
     (folder / "model.urdf").write_text(one.urdf)
     world = folder / "world.yaml"
     world.write_text(one.world)

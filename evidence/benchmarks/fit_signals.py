@@ -1,13 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Coverage of the intervals of fitted unknowns of sensors.
+"""Coverage of the confidence intervals of fitted sensor unknowns.
 
 python -m evidence.benchmarks.fit_signals [SEEDS] prints the table of
-docs/verification/fits_sensors.md.
-scipy integrates the equation of a servo arm. The encoder has an offset. Current, torque, wrench,
-IMU and a marker of motion capture follow from the equation, with gains, offsets and delays. The
-noise is white, or autoregressive of first order.
+docs/verification/fits_sensors.md. scipy integrates the equation of motion of a servo arm. The
+encoder has an offset. Current, torque, wrench, IMU and a motion-capture marker follow from the
+motion, with gains, offsets and delays. The noise is white, or first-order autoregressive.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ NOISE |= {"accelerometer": 0.05, "marker": 1e-3}
 
 
 class Arm:
-    """The true arm: angle, velocity and acceleration as functions of the time."""
+    """The true arm: angle, velocity and acceleration as functions of time."""
 
     def __init__(self) -> None:
         self.command_time = np.arange(0.0, DURATION, 0.1)

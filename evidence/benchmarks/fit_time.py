@@ -4,8 +4,9 @@
 """Processor time of a fit of a humanoid with 30 joints: python -m evidence.benchmarks.fit_time.
 
 hrp2_like stands, sways and bounces for SECONDS (60). Encoders, base, foot wrenches, IMU and torques
-have noise. Unknown are damping and rotor inertia of six joints of both legs, and the tares of a
-foot. The first two rows are the derivatives by all unknowns and by the starts of windows.
+have noise. The unknowns are damping and rotor inertia of six joints of both legs, and the tares of
+a foot sensor. The first two rows are the derivatives with respect to all unknowns, and to the
+initial states of windows.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def unknowns() -> dict[str, Any]:
 
 
 def show(what: str, run: Callable[[], object]) -> None:
-    """Print a row with the processor time of a call, and its time on the wall."""
+    """Print a row with the processor time and the wall time of a call."""
     begin, wall = time.process_time(), time.perf_counter()
     run()
     own, wall = time.process_time() - begin, time.perf_counter() - wall

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Description of the machine, and pinning to cores for measurements."""
+"""Describe the machine, and pin measurements to processor cores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ONE_THREAD = {
 
 
 def use_cores(count: int) -> None:
-    """Pin this process, and later threads of this process, to the last `count` cores."""
+    """Pin this process, and threads that it starts later, to the last `count` cores."""
     os.sched_setaffinity(0, _ALLOWED[-count:])
 
 
@@ -45,7 +45,7 @@ def _processor() -> str:
 
 
 def describe() -> dict:
-    """Return processor, cores, load, versions."""
+    """Return processor, number of cores, load and versions."""
     versions = {}
     for package in PACKAGES:
         try:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Depth of overlaps between solids, computed by coal from the poses."""
+"""Measure the overlap of solids by coal from the poses alone."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Overlap:
         self._request.gjk_max_iterations = self._request.epa_max_iterations = 1000
 
     def deepest(self, positions, quaternions) -> float:
-        """Return the deepest overlap of any two solids, or of a solid and the bin [m], or 0.
+        """Return the deepest overlap between two solids, or between a solid and the bin [m].
 
-        The overlap is the distance by which the two convex parts would have to move.
+        The overlap is the smallest translation that separates two convex parts, 0 if none overlap.
         """
         R = rotations(quaternions)
         corners = np.einsum("nij,nj->ni", R[self._corner_owner], self._corners)

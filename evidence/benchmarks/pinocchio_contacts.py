@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contact problems in Pinocchio's ADMM solver (Carpentier and others 2024) and PGS solver."""
+"""Solve contact problems by Pinocchio's ADMM (Carpentier and others 2024) and PGS solvers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ADMM, PGS = "pinocchio ADMM", "pinocchio PGS"
 
 
 def pinocchio_module():
-    """Return Pinocchio with the contact solvers, or None if not installed."""
+    """Return Pinocchio with the contact solvers, or None if it is not installed."""
     try:
         import pinocchio
     except ImportError:
@@ -24,9 +24,9 @@ def pinocchio_module():
 
 
 class PinocchioContacts:
-    """One problem in a solver of Pinocchio, with exact Coulomb friction.
+    """One contact problem in a solver of Pinocchio, with exact Coulomb friction.
 
-    Every solution starts without impulses.
+    Every solution starts from zero impulses.
     """
 
     def __init__(self, pin, problem: ContactProblem, solver: str) -> None:
@@ -46,7 +46,7 @@ class PinocchioContacts:
             self._datas.append(self._models[len(self._models) - 1].createData())
 
     def solve(self, tolerance: float, iterations: int) -> tuple[np.ndarray, float]:
-        """Return the impulses (3m,) and the processor time of the solution [s]."""
+        """Return the impulses (3m,) [Ns] and the processor time of the solution [s]."""
         pin, admm = self._pin, self._solver == ADMM
         settings = pin.ADMMSolverSettings() if admm else pin.PGSSolverSettings()
         result = pin.ADMMSolverResult() if admm else pin.PGSSolverResult()

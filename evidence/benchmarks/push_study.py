@@ -4,12 +4,13 @@
 """Pictures of config/push_study.yaml: python -m evidence.benchmarks.push_study STORE [PAGE]
 
 The script reads the store of `hrpsim sweep`, draws into ../images, relative to PAGE
-(docs/explanation/push_study.md), and puts the tables between the page's marks. An incomplete store
-is refused.
+(docs/explanation/push_study.md), and writes the tables between the page's marks. An incomplete
+store is refused.
 
-Impulses are drawn evenly between 0 and the largest impulse. For each heading, time and factors, the
-robot falls if the impulse is above a threshold. The mean threshold is the fraction of survivors
-times the largest impulse. A threshold beyond the largest impulse counts as the largest impulse.
+Impulses are drawn uniformly between 0 and the largest impulse. For given heading, time and factors,
+the robot falls if the impulse exceeds a threshold. The mean threshold is therefore the fraction of
+survivors times the largest impulse. A threshold beyond the largest impulse counts as the largest
+impulse.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def table_of_feet(found: Any, survived: np.ndarray, largest: float) -> list[str]
 
 
 def table_of_factor(found: Any, name: str, survived: np.ndarray, largest: float) -> list[str]:
-    """Return rows of the values, or bins, of a factor."""
+    """Return one row for each value, or bin of values, of a factor."""
     lines = [
         f"| {FACTORS[name]} | cells | survived | 95 % interval | width [Ns] |",
         "| --- | --- | --- | --- | --- |",
@@ -81,7 +82,7 @@ def _row(survived: np.ndarray, largest: float) -> str:
 
 
 def tables(found: Any) -> str:
-    """Return all tables as text of a page."""
+    """Return all tables as Markdown text."""
     failed = int((found["status"].values != DONE).sum())
     if failed:
         raise SystemExit(f"{failed} cells failed, or did not run: the study is not whole")

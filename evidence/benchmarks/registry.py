@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cases by name, in the order of the run."""
+"""The cases by name, in the order in which they run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stored results: docs/benchmarks.json, and the measured part of docs/benchmarks.md."""
+"""Store results in docs/benchmarks.json, and in the measured part of docs/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def as_data(results: Sequence[CaseResult], *, quick: bool) -> dict:
 
 
 def to_json(data: Mapping) -> str:
-    """Return JSON text, a line a measurement. Six digits are more than the accuracy of a time."""
+    """Return JSON text with one measurement per line. Numbers are rounded to six digits."""
     head = {key: value for key, value in data.items() if key != "cases"}
     cases = ",\n".join(f"{_line(name)}: {_case(case)}" for name, case in data["cases"].items())
     return f'{_line(head)[:-1]},\n"cases": {{\n{cases}\n}}}}\n'
@@ -71,7 +71,7 @@ def _plain(value):
 
 
 def rounded(value):
-    """Return the value with all floats in six digits."""
+    """Return a value with all floats rounded to six digits."""
     if isinstance(value, float):
         return float(f"{value:.6g}")
     if isinstance(value, Mapping):
@@ -82,7 +82,7 @@ def rounded(value):
 
 
 def load(path: Path) -> dict | None:
-    """Return the stored run, or None without a run in this format."""
+    """Return the stored run, or None if there is no run in this format."""
     if not path.is_file():
         return None
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -102,7 +102,10 @@ def head_lines(data: Mapping) -> list[str]:
 
 
 def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping) -> list[str]:
-    """Return the measured part of the page. `images` are paths by case, relative to the page."""
+    """Return the measured part of the page.
+
+    images: paths by case, relative to the page.
+    """
     lines = head_lines(data)
     for result in results:
         lines += case_lines(result)
@@ -112,7 +115,7 @@ def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping
 
 
 def replace_measured(page: str, lines: Sequence[str]) -> str:
-    """Return `page` with new text between the marks. ValueError without marks."""
+    """Replace the text between the marks of a page. Raises ValueError if a mark is missing."""
     before, found, rest = page.partition(BEGIN)
     _, found_end, after = rest.partition(END)
     if not (found and found_end):

@@ -17,16 +17,16 @@ from evidence.benchmarks.yardstick import yardstick
 
 
 def quartiles(values) -> dict[str, float]:
-    """Return median, lower and upper quartile and least of `values`."""
+    """Return median, lower quartile, upper quartile and minimum of `values`."""
     low, median, high = np.percentile(values, (25, 50, 75))
     return {"median": median, "low": low, "high": high, "best": float(np.min(values))}
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """Times of an operation [s] of one subject at one quantity, such as "8 points".
+    """Times of one subject's operation [s] for one quantity, such as "8 points".
 
-    ratio: quartiles of the time over the time of `reference` in the same rounds.
+    ratio: quartiles of the time divided by the time of `reference` in the same rounds.
     """
 
     quantity: str
@@ -41,7 +41,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Fit:
-    """Time ~ size^exponent, by least squares over the logarithms of `sizes` and `times` [s]."""
+    """A power law time ~ size^exponent, by least squares on logarithms."""
 
     subject: str
     size: str  # meaning of the size
@@ -53,7 +53,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim that the measurement tests: `value` at most `bound`, or at least `bound`."""
+    """A claim about the results: `value` is at most `bound`, or at least `bound`."""
 
     text: str
     value: float
@@ -83,7 +83,7 @@ class CaseResult:
     seconds: float = 0.0
 
     def of(self, quantity: str, subject: str) -> Measurement | None:
-        """Return the measurement of a subject at a quantity, or None if not measured."""
+        """Return the measurement of a subject for a quantity, or None if not measured."""
         for one in self.measurements:
             if (one.quantity, one.subject) == (quantity, subject):
                 return one
@@ -92,8 +92,9 @@ class CaseResult:
     def measure(self, quantity: str, subjects: Sequence[Subject], effort: Effort, exact=None):
         """Time `subjects` in turn, and store the times for `quantity`. Return the times by name.
 
-        The reference is the first subject that is not hrpsim, or else a fixed workload. exact:
-        errors by names of subjects, or a function that measures errors.
+        The reference is the first subject that is not hrpsim, or else a fixed workload.
+
+        exact: errors by names of subjects, or a function that measures the errors.
         """
         subjects = list(subjects)
         reference = next((s.name for s in subjects if not s.ours), YARDSTICK)
@@ -129,26 +130,29 @@ class CaseResult:
 
 
 def exponent(sizes, times) -> float:
-    """Return the exponent of time against size, by least squares on logarithms, rounded to 0.01."""
+    """Return the exponent of a power law of time over size, rounded to 0.01."""
     return round(float(np.polyfit(np.log(sizes), np.log(times), 1)[0]), 2)
 
 
 def fit(subject: str, size: str, sizes, times, ours: bool = False) -> Fit:
-    """Return the power law through the medians of `times`, arrays (rounds,) [s] or numbers."""
+    """Return the power law through the medians of `times`.
+
+    times: one array (rounds,) or number [s] for each size.
+    """
     middle = [float(np.median(t)) for t in times]
     return Fit(subject, size, tuple(sizes), tuple(middle), exponent(sizes, middle), ours)
 
 
 def median_ratio(times: Mapping[str, np.ndarray], over: str, under: str) -> float:
-    """Return the median over the rounds of the ratio of two subjects' times."""
+    """Return the median over rounds of the ratio of two subjects' times."""
     return float(np.median(np.asarray(times[over]) / np.asarray(times[under])))
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case: the name in a heading, and the functions that run and draw the case.
+    """A benchmark case: its heading, and the functions that run and draw the case.
 
-    draw(result, figure) returns nothing. None: there is nothing to draw.
+    draw is None if there is no figure.
     """
 
     title: str

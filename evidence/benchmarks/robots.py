@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The timed robots: ours, and robots of the package example-robot-data."""
+"""The robots for timings: hrp2_like, and robots of the package example-robot-data."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def named_robots() -> dict[str, str]:
 
 
 def shipped_robot(name: str) -> str | None:
-    """Return a file of the package example-robot-data by the end of the path, or None."""
+    """Return the file of the package example-robot-data whose path has this end, or None."""
     try:
         listed = files("example-robot-data") or []
     except PackageNotFoundError:
@@ -37,7 +37,7 @@ def shipped_robot(name: str) -> str | None:
 def bare_model(text: str) -> Model:
     """Return the model of a URDF text, without shapes, sensors and transmissions.
 
-    Shapes are removed because the meshes may be absent.
+    Shapes are removed because the meshes may be missing.
     """
     root = etree.fromstring(text.encode())
     for element in [*root.iter("visual", "collision", "gazebo", "transmission")]:
@@ -49,7 +49,7 @@ def bare_model(text: str) -> Model:
 
 
 def mujoco_model(mujoco, model: Model):
-    """Return the MjModel of a bare model on a free joint, with the same rotor inertia."""
+    """Return the MjModel of a bare model on a free joint, with the same rotor inertias."""
     root = etree.fromstring(model.urdf.encode())
     for element in root.findall("hrpsim"):
         root.remove(element)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interface of engines with a standing robot, and measures of the accuracy of contacts."""
+"""The interface of engines with a standing robot, and measures of contact accuracy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ _STICKS = 0.99  # largest fraction of the available friction of a sticking point
 
 
 class Touching(NamedTuple):
-    """Contacts of robot and floor: points (n, 3) [m], depths (n,) [m], forces on it (n, 3) [N]."""
+    """Contacts of robot and floor: points (n, 3) [m], depths (n,) [m], forces (n, 3) [N].
+
+    The forces act on the robot.
+    """
 
     points: np.ndarray
     depths: np.ndarray
@@ -27,7 +30,7 @@ class Touching(NamedTuple):
 
 
 class StandingEngine(Protocol):
-    """A robot on the floor under servos that hold targets."""
+    """A robot on the floor, whose servos hold targets."""
 
     name: str
     model: Model  # hrpsim's model, which defines the layout of states
@@ -36,7 +39,7 @@ class StandingEngine(Protocol):
         """Make `count` steps of 1 ms."""
 
     def aim(self, q: np.ndarray) -> None:
-        """Hold configuration q (nq,) by the servos of all joints with gains."""
+        """Set the targets of all joints with gains to the configuration q (nq,)."""
 
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """Return q (nq,) and v (nv,), in the layout of `model`."""
@@ -46,11 +49,12 @@ class StandingEngine(Protocol):
 
 
 def contact_speed(engine: StandingEngine) -> float:
-    """Do a step. Return the largest remaining speed of a sticking point [m/s].
+    """Make a step. Return the largest remaining speed of a sticking contact point [m/s].
 
-    The formula is the same for all engines. A point sticks if it bears more than a millionth of the
-    weight and its friction is below 99 % of the limit. The speed is J v. J is the Jacobian at the
-    start of the step, for which the engine solved, and v the velocity at the end.
+    The formula is the same for all engines. A point sticks if it carries more than a millionth of
+    the weight and its friction is below 99 % of the limit. The speed is J v, where J is the
+    Jacobian at the start of the step, for which the engine solves, and v is the velocity at the
+    end.
     """
     model = engine.model
     q, _ = engine.state()
@@ -75,7 +79,12 @@ def contact_speed(engine: StandingEngine) -> float:
 
 
 def exactness(engine: StandingEngine, at_rest: bool = True, steps: int = 1) -> dict:
-    """Return contact count, contact speed (worst of `steps`), penetration, error of the weight."""
+    """Measure the accuracy of contacts over some steps.
+
+    Returns:
+        Number of contacts, contact speed (the largest of `steps`) [m/s], penetration [m], and error
+        of the weight.
+    """
     speed = max(contact_speed(engine) for _ in range(steps))
     _, depths, forces = engine.touching()
     weight = 9.80665 * engine.model.mass

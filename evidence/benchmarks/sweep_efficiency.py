@@ -3,11 +3,11 @@
 
 """Speed-up by two processes: python -m evidence.benchmarks.sweep_efficiency [CELLS [ROUNDS]]
 
-The same walks of the push study are run in turn by one process, by two, and by a Dask scheduler
-with two workers. The processes have been started, and have planned the walks, before. Parallel
-efficiency is the wall time of one process over twice the time of two processes. On a busy machine
-the efficiency depends more on the other programs. The processor time of a run then shows the mutual
-slow-down of two processes.
+The same walks of the push study are run in turn by one process, by two processes, and by a Dask
+scheduler with two workers. The processes are started, and the walks are planned, before the
+measurement. Parallel efficiency is the wall time of one process divided by twice the wall time of
+two processes. On a busy machine, the efficiency depends more on other programs. The processor time
+of a run then shows how much two processes slow each other down.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ ONE, TWO, DASK = "1 process", "2 processes", "Dask, 2 workers"
 
 
 class Engine(NamedTuple):
-    """Runs cells in processes of these ids."""
+    """Runs cells in the processes with these ids."""
 
     executor: Executor
     processes: tuple[int, ...]
 
 
 def walks(count: int):
-    """Return the push study's scenario, and a design of some cells, all on one kind of foot.
+    """Return the push study's scenario, and a design with some cells of one kind of foot.
 
-    So each process plans one walk before the measurement.
+    With one kind of foot, each process plans only one walk before the measurement.
     """
     study = read_study(share_path("config/push_study.yaml"))
     points, _ = study.design.designs
@@ -52,7 +52,7 @@ def walks(count: int):
 
 
 def pool(stack: ExitStack, processes: int) -> Engine:
-    """Return a pool whose processes have begun."""
+    """Return a pool whose processes have started."""
     executor = stack.enter_context(process_pool(processes))()
     found: set[int] = set()
     while len(found) < processes:
@@ -63,7 +63,7 @@ def pool(stack: ExitStack, processes: int) -> Engine:
 
 
 def engines(stack: ExitStack) -> dict[str, Engine]:
-    """Return all engines, begun."""
+    """Return all engines, with started processes."""
     cluster = stack.enter_context(
         dask_cluster(2, stack.enter_context(tempfile.TemporaryDirectory()))
     )
@@ -72,7 +72,7 @@ def engines(stack: ExitStack) -> dict[str, Engine]:
 
 
 def timed(engine: Engine, scenario, design: Design) -> tuple[float, float]:
-    """Return wall time and the processes' processor time of all cells [s]."""
+    """Return wall time, and processor time of the processes, for all cells [s]."""
     before = sum(map(processor_time, engine.processes))
     begin = time.perf_counter()
     sweep(scenario, design, executor=engine.executor)

@@ -3,13 +3,14 @@
 
 """The overhead of a sweep: python -m evidence.benchmarks.sweep_overhead [CELLS]
 
-Runs (cells) do nothing, in a pool of two processes and in Dask on this machine. The script reports
-the processor time of the driver, of Dask's scheduler, and of the workers, as wall time depends on
-other programs. These times give the number of runs per second that one driver and one scheduler can
-serve.
+The runs (cells) do nothing, in a pool of two processes and in Dask on this machine. The script
+reports the processor time of the driver, of Dask's scheduler, and of the workers. Wall time would
+depend on other programs. The processor times give the number of runs per second that one driver and
+one scheduler can serve.
 
-The script also reports the time of a run of the push study without the walk. This is the time of a
-run of two periods, minus two mean periods of the next fifty. The result is the median over runs.
+The script also reports the time of a run of the push study apart from the walk. This is the time of
+a run of two periods, minus twice the mean time of the next fifty periods. The result is the median
+over runs.
 """
 
 from __future__ import annotations
@@ -44,18 +45,18 @@ nothing.outcomes = {f"outcome{k}": "" for k in range(6)}
 
 
 def scenario() -> FunctionScenario:
-    """Return the scenario of `nothing`, named by file so that worker processes can import it."""
+    """Return the scenario of `nothing`, identified by its file so that workers can import it."""
     return FunctionScenario(f"{Path(__file__).resolve()}:nothing")
 
 
 def processor_time(pid: int) -> float:
-    """Return the processor time of a process so far [s]."""
+    """Return the processor time that a process has used so far [s]."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def run(cells: int, per_task: int, folder: str, **options) -> float:
-    """Run a sweep of empty cells. Return the driver's processor time for a cell [ms]."""
+    """Run a sweep of empty cells. Return the driver's processor time per cell [ms]."""
     design = Design({"number": {"integers": [0, cells - 1]}})
     begin = time.process_time()
     store = Path(folder, f"{time.monotonic_ns()}.zarr")
@@ -64,7 +65,7 @@ def run(cells: int, per_task: int, folder: str, **options) -> float:
 
 
 class Cluster(NamedTuple):
-    """A Dask scheduler and workers, as processes of this machine."""
+    """A Dask scheduler and workers, as processes on this machine."""
 
     address: str
     scheduler: int  # process ids
@@ -101,7 +102,7 @@ def dask_cluster(workers: int, folder: str) -> Iterator[Cluster]:
 
 
 def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
-    """Return the driver's and the scheduler's processor time for a cell [ms]."""
+    """Return the driver's and the scheduler's processor time per cell [ms]."""
     with dask_cluster(2, folder) as cluster:
         run(10, 1, folder, engine=dask_executor(cluster.address))
         before = processor_time(cluster.scheduler)
@@ -110,7 +111,7 @@ def by_dask(cells: int, per_task: int, folder: str) -> tuple[float, float]:
 
 
 def beside_a_walk(cells: int = 60) -> float:
-    """Return the processor time of a run of the push study without the walk [ms]."""
+    """Return the processor time of a run of the push study apart from the walk [ms]."""
     study = read_study(share_path("config/push_study.yaml"))
     table, _ = planned(study.scenario, study.design, study.seed)
     found = []
@@ -126,7 +127,7 @@ def beside_a_walk(cells: int = 60) -> float:
 
 
 def main() -> None:
-    """Print the overhead of the engines and of a run."""
+    """Print the overheads."""
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 2000
     with tempfile.TemporaryDirectory() as folder:
         print("| engine | cells a task | driver [ms a cell] | scheduler [ms a cell] |")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tables in Markdown, which read well on a terminal too."""
+"""Tables in Markdown that are also readable on a terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def number(value) -> str:
-    """Return a number in three digits, anything else unchanged."""
+    """Format a number with three digits. Other values are unchanged."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return str(value)
     if isinstance(value, int):
@@ -52,7 +52,7 @@ def _cell(result: CaseResult, one: Measurement | None, leader: Measurement | Non
 
 
 def time_table(result: CaseResult) -> list[str]:
-    """Return medians ± half the interquartile range in per cent, and (the ratio to ours)."""
+    """Return a table of medians ± half the interquartile range in %, with ratios to hrpsim."""
     quantities = _unique(one.quantity for one in result.measurements)
     subjects = _unique(one.subject for one in result.measurements)
     leaders = {
@@ -72,7 +72,7 @@ def time_table(result: CaseResult) -> list[str]:
 
 
 def exact_table(result: CaseResult) -> list[str]:
-    """Return the lines of a table with the worst error of each subject over all quantities."""
+    """Return a table of each subject's largest error over all quantities."""
     measures = _unique(name for one in result.measurements for name in one.exact)
     if not measures:
         return []
@@ -84,13 +84,13 @@ def exact_table(result: CaseResult) -> list[str]:
 
 
 def _worst(values: list) -> str:
-    """Return the largest number, or else all texts."""
+    """Return the largest value if the values are numbers, or else all texts."""
     numbers = [value for value in values if isinstance(value, (int, float))]
     return number(max(numbers)) if numbers else ", ".join(_unique(values)) or "-"
 
 
 def fit_table(result: CaseResult) -> list[str]:
-    """Return the lines with the fitted exponents."""
+    """Return a table of the fitted exponents."""
     if not result.fits:
         return []
     rows = [
@@ -101,7 +101,7 @@ def fit_table(result: CaseResult) -> list[str]:
 
 
 def claim_table(result: CaseResult) -> list[str]:
-    """Return the lines with the claims, and whether the claims hold."""
+    """Return a table of the claims, and whether each claim is satisfied."""
     if not result.claims:
         return []
     rows = [
@@ -117,7 +117,7 @@ def claim_table(result: CaseResult) -> list[str]:
 
 
 def case_lines(result: CaseResult) -> list[str]:
-    """Return the section of a case: the tables one after another, then the notes."""
+    """Return the section of a case: all tables, then the notes."""
     lines = [f"### {result.title} (`{result.name}`)", ""]
     if result.failed:
         return [*lines, f"Failed: {result.failed}", ""]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Timing of several subjects in turn, so that other load of the machine affects all alike."""
+"""Time several subjects in turn, so that other load of the machine affects all alike."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ LEAST_ROUNDS = 3
 
 @dataclass(frozen=True)
 class Subject:
-    """An operation to time: run(n) does n times `each` operations.
+    """An operation to time. run(n) performs n times `each` operations.
 
-    reset() is called before, and is not timed.
+    reset() is called before each timing, and is not timed.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is measured: rounds of turns of `slice` [s], all in about `budget` [s].
+    """The amount of measurement: rounds of turns of `slice` [s], about `budget` [s] in total.
 
-    The clock is the processor time of this process, without waiting for other programs on the same
-    core. Work on several cores needs time.perf_counter.
+    The default clock is the processor time of this process, which excludes waiting for other
+    programs. Work on several cores needs time.perf_counter.
     """
 
     rounds: int = 15
@@ -54,7 +54,10 @@ class Effort:
 
 
 def filling(subject: Subject, effort: Effort) -> int:
-    """Return the number of runs that take `effort.slice` seconds. The first run is a warm-up."""
+    """Return the number n for which run(n) takes `effort.slice` seconds.
+
+    The first call warms up.
+    """
     subject.timed(1, effort.clock)
     count = 1
     while True:
@@ -67,7 +70,7 @@ def filling(subject: Subject, effort: Effort) -> int:
 
 
 def interleave(subjects: Sequence[Subject], effort: Effort) -> dict[str, np.ndarray]:
-    """Return the seconds of an operation (rounds,) of each subject, all timed in turn."""
+    """Return the time of an operation in each round (rounds,) [s] by subject, timed in turn."""
     counts = [filling(subject, effort) for subject in subjects]
     begin = time.perf_counter()
     first = _one_round(subjects, counts, effort)

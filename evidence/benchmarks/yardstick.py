@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A fixed workload that measures the machine's speed if no other engine can be timed."""
+"""A fixed workload that measures the machine's speed if no other engine is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "yardstick"
 
 @numba.njit
 def _logistic(count):
-    """Do a chain of `count` thousand multiplications that wait for each other."""
+    """Compute `count` thousand dependent multiplications of the logistic map."""
     x = 0.3
     for _ in range(1000 * count):
         x = 3.7 * x * (1.0 - x)
@@ -22,5 +22,5 @@ def _logistic(count):
 
 
 def yardstick() -> Subject:
-    """Return the yardstick. An operation is a thousand rounds of the logistic map."""
+    """Return the workload as a subject. One operation is a thousand iterations."""
     return Subject(NAME, _logistic)

@@ -3,7 +3,7 @@
 
 """The crane game: control, player, score, scripts, page and joystick.
 
-Imports control, world, the viewer and, for the joystick and the node, ros.
+Imports control, world and the viewer. The joystick and the node also import ros.
 """
 
 from typing import TYPE_CHECKING

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The crane of the crane game: a hand of bounded speed and acceleration, with a grip.
+"""The crane of the crane game: a hand with limited speed and acceleration, and a grip.
 
-The description is urdf/crane.urdf.xacro: slides x, y, z and a turn on position servos, and claws
-whose servo has damping only. A player sets a `Request`. The controller makes a smooth reference
-from the request, and adds the feedforward forces of the hand.
+The description is urdf/crane.urdf.xacro. The slides x, y, z and the yaw joint have position servos.
+The servo of the claws has only damping. A player sets a `Request`. The controller computes a smooth
+reference from the request, and adds feedforward forces for the hand.
 """
 
 import math
@@ -35,7 +35,7 @@ _KNUCKLE, _WRIST = JOINTS[4], "left_wrist"
 
 
 class Request(NamedTuple):
-    """A player's request: velocity (x, y, z) [m/s], turn [rad/s], claws closing or not."""
+    """A player's request: velocity (x, y, z) [m/s], yaw rate [rad/s], whether claws close."""
 
     velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     turn: float = 0.0
@@ -43,10 +43,10 @@ class Request(NamedTuple):
 
 
 class Crane(Controller):
-    """Move as `request` says, until another request is assigned.
+    """Move as `request` demands, until another request is assigned.
 
     Parameters: see PARAMETERS. `speed`, `acceleration` and `grip` may be assigned at any time.
-    position (x, y, z, yaw) [m, rad] and velocity are the reference that the servos follow. z is the
+    `position` (x, y, z, yaw) [m, rad] and `velocity` are the reference for the servos. z is the
     height of the middle of the pads when the arms hang straight down.
     """
 
@@ -57,7 +57,8 @@ class Crane(Controller):
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
         """Read the parameters.
 
-        Raises ControllerError for an unknown parameter, an invalid value or another robot.
+        Raises ControllerError for an unknown parameter, an invalid value or a robot that is not the
+        crane.
         """
         values = PARAMETERS | checked("crane", self.parameter_kinds, parameters)
         missing = [name for name in (*JOINTS, _WRIST) if name not in model.joint_names]
@@ -110,16 +111,16 @@ class Crane(Controller):
         )
 
     def torque_of_grip(self, angle: float) -> float:
-        """Return the claw torque that presses each pad with the force `grip` [Nm].
+        """Return the claw torque with which each pad exerts the force `grip` [Nm].
 
-        The arms are at `angle` [rad]. By virtual work, a pad moves by arm cos(angle) per radian.
+        angle: angle of the arms [rad]. By virtual work, a pad moves by arm cos(angle) per radian.
         """
         return 2.0 * self.grip * self._arm * math.cos(angle)
 
     def motion_along(self, way: np.ndarray) -> tuple[tuple[float, float, float], float]:
-        """Return velocity and turning rate for the next period of a motion to rest.
+        """Return velocity and yaw rate in the next period for a motion that ends at rest.
 
-        way: remaining displacement to the end of the motion (4,) [m, rad].
+        way: remaining displacement (4,) [m, rad].
         """
         velocity = self._approach(way[:3], self.velocity[:3], self.acceleration)
         turn = self._approach(way[3:], self.velocity[3:], self.turn_acceleration)
@@ -134,7 +135,10 @@ class Crane(Controller):
         return ahead * stopping_speed(distance, ahead @ velocity, braking, self.period)
 
     def _next_velocity(self) -> np.ndarray:
-        """Return the velocity of the next period: as requested, and able to stop at the end."""
+        """Return the requested velocity for the next period.
+
+        The velocity is limited so that the crane can stop before the ends of the slides.
+        """
         wanted = np.append(np.asarray(self.request.velocity, dtype=np.float64), self.request.turn)
         wanted[:3] = _bounded(wanted[:3], self.speed)
         wanted[3:] = _bounded(wanted[3:], self.turn_speed)
@@ -161,18 +165,23 @@ class Crane(Controller):
 
 
 def stopping_speed(way, speed, acceleration, period):
-    """Return the largest speed after a period from which the motion can stop in time.
+    """Return the largest speed v after the next period that still allows to stop in time.
 
-    way: remaining distance [m or rad]. speed: speed at the start of the period. The speed changes
-    linearly, by at most `acceleration` per second. All are numbers or arrays. The result v
+    The speed changes linearly within the period, and by at most `acceleration` per second. v
     satisfies period (speed + v) / 2 + v^2 / (2 acceleration) + v period / 2 = way.
+
+    Args:
+        way: remaining distance [m or rad], a number or array.
+        speed: speed at the start of the period.
+        acceleration: largest acceleration.
+        period: control period [s].
     """
     left = np.maximum(way - 0.5 * period * speed, 0.0)
     return acceleration * (np.sqrt(period**2 + 2.0 * left / acceleration) - period)
 
 
 def _followers(model: Model, v_indices: list[int]) -> np.ndarray:
-    """Return the joint rates per rate of the commanded ones (nv, len(v_indices))."""
+    """Return all joint rates for unit rates of the commanded joints (nv, len(v_indices))."""
     rates = np.zeros((model.nv, len(v_indices)))
     for k in range(model.nv):
         leader = model.system.mimic_dof[k]
@@ -184,6 +193,6 @@ def _followers(model: Model, v_indices: list[int]) -> np.ndarray:
 
 
 def _bounded(vector: np.ndarray, most: float) -> np.ndarray:
-    """Return the vector, shortened to the length `most` if longer."""
+    """Scale a vector down to the length `most` if the vector is longer."""
     length = float(np.linalg.norm(vector))
     return vector if length <= most else vector * (most / length)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The crane game over ROS 2 without a launcher: simulation node and crane as two processes."""
+"""The crane game over ROS 2 without a launch file: simulation node and crane as two processes."""
 
 import os
 import sys
@@ -36,7 +36,10 @@ def programs(world: Path, time_step: float | None, parameters: Mapping[str, floa
 
 
 def play(world: Path, time_step: float | None, parameters: Mapping[str, float]) -> int:
-    """Run both until one ends or a signal arrives. Return 0, or 1 if one failed."""
+    """Run both processes until one ends or a signal arrives.
+
+    Return 1 if a process failed, else 0.
+    """
     with StopSignal() as stop, tempfile.TemporaryDirectory(prefix="hrpsim-crane-") as folder:
         processes = Processes(Path(folder), os.environ)
         try:

@@ -1,15 +1,15 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The crane as a controller plug-in with a joystick.
+r"""The crane as a controller plug-in with a joystick.
 
     ros2 run hrpsim hrpsim_controller --ros-args -p base:=fixed \
         -p controller:=evidence.crane:JoystickCrane
 
 joy (sensor_msgs/Joy): the left stick moves forward and sideways. The right stick moves up and down,
 and turns. Button 0 closes the claws, and button 1 opens the claws. cmd_vel (geometry_msgs/Twist):
-linear [m/s] and angular.z [rad/s]. close_claws (std_msgs/Bool). A stick or velocity that is not
-repeated within 0.5 s ends.
+linear [m/s] and angular.z [rad/s]. close_claws (std_msgs/Bool) closes or opens the claws. A command
+of a stick or a velocity ends if it is not repeated within 0.5 s.
 """
 
 from collections.abc import Mapping
@@ -36,7 +36,7 @@ class JoystickCrane(PlayedCrane):
     """A crane commanded by joy, cmd_vel and close_claws."""
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Read the parameters of Crane and subscribe."""
+        """Read the parameters of Crane, and subscribe to the topics."""
         super().configure(model, parameters)
         self._node = Node("crane_joystick")
         self._hears = [
@@ -56,7 +56,7 @@ class JoystickCrane(PlayedCrane):
         return super().control(state)
 
     def stop(self) -> None:
-        """Unsubscribe."""
+        """Unsubscribe from the topics."""
         self._node.destroy_node()
 
     def _joy(self, message: Joy) -> None:

@@ -45,7 +45,7 @@ _UPDATE = 8  # frames between updates of texts and sliders
 
 
 class CranePanel:
-    """Buttons and sliders of a viewer, for the crane in the viewer's world.
+    """Buttons and sliders on a viewer's page, for the crane in the viewer's world.
 
     buttons: by direction, and "close" and "open". score: the text on the page.
     """
@@ -72,7 +72,7 @@ class CranePanel:
                 self.sliders = self._add_sliders(gui)
 
     def update(self) -> None:
-        """Show the score and the crane's position. Call once per frame."""
+        """Show the score and the crane's position. Call this once per frame."""
         self._draw_aim()
         self._frames += 1
         if self._frames % _UPDATE:
@@ -92,7 +92,7 @@ class CranePanel:
         return f"{text}: {', '.join(map(plain, lying))}" if lying else text
 
     def _set_scene(self, viewer) -> None:
-        """Colour the game, label the goal, and hide forces at first."""
+        """Colour the objects, label the goal, and hide force arrows."""
         scene, drawing, within = viewer.server.scene, viewer.drawing, viewer.scene.name
         for name, color in _COLORS.items():
             drawing.paint(name, color)
@@ -116,14 +116,14 @@ class CranePanel:
 
     @property
     def aim(self) -> np.ndarray:
-        """Return the marker below the claws: lines down to the floor and across (2, 2, 3) [m]."""
+        """Return the lines of the marker below the claws (2, 2, 3) [m]."""
         return self._aim.points
 
     def _hand(self) -> np.ndarray:
         return self._world.robots["crane"].joint_positions[:4]
 
     def _draw_aim(self) -> None:
-        """Move the mark below the claws."""
+        """Move the marker below the claws."""
         hand = self._hand()
         if np.abs(hand - self._aimed_at).max() > _AIM_MOVES:
             self._aimed_at = hand
@@ -184,7 +184,10 @@ def _length(geometry) -> float:
 
 
 def _aim(hand: np.ndarray) -> np.ndarray:
-    """Return lines (2, 2, 3) [m]: from a hand (x, y, z, yaw) to the floor, and across the claws."""
+    """Return two lines (2, 2, 3) [m]: from the claws to the floor, and across the claws.
+
+    hand: (x, y, z, yaw) of the claws [m, rad].
+    """
     x, y, z, yaw = hand
     foot = np.array([x, y, _AIM_FLOOR])
     across = _AIM_HALF_WIDTH * np.array([-np.sin(yaw), np.cos(yaw), 0.0])

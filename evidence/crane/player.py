@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A crane played by keys and buttons, by sliders, or by a stick."""
+"""A crane controlled by keys and buttons, by sliders, or by a stick."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ DIRECTIONS = {
 
 
 class PlayedCrane(Crane):
-    """A crane that moves by pressed buttons for a duration each, or moves to `target`.
+    """A crane that moves for some time after each pressed button, or moves to `target`.
 
     close: whether the claws close. target: (x, y, z, yaw) [m, rad], or None.
     """
@@ -53,16 +53,19 @@ class PlayedCrane(Crane):
         self._left[direction] = duration
 
     def push_stick(self, shares, duration: float = 0.5) -> None:
-        """Move with `shares` (x, y, z, turn) from -1 to 1 of the speeds, for `duration` [s]."""
+        """Move for `duration` [s] with fractions of the largest speeds.
+
+        shares: fractions (x, y, z, turn) from -1 to 1.
+        """
         self.target = None
         self._stick, self._stick_left = np.clip(shares, -1.0, 1.0), duration
 
     def send_to(self, target) -> None:
-        """Move to `target` (x, y, z, yaw) [m, rad], clipped to the slides' range."""
+        """Move to `target` (x, y, z, yaw) [m, rad], clipped to the range of the slides."""
         self.target = np.fmin(np.fmax(target, self._lowest), self._highest)  # also limits NaN
 
     def control(self, state: State) -> Command:
-        """Convert the pressed buttons, or the target, to a request, and advance."""
+        """Convert the pressed buttons, or the target, to a request, and advance the reference."""
         self.request = Request(*self._motion(), self.close)
         self._left = {k: t - self.period for k, t in self._left.items() if t > self.period}
         self._stick_left -= self.period

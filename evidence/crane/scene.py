@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E10's scene: the crane over a table with one object and a goal, and the measurements."""
+"""The scene of E10: the crane over a table with one object and a goal, and the measurements."""
 
 import math
 from typing import NamedTuple
@@ -36,7 +36,7 @@ _CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1
 
 
 class Load(NamedTuple):
-    """An object on the table: name, shape, mass [kg], initial position of the middle [m]."""
+    """An object on the table: name, shape, mass [kg], initial position of the centre [m]."""
 
     name: str
     shape: Geometry
@@ -47,8 +47,10 @@ class Load(NamedTuple):
 class Watched(NamedTuple):
     """Measurements of a load in the grip.
 
-    times: times since the grip (n,) [s]. slips: displacement in the claws since the grip (n,) [m].
-    forces: forces of the pads (n, 2) [N].
+    Attributes:
+        times: times since the grip (n,) [s].
+        slips: displacement of the load relative to the claws since the grip (n,) [m].
+        forces: forces of the pads (n, 2) [N].
     """
 
     times: np.ndarray
@@ -65,20 +67,20 @@ def critical_lift() -> float:
 
 
 def critical_shift() -> float:
-    """Return the acceleration along the pads [m/s^2] at which the load slips.
+    """Return the horizontal acceleration a along the pads at which the load slips [m/s^2].
 
-    (2 mu N)^2 = m^2 (g^2 + a^2)
+    The acceleration satisfies (2 mu N)^2 = m^2 (g^2 + a^2).
     """
     return math.sqrt((2.0 * FRICTION * GRIP / MASS) ** 2 - GRAVITY**2)
 
 
 def lifting() -> list:
-    """Return the moves that fetch the object at the middle of the table."""
+    """Return the moves that grip and lift the object at the middle of the table."""
     return [Grip(False, 0.8), Go((0.0, 0.0, EDGE / 2)), Grip(True, 1.8), Go((0.0, 0.0, HEIGHT))]
 
 
 class CraneScene:
-    """A world of one step length in which a crane carries out a script."""
+    """A world in which a crane executes a script, with one time step."""
 
     def __init__(
         self,
@@ -88,9 +90,9 @@ class CraneScene:
         grip: float = GRIP,
         friction: float = FRICTION,
     ) -> None:
-        """Make the world. The controller's period is the time step.
+        """Make the world. The control period is the time step.
 
-        grip: force of each pad [N]. friction: between pads and load.
+        grip: force of each pad [N]. friction: coefficient between pads and load.
         """
         self.world = world = World(
             time_step, (0.0, 0.0, -GRAVITY), solver=SOLVER, sweep_limit=SWEEPS
@@ -112,12 +114,12 @@ class CraneScene:
         self.loop = ControlLoop(self.robot, self.crane, {"period": time_step, "grip": grip})
 
     def play_until(self, move: int) -> None:
-        """Simulate until the script's move of that number has begun, or the script has ended."""
+        """Simulate until move number `move` of the script begins, or the script ends."""
         while len(self.crane.begun) <= move and not self.crane.finished:
             self.loop.tick()
 
     def watch_until(self, move: int) -> Watched:
-        """Simulate as play_until does, and measure slip and pad forces every WATCH."""
+        """Simulate as `play_until` does, and measure slip and pad forces at intervals WATCH."""
         start, held = self.world.time, self.corners()
         times, slips, forces = [], [], []
         every, ticks = max(1, round(WATCH / self.world.time_step)), 0
@@ -155,5 +157,5 @@ def _corners_of(shape: Geometry) -> np.ndarray:
 
 
 def slip_between(before: np.ndarray, after: np.ndarray) -> float:
-    """Return the largest displacement of a corner in either claw's frame [m]."""
+    """Return the largest displacement of a corner in the frame of either claw [m]."""
     return float(np.linalg.norm(after - before, axis=-1).max())

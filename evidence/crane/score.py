@@ -8,10 +8,10 @@ _UPRIGHT = 0.5  # least height of the unit normal of a supporting contact
 
 
 def in_goal(world) -> list[str]:
-    """Return the names of the free bodies that lie in the goal, in the world's order.
+    """Return the names of the free bodies in the goal, in the world's order.
 
-    Such a body rests on the fixed shape "goal", or on other bodies in the goal, by the contacts of
-    the last step. The crane does not touch the body.
+    A body is in the goal if it rests on the fixed shape "goal", or on other bodies in the goal,
+    according to the contacts of the last step. The crane must not touch the body.
     """
     carried_by: dict[str, set[str]] = {}
     held = set()

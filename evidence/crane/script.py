@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A scripted player of the crane game: moves, one after the other."""
+"""A scripted player of the crane game, which executes a list of moves."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _ARRIVED = 1e-9  # tolerance at a goal [m, rad and their rates]
 
 @dataclass(frozen=True)
 class Go:
-    """A move to the position (x, y, z) [m], turned to `yaw` [rad]. The move ends at rest."""
+    """A move to the position (x, y, z) [m] and the angle `yaw` [rad], which ends at rest."""
 
     position: tuple[float, float, float]
     yaw: float = 0.0
@@ -43,16 +43,16 @@ class Wait:
 
 @dataclass(frozen=True)
 class Jerk:
-    """An acceleration (3,) [m/s^2] for `duration` [s], beyond the crane's bounds."""
+    """An acceleration (3,) [m/s^2] for `duration` [s], beyond the crane's limits."""
 
     acceleration: tuple[float, float, float]
     duration: float
 
 
 def fetching(bodies, goal, grip: float) -> list:
-    """Return the moves that bring bodies one by one to places on a fixed shape.
+    """Return the moves that carry bodies one by one to places on a fixed shape.
 
-    The crane grips each body at the middle, across the world's y axis. With a weaker grip the claws
+    The crane grips each body at its centre, across the world's y axis. With a weaker grip the claws
     close more slowly, and the move takes longer.
 
     Args:
@@ -78,7 +78,7 @@ def fetching(bodies, goal, grip: float) -> list:
 
 
 def _slots(goal, count: int) -> list[np.ndarray]:
-    """Return `count` places on top of the goal, in rows, the far places first."""
+    """Return `count` places on top of the goal, in rows, the farthest places first."""
     x, y, z = goal.geometry.lengths
     rows = max(1, round(math.sqrt(count)))
     columns = math.ceil(count / rows)
@@ -90,9 +90,9 @@ def _slots(goal, count: int) -> list[np.ndarray]:
 
 
 class ScriptedCrane(Crane):
-    """A crane that carries out `script`, a list of moves. `finished` is true at the end.
+    """A crane that executes `script`, a list of moves. `finished` is true after the last move.
 
-    begun: the start time [s] of each move so far.
+    begun: start times of the moves so far [s].
     """
 
     def __init__(self, script) -> None:
@@ -100,7 +100,7 @@ class ScriptedCrane(Crane):
         self.begun: list[float] = []
 
     def initialize(self, state: State) -> None:
-        """Begin the script."""
+        """Start the script."""
         super().initialize(state)
         self.begun = []
         self.finished = False
@@ -137,7 +137,7 @@ class ScriptedCrane(Crane):
         return np.array([*self.move.position, self.move.yaw]) - self.position
 
     def _motion(self) -> tuple[tuple[float, float, float], float]:
-        """Return the present move's velocity and turn in the next period."""
+        """Return velocity and yaw rate of the present move in the next period."""
         if not isinstance(self.move, Go):
             return (0.0, 0.0, 0.0), 0.0
         return self.motion_along(self._way())

@@ -4,8 +4,8 @@
 """Imitation for track_velocity.py: a network learns the actions of a teacher, by DAgger.
 
 The teacher is a recurrent policy in TorchScript, and observes the group "teacher" of the task. The
-teacher acts in the first round. From then on the network acts, and the teacher says what it would
-do in the states that the network reaches. The network has no memory.
+teacher acts in the first round. In the later rounds the network acts, and the teacher provides its
+action for each state that the network reaches. The network has no memory.
 """
 
 from __future__ import annotations
@@ -35,18 +35,21 @@ class Teacher:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past of all worlds."""
+        """Clear the memory in all worlds."""
         for name in ("hidden_state", "cell_state"):
             layers, _, width = getattr(self._network, name).shape
             setattr(self._network, name, torch.zeros(layers, self._count, width))
 
     def forget(self, over: torch.Tensor) -> None:
-        """Forget the past of worlds whose episode is over (count,)."""
+        """Clear the memory in worlds whose episode has ended.
+
+        over: whether the episode has ended (count,).
+        """
         self._network.hidden_state[:, over] = 0.0
         self._network.cell_state[:, over] = 0.0
 
     def __call__(self, observed) -> torch.Tensor:
-        """Return the actions (count, k)."""
+        """Return the teacher's actions (count, k)."""
         with torch.no_grad():
             return self._network(observed["teacher"])
 
@@ -55,12 +58,12 @@ def imitate(actor, worlds, path: Path) -> Iterator[tuple[int, float]]:
     """Fit the network to the teacher, round by round.
 
     Args:
-        actor: MLPModel of rsl_rl, which changes.
+        actor: MLPModel of rsl_rl, which is trained in place.
         worlds: Worlds of track_velocity.py.
         path: path of the teacher's file.
 
     Yields:
-        number of falls in the round, and root mean square error of the actions.
+        Number of falls in the round, and root mean square error of the actions.
     """
     teacher = Teacher(path, worlds.num_envs)
     optimiser = torch.optim.Adam(actor.mlp.parameters(), lr=RATE)
@@ -82,7 +85,7 @@ def imitate(actor, worlds, path: Path) -> Iterator[tuple[int, float]]:
 
 
 def fit(actor, optimiser, states: torch.Tensor, actions: torch.Tensor) -> float:
-    """Fit a network to actions (n, k) in states (n, m). Return the root mean square error."""
+    """Fit a network to actions (n, k) for states (n, m). Return the root mean square error."""
     actor.train()
     if not actor.obs_normalizer.count:
         actor.obs_normalizer.update(states)

@@ -7,8 +7,9 @@ Needs `pip install 'hrpsim[onnx,mjcf]'`, and the folder that track_velocity.py h
 
     python examples/learning/in_mujoco.py go2_description/urdf/go2_description.urdf --robot go2
 
-The two simulators read the maker's description. MuJoCo gets a free joint, a floor, and the gains,
-rotor inertias and effort limits of the task. A robot has fallen if its base tilts by over 1 rad.
+Both simulators read the manufacturer's description. For MuJoCo, the script adds a free joint, a
+floor, and the gains, rotor inertias and effort limits of the task. A robot has fallen if its base
+tilts by more than 1 rad.
 """
 
 from __future__ import annotations
@@ -32,21 +33,27 @@ Policy = Callable[[np.ndarray], np.ndarray]
 
 
 def quiet(task: Task) -> Task:
-    """Return a task without noise and random events, whose commands last."""
+    """Return a task without noise and random events.
+
+    Its commands do not change during an episode.
+    """
     twist = replace(task.commands["twist"], resampling_time_range=(1e6, 1e6), rel_standing_envs=0.0)
     groups = {name: replace(one, enable_corruption=False) for name, one in task.groups.items()}
     return replace(task, events={}, observations=groups, commands={"twist": twist})
 
 
 def network(path: Path) -> Policy:
-    """Return the function from an observation to an action."""
+    """Load a network. Return the function from an observation to an action."""
     session = onnxruntime.InferenceSession(str(path))
     name = session.get_inputs()[0].name
     return lambda row: session.run(None, {name: row[None].astype(np.float32)})[0][0]
 
 
 def in_hrpsim(tasks: TaskBatch, policy: Policy, periods: int) -> np.ndarray:
-    """Return velocity [m/s, m/s, rad/s] and cosine of the tilt (worlds, periods, 4)."""
+    """Run a policy in hrpsim. Return velocities and cosine of the tilt (worlds, periods, 4).
+
+    The velocities are forward, sideways [m/s] and yaw [rad/s].
+    """
     state, observed, seen = tasks.state, tasks.reset()["policy"], []
     for _ in range(periods):
         observed = tasks.step(np.array([policy(row) for row in observed]))[0]["policy"]
@@ -92,7 +99,10 @@ class InMujoco:
         self.v = np.array([joint.dofadr[0] for joint in joints])
 
     def course(self, policy: Policy, command: np.ndarray, periods: int) -> np.ndarray:
-        """Return velocity [m/s, m/s, rad/s] and cosine of the tilt (periods, 4)."""
+        """Run a policy in MuJoCo. Return velocities and cosine of the tilt (periods, 4).
+
+        The velocities are forward, sideways [m/s] and yaw [rad/s].
+        """
         state, task, model = self.state, self.tasks.task, self.model
         data, rest = mujoco.MjData(model), state.default_joint_pos
         data.qpos[:3], data.qpos[3:7] = state.default_q[:3], [1, 0, 0, 0]
@@ -133,7 +143,10 @@ def _clock(task: Task, number: int) -> np.ndarray:
 
 
 def report(who: str, courses: np.ndarray, commands: np.ndarray) -> None:
-    """Print mean errors of velocity [m/s, rad/s], and the number of falls."""
+    """Print mean velocity errors [m/s, rad/s], and the number of falls.
+
+    who: label of the run.
+    """
     fell = (courses[:, :, 3] < np.cos(TILT)).any(axis=1)
     off = commands[:, None] - courses[:, SETTLING:, :3]
     linear, turning = np.linalg.norm(off[..., :2], axis=2).mean(), np.abs(off[..., 2]).mean()
@@ -142,7 +155,7 @@ def report(who: str, courses: np.ndarray, commands: np.ndarray) -> None:
 
 
 def main() -> None:
-    """Run the policy and the posture in both simulators."""
+    """Run the policy, and the constant default posture, in both simulators."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("description")
     parser.add_argument("--robot", choices=ROBOTS, default="go2")

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw the curve of a training by track_velocity.py, and film its policy.
+"""Draw the learning curve of track_velocity.py, and film the learned policy.
 
-Needs `pip install 'hrpsim[onnx,camera]' matplotlib pillow`. The film shows collision shapes, at the
-speed of time. The folder gets curve.png and film.gif.
+Needs `pip install 'hrpsim[onnx,camera]' matplotlib pillow`. The film shows collision shapes in real
+time. The script writes curve.png and film.gif into the folder.
 
     python examples/learning/show_policy.py go2_description/urdf/go2_description.urdf
 """
@@ -29,7 +29,7 @@ SECONDS, EVERY = 4.0, 4  # length of the film, control periods between pictures
 
 
 def draw(folder: Path) -> None:
-    """Draw the rewards of tracking over the number of control steps."""
+    """Draw the tracking rewards over the number of control steps."""
     from matplotlib import pyplot
 
     curve = np.genfromtxt(folder / "curve.csv", delimiter=",", names=True)
@@ -44,7 +44,7 @@ def draw(folder: Path) -> None:
 
 
 def film(task: Task, policy: Policy, path: Path) -> None:
-    """Write a film of one world, from a camera that follows the robot."""
+    """Film one world with a camera that follows the robot."""
     tasks = TaskBatch(task, 1, seed=1)
     state, world = tasks.state, tasks.batch.worlds[0]
     height, pictures = float(state.default_q[2]), []
@@ -67,7 +67,7 @@ def film(task: Task, policy: Policy, path: Path) -> None:
 
 
 def main() -> None:
-    """Draw and film."""
+    """Draw the learning curve and film the policy."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("description", type=Path)
     parser.add_argument("--robot", choices=ROBOTS, default="go2")

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A humanoid learns to keep standing under pushes: evolution of a small linear feedback.
+"""A humanoid learns to keep standing under pushes, by evolution of a small linear feedback.
 
-The feedback moves the targets of hips, knees and ankles by the tilt, its rate and the velocity of
-the waist. CMA-ES (pip install 'hrpsim[learning]') searches for its 15 gains; all candidates of a
-generation stand side by side in one batch of worlds and get the same pushes. The result is compared
-with the plain servos under pushes that it has not seen.
+The feedback moves the targets of hips, knees and ankles in proportion to the tilt, the rate of the
+tilt and the velocity of the waist. CMA-ES (pip install 'hrpsim[learning]') searches the 15 gains.
+All candidates of a generation run in parallel in one batch of worlds, and receive the same pushes.
+The result is compared with the plain servos under new pushes.
 
     python examples/learning/stand_under_pushes.py --minutes 12
 """
@@ -37,7 +37,10 @@ SCALES = np.array([1.0, 0.2, 1.0])  # of the features [rad, rad/s, m/s]
 
 
 def actions(gains: np.ndarray, observed: np.ndarray) -> np.ndarray:
-    """Return actions (n, 12) of gains (n, 15): pitching joints by 3 features, then rolling ones."""
+    """Return the actions (n, 12) for gains (n, 15).
+
+    The first 9 gains map 3 features to the pitch joints of a leg, the other 6 to the roll joints.
+    """
     gravity, velocity, rate = observed[:, 0:3], observed[:, 3:6], observed[:, 6:9]
     forward = np.stack([-gravity[:, 0], rate[:, 1], velocity[:, 0]], axis=1) * SCALES
     sideways = np.stack([gravity[:, 1], rate[:, 0], -velocity[:, 1]], axis=1) * SCALES
@@ -51,7 +54,10 @@ def actions(gains: np.ndarray, observed: np.ndarray) -> np.ndarray:
 
 
 def stand(tasks: TaskBatch, gains: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return for how long each world stands [s], and its sum of rewards until then; one episode."""
+    """Simulate one episode.
+
+    Return standing time [s] and sum of rewards until the fall (worlds,).
+    """
     tasks.seed(seed)
     observed = tasks.reset()["policy"]
     stands = np.ones(len(tasks), dtype=bool)
@@ -68,7 +74,7 @@ def stand(tasks: TaskBatch, gains: np.ndarray, seed: int) -> tuple[np.ndarray, n
 
 
 def learn(minutes: float, seed: int = 1) -> np.ndarray:
-    """Return the gains (15,) that were found."""
+    """Search the gains (15,) for some minutes, and return the best gains."""
     import cma
 
     tasks = TaskBatch(TASK, CANDIDATES * PUSHES, episodes_of=PUSHES)
@@ -87,7 +93,7 @@ def learn(minutes: float, seed: int = 1) -> np.ndarray:
 
 
 def compare(gains: np.ndarray, count: int = 128, seed: int = 987) -> tuple[float, float]:
-    """Return the shares that stand through new pushes, with plain servos and with the feedback."""
+    """Return the fractions that stand under new pushes, with plain servos and with feedback."""
     tasks = TaskBatch(TASK, count)
     shares = []
     for tried in (np.zeros(15), gains):
@@ -98,7 +104,7 @@ def compare(gains: np.ndarray, count: int = 128, seed: int = 987) -> tuple[float
 
 
 def main() -> None:
-    """Learn, compare, and say how it went."""
+    """Learn the gains, compare, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=12.0)
     options = parser.parse_args()

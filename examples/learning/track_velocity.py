@@ -1,20 +1,21 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot learns to follow commanded velocities, from its maker's file.
+r"""A robot learns to follow commanded velocities, from the manufacturer's description.
 
 The Go2 learns by PPO of rsl_rl, and the G1 by imitation.
 
 Needs `pip install rsl-rl-lib onnx 'hrpsim[onnx]'`. The description of the Go2 is in
 https://github.com/unitreerobotics/unitree_ros, robots/go2_description. The G1 imitates a policy of
-its maker: https://github.com/unitreerobotics/unitree_rl_gym has the policy and the description.
+its manufacturer. https://github.com/unitreerobotics/unitree_rl_gym has the policy and the
+description.
 
     python examples/learning/track_velocity.py go2_description/urdf/go2_description.urdf
     python examples/learning/track_velocity.py resources/robots/g1_description/g1_12dof.urdf \
         --robot g1 --teacher deploy/pre_train/g1/motion.pt --worlds 128
 
-The folder of the results gets the network (policy.onnx), its description (policy.yaml) for the
-controller `hrpsim.bridges:OnnxPolicy`, and the curve of PPO (curve.csv).
+The script writes the network (policy.onnx), its description for the controller
+`hrpsim.bridges:OnnxPolicy` (policy.yaml), and the curve of PPO (curve.csv).
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ def go2_task(description: str) -> Task:
 
 
 def g1_task(description: str) -> Task:
-    """Return the task of the G1 with 12 joints, to imitate its maker's policy.
+    """Return the task of the G1 with 12 joints, to imitate the manufacturer's policy.
 
-    Posture, gains, clock and the scales of the group "teacher" are those of unitree_rl_gym.
+    Posture, gains, clock, and the scales of the group "teacher" are taken from unitree_rl_gym.
     """
     g1 = RobotCfg(
         description=description,
@@ -95,7 +96,7 @@ def g1_task(description: str) -> Task:
 
 
 def _without_pushes(task: Task) -> Task:
-    """Return a task for a short training: no pushes, and a new command after 5 s."""
+    """Return a task for a short training: without pushes, and with a new command every 5 s."""
     events = {name: event for name, event in task.events.items() if name != "push"}
     twist = replace(task.commands["twist"], resampling_time_range=(5.0, 5.0))
     return replace(task, events=events, commands={"twist": twist}, episode_length_s=10.0)
@@ -121,7 +122,7 @@ class Worlds:
 
     @property
     def episode_length_buf(self):
-        """The number of periods of each episode, in the memory of the task."""
+        """The number of elapsed control periods of each episode, sharing the task's memory."""
         return self._torch.from_numpy(self.tasks.state.episode_length)
 
     @episode_length_buf.setter
@@ -129,7 +130,7 @@ class Worlds:
         self.tasks.state.episode_length[:] = lengths.numpy()
 
     def restart(self):
-        """Begin new episodes in all worlds, and return the observations."""
+        """Start new episodes in all worlds, and return the observations."""
         self.observed = self.tasks.reset()
         return self.get_observations()
 
@@ -140,7 +141,10 @@ class Worlds:
         return self._group(narrow, batch_size=[self.num_envs])
 
     def step(self, actions):
-        """Advance all worlds, and begin the next episode where one has ended."""
+        """Advance all worlds by one control period.
+
+        Start a new episode in each world that has ended.
+        """
         torch, tasks = self._torch, self.tasks
         self.observed, reward, terminated, truncated = tasks.step(actions)
         self.sums += tasks.reward_terms.mean(axis=0)
@@ -156,7 +160,7 @@ class Worlds:
 
 
 def settings() -> dict:
-    """Return the settings of PPO."""
+    """Return the settings of rsl_rl's PPO."""
     network = {
         "class_name": "MLPModel",
         "hidden_dims": [128, 128],
@@ -182,7 +186,7 @@ def settings() -> dict:
 
 
 def evaluate(tasks: TaskBatch, act, seconds: float = 10.0) -> dict[str, float]:
-    """Return the errors of velocity [m/s, rad/s] and the share of worlds that never fall."""
+    """Return the velocity errors [m/s, rad/s] and the fraction of worlds that never fall."""
     state, observed = tasks.state, tasks.reset()
     stands, errors = np.ones(len(tasks), dtype=bool), []
     for _ in range(round(seconds / state.step_dt) - 1):
@@ -196,7 +200,7 @@ def evaluate(tasks: TaskBatch, act, seconds: float = 10.0) -> dict[str, float]:
 
 
 def make_runner(task: Task, count: int):
-    """Return rsl_rl's runner of PPO for a task in `count` worlds."""
+    """Return rsl_rl's PPO runner for a task in `count` worlds."""
     import torch
     from rsl_rl.runners import OnPolicyRunner
 
@@ -208,7 +212,7 @@ def make_runner(task: Task, count: int):
 
 
 def train(runner, iterations: int, folder: Path) -> None:
-    """Train for some iterations of PPO, and write the curve."""
+    """Train for some iterations of PPO, and write the learning curve."""
     worlds = runner.env
     task, count = worlds.tasks.task, worlds.num_envs
     weights = np.array([cfg.weight * task.step_dt for cfg in task.rewards.values()])
@@ -236,7 +240,7 @@ def learn_from(runner, teacher: Path) -> None:
 
 
 def main() -> None:
-    """Learn, write the policy, and say how well the policy follows."""
+    """Learn, write the policy, and print how well the policy tracks velocities."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("description")
     parser.add_argument("--robot", choices=ROBOTS, default="go2")

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Controllers and scripts for other frameworks, run on hrpsim's robots.
+"""Run controllers and scripts of other frameworks on hrpsim's robots.
 
-This folder imports control, worlds and the viewer. Packages of other frameworks are imported at
-first use.
+This folder imports control, worlds and the viewer. Packages of other frameworks are imported when
+they are first used.
 """
 
 from typing import TYPE_CHECKING

@@ -4,7 +4,8 @@
 """Entries of a policy's description that mjlab and Isaac Lab write into the ONNX file.
 
 mjlab writes `joint_names`, `joint_stiffness`, `joint_damping`, `default_joint_pos`, `action_scale`,
-`command_names` and `observation_names` (`exporter.py` of its tasks). The rates are not in the file.
+`command_names` and `observation_names` (mjlab's `exporter.py`). The file does not contain the
+rates.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _FROM_NETWORK = ("joints", "default", "kp", "observations")  # entries that a de
 
 
 def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
-    """Return the entries of a description, and further entries of the network.
+    """Return the entries of a description, completed with entries from the network's metadata.
 
     The network is opened only if a needed entry is missing. A network without metadata adds no
     entries.
@@ -72,7 +73,11 @@ def from_metadata(path: Path, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
-    """Return the names of inputs in the description, or else the time of a motion if needed."""
+    """Return the names of the network's additional inputs.
+
+    The names are the keys of `inputs` in the description. If the description has no `inputs`, the
+    only name is `time_step`, provided that the file of the network contains this text.
+    """
     inputs = data.get("inputs")
     if isinstance(inputs, dict):
         return list(map(str, inputs))
@@ -84,7 +89,7 @@ def _further(file: Path, data: Mapping[str, Any]) -> list[str]:
 
 
 def entries_of(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Return the entries of a description that are in the metadata of a network."""
+    """Return the entries of a description that the metadata of a network contain."""
     result: dict[str, Any] = {}
     for entry, keys in {"joints": NAMES, **ENTRIES}.items():
         values = next((list_in(metadata[key]) for key in keys if key in metadata), [])
@@ -114,9 +119,9 @@ def _observed(file: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
 
 
 def list_in(text: str) -> list:
-    """Return the list in a text of metadata: JSON, or separated by commas.
+    """Parse a metadata text as a list, in JSON or separated by commas.
 
-    A list with other values than texts and numbers is replaced by an empty list.
+    The result is empty if an entry is neither a text nor a number.
     """
     try:
         values = parse_json(text)

@@ -3,13 +3,13 @@
 
 """Policies of legged_gym: a YAML file with the entries `legged_gym` and `policy`.
 
-`legged_gym` names the Python file of a configuration, such as `go2_config.py`. Its classes are read
-without running the file. `class` selects one of several configurations. All other entries are
-entries of a description, and have priority.
+`legged_gym` names the Python file of a configuration, such as `go2_config.py`. The classes of that
+file are read without running the file. `class` selects one of several configurations. All other
+entries of the YAML file are entries of a description, and override the configuration.
 
 The observation follows `LeggedRobot.compute_observations`: linear velocity, rate, gravity, command,
-positions, velocities, last action. Some forks have no linear velocity, or a clock of 0.8 s behind
-the last action (unitree_rl_gym). Such forks differ in `env.num_observations`.
+positions, velocities, last action. Some forks of legged_gym omit the linear velocity, or append a
+clock with a period of 0.8 s (unitree_rl_gym). `env.num_observations` identifies the fork.
 """
 
 from __future__ import annotations
@@ -72,16 +72,16 @@ _OUTSIDE = dict.fromkeys(("LeggedRobotCfg", "LeggedRobotCfgPPO", "BaseConfig"), 
 
 
 def is_of_legged_gym(data: Any) -> bool:
-    """Return whether the data name a configuration of legged_gym."""
+    """Return whether the mapping names a configuration of legged_gym."""
     return isinstance(data, dict) and MARK in data
 
 
 def read_legged_gym(path: Path, text: YamlText) -> dict[str, Any]:
-    """Return the entries of a description.
+    """Convert a configuration of legged_gym to the entries of a description.
 
     Raises:
-        ControllerError: the file is not a configuration, an attribute is not a literal, or a
-            feature is not simulated, such as heights of the ground.
+        ControllerError: the file is not a configuration, an attribute is not a literal, or hrpsim
+            does not simulate a feature, such as height measurements of the ground.
     """
     given: dict[str, Any] = text.data
     if not isinstance(given[MARK], str):
@@ -120,7 +120,7 @@ class _Config:
         return key in self._attributes
 
     def get(self, kind: schema.Kind, key: str) -> Any:
-        """Return a checked attribute, such as "control.stiffness"."""
+        """Return an attribute, such as "control.stiffness". Raise an error if its type is wrong."""
         attribute = self._attribute(key)
         value, _, mistake = schema.first_mistake(kind, attribute.value)
         if not attribute.is_read:
@@ -141,7 +141,7 @@ class _Config:
 
 
 def _files_beside(file: Path) -> list[Path]:
-    """Return the files to search for base classes: in a folder `envs` above, or beside the file."""
+    """Return the files to search for base classes: in a parent folder `envs`, or beside `file`."""
     above = next((folder for folder in file.absolute().parents if folder.name == "envs"), None)
     found = file.parent.glob("*.py") if above is None else above.rglob("*config*.py")
     return sorted(one for one in found if one.is_file() and one.name != file.name)[:_MOST_FILES]
@@ -188,7 +188,7 @@ def _angles(config: _Config, joints: Sequence[str]) -> list[float]:
 
 
 def _law(config: _Config, joints: Sequence[str]) -> dict[str, Any]:
-    """Return gains, actions and actuators, by the control type of the configuration."""
+    """Return the entries for gains, actions and actuators, by the configuration's control type."""
     more: dict[str, Any] = {}
     if config.has("control.use_actuator_network") and config.get(
         schema.flag, "control.use_actuator_network"
@@ -214,9 +214,9 @@ def _law(config: _Config, joints: Sequence[str]) -> dict[str, Any]:
 
 
 def _by_part(gains: Mapping[str, float], joints: Sequence[str]) -> list[float]:
-    """Return the gain of each joint. The last key that is part of the joint's name counts.
+    """Return the gain of each joint: the value of the last key that the joint's name contains.
 
-    A joint without such a key has gain 0, as in legged_gym.
+    A joint that matches no key has gain 0, as in legged_gym.
     """
     found = [[gain for part, gain in gains.items() if part in joint] for joint in joints]
     return [own[-1] if own else 0.0 for own in found]

@@ -6,11 +6,16 @@
     ControlLoop(robot, McRtc(MyGlobalController())).run()
 
 The controller has these methods of mc_rtc's `mc_control.MCGlobalController`, with joints in the
-order of `ref_joint_order`: `timestep`, `ref_joint_order`, `init`, `setEncoderValues`,
-`setEncoderVelocities`, `setJointTorques`, `setSensorOrientation` (of the world seen from the IMU),
-`setSensorAngularVelocity`, `setSensorAcceleration`, `setWrenches` (by name, couple before force),
-`run`, and `robot`, whose `mbc.q` has a list for each joint. mc_rtc's own controller needs mc_rtc's
-types:
+order of `ref_joint_order`:
+
+- `timestep`, `ref_joint_order`, `init`, `run`
+- `setEncoderValues`, `setEncoderVelocities`, `setJointTorques`
+- `setSensorOrientation` (orientation of the world relative to the IMU)
+- `setSensorAngularVelocity`, `setSensorAcceleration`
+- `setWrenches` (by sensor name, torque before force)
+- `robot`, whose `mbc.q` has a list of coordinates for each joint.
+
+mc_rtc's own controller needs mc_rtc's types:
 
     McRtc(mc_control.MCGlobalController(), vector=eigen.Vector3d, quaternion=eigen.Quaterniond,
           wrench=sva.ForceVecd)
@@ -37,14 +42,14 @@ from hrpsim.model.model import Model
 class McRtc(Controller):
     """Run a controller with mc_rtc's interface. The computed joint positions are servo targets.
 
-    The period is the controller's time step. Raises ControllerError if the controller's joints
-    differ from the robot's joints.
+    The control period is the controller's time step. Raises ControllerError if the controller's
+    joints differ from the robot's joints.
 
     Args:
         controller: an object with mc_rtc's interface.
         vector: converts an array (3,) to mc_rtc's vector type. The default passes the array.
         quaternion: converts w, x, y, z to mc_rtc's type. The default makes an array (4,).
-        wrench: converts a couple and a force to mc_rtc's type. The default makes an array (6,).
+        wrench: converts a torque and a force to mc_rtc's type. The default makes an array (6,).
     """
 
     def __init__(
@@ -67,7 +72,7 @@ class McRtc(Controller):
         self._imu = imus[0] if imus else None
 
     def initialize(self, state: State) -> None:
-        """Pass the joint positions to the controller. Hold joints unknown to the controller."""
+        """Pass the joint positions to the controller. Hold the joints that the controller lacks."""
         self._held = state.joint_positions.copy()
         self._set_sensors(state)
         self.controller.init(state.joint_positions[self._at].tolist())
@@ -106,7 +111,7 @@ class McRtc(Controller):
         )
 
     def _find_q_indices(self) -> list[int]:
-        """Return the joints' indices in `mbc.q`. Without `jointIndexByName` joints are in order."""
+        """Return the joints' indices in `mbc.q`, in order if `jointIndexByName` is missing."""
         robot = self.controller.robot()
         if hasattr(robot, "jointIndexByName"):
             return [int(robot.jointIndexByName(name)) for name in self._order]

@@ -16,15 +16,15 @@ _TORCH = (".pt", ".pth", ".jit", ".ts")
 def open_network(
     path: Path, further: Collection[str] = (), outputs: Collection[str] = ()
 ) -> PolicyNetwork:
-    """Open a network in ONNX or, by the suffix .pt, .pth, .jit or .ts, in TorchScript.
+    """Open a network in ONNX, or in TorchScript if the suffix is .pt, .pth, .jit or .ts.
 
     Args:
         path: path of the file, which must exist.
-        further: names of observed inputs, in addition to the observation.
+        further: names of the inputs besides the observation that hrpsim computes.
         outputs: names of required outputs, in addition to the action.
 
     Raises:
-        ControllerError: for a file that is not a network, or lacks these inputs or outputs.
+        ControllerError: the file is not a network, or lacks one of these inputs or outputs.
     """
     if is_torch(path):
         from hrpsim.bridges.torch_network import TorchNetwork
@@ -36,5 +36,5 @@ def open_network(
 
 
 def is_torch(path: Path) -> bool:
-    """Return whether a file is TorchScript by the suffix."""
+    """Return whether the suffix of a file is a suffix of TorchScript."""
     return path.suffix in _TORCH

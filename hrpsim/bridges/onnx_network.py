@@ -25,14 +25,15 @@ _COPIES = 4  # copies of a file that onnxruntime may make during loading
 
 
 class Network(PolicyNetwork):
-    """A network with one observation, further observed inputs and, if recurrent, a memory.
+    """A network with an observation, additional observed inputs, and optionally recurrent memory.
 
-    The observation is the first input that is not named in `further`. The other inputs are the
-    memory. The outputs after the action are the next values of the memory.
+    The observation is the first input that is not named in `further`. The inputs that are neither
+    the observation nor in `further` are the memory. The outputs after the action are the memory for
+    the next evaluation.
 
     Args:
         path: path of the file, which must exist.
-        further: names of observed inputs, in addition to the observation.
+        further: names of the inputs besides the observation that hrpsim computes.
         outputs: names of required outputs, in addition to the action.
     """
 
@@ -125,17 +126,17 @@ class Network(PolicyNetwork):
 
     @property
     def width(self) -> int | None:
-        """Return the length of the observation, or None if the file leaves the length open."""
+        """Return the length of the observation, or None if the file does not declare the length."""
         last = self.inputs[0].shape[-1]
         return last if isinstance(last, int) else None
 
     def width_of(self, name: str) -> int | None:
-        """Return the size of a further input or wanted output, or None if the size is open."""
+        """Return the size of an input or output, or None if the file does not declare the size."""
         shape = (self._further | self._wanted)[name].shape[1:]
         return math.prod(shape) if all(isinstance(length, int) for length in shape) else None
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return a memory of zeros for the first evaluation."""
+        """Return the memory for the first evaluation, which is zero."""
         return [np.zeros(one.shape, np.float32) for one in self.inputs[1:]]
 
     def answer(self, question: Question) -> Answer:
@@ -153,7 +154,7 @@ class Network(PolicyNetwork):
         return Answer(action, memory, outputs)
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
-        """Evaluate the network for several inputs, in one call if the number of rows is open."""
+        """Evaluate the network for several inputs, in one call if the batch size is undeclared."""
         if not self._batches or len(questions) < 2:
             return super().answers(questions)
         rows = np.array([question.observation for question in questions], dtype=np.float32)
@@ -169,7 +170,7 @@ class Network(PolicyNetwork):
         return [Answer(action, (), outputs) for action, outputs in map(self._outputs, single)]
 
     def _outputs(self, found: Mapping[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Return the action and the other wanted outputs. Errors name the file."""
+        """Return the action and the other required outputs. Errors name the file."""
         try:
             wanted = {name: action_of(found[name]) for name in self._wanted}
             return action_of(found[self._asked[0]]), wanted
@@ -177,7 +178,7 @@ class Network(PolicyNetwork):
             raise self._error("cannot be evaluated", error) from error
 
     def _shaped(self, name: str, rows: np.ndarray) -> np.ndarray:
-        """Return rows (k, n) in the shape that the network declares for each row."""
+        """Reshape rows (k, n) to the shape that the network declares for one row."""
         shape = self._further[name].shape[1:]
         fixed = all(isinstance(length, int) for length in shape)
         return rows.astype(np.float32).reshape(len(rows), *(shape if fixed else (-1,)))
@@ -207,5 +208,5 @@ class Network(PolicyNetwork):
 
 
 def _has_open_batch(tensor) -> bool:
-    """Return whether the first dimension of an input or output is left open."""
+    """Return whether the file leaves the first dimension of an input or output undeclared."""
     return len(tensor.shape) > 1 and not isinstance(tensor.shape[0], int)

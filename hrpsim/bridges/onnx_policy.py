@@ -7,13 +7,14 @@ docs/howto/policies.md shows such a file. The torques of the policy's joints are
 
     kp (p - q) + kd (v - q') + u
 
-p is default + scale * action, and v and u are zero. For joints that the policy drives by velocity,
-p is q and v is scale * action. For joints that the policy drives by effort, only u = scale * action
-remains. `actuators` of the description change the torques. Other joints hold their initial posture
-by their own servos, or are limp without servos.
+For position control, p is default + scale * action, and v and u are zero. For velocity control, p
+is q and v is scale * action. For effort control, the torque is u = scale * action. The entry
+`actuators` of the description changes the torques. Other joints hold their initial posture by their
+own servos, or are passive if they have no servos.
+
 onnxruntime runs the network in one thread, so runs are reproducible. The memory of a recurrent
-network in ONNX consists of its further inputs that the description does not name. The memory is
-zero at first, and then the further outputs in order.
+network in ONNX consists of the inputs that the description does not name. The memory is zero for
+the first evaluation. Afterwards the memory is the network's remaining outputs, in order.
 """
 
 from __future__ import annotations
@@ -53,11 +54,11 @@ _AXES = ("x", "y", "yaw")
 class OnnxPolicy(Controller):
     """Run the policy that a YAML file describes.
 
-    Parameters: `description`, the path of the YAML file, and `commands`, a list of [time, x, y,
-    yaw]. Each entry sets the target velocities of the robot [m/s, rad/s] from `time` [s] on.
-    Times count from the first tick. Before the first entry, the target velocities are `velocity_x`,
-    `velocity_y` and `velocity_yaw`, zero by default. In process, `velocity` (3,) may be set at any
-    time instead.
+    Parameters: `description` is the path of the YAML file. `commands` is a list of [time, x, y,
+    yaw]. Each entry sets the target velocities of the robot [m/s, rad/s] from `time` [s] on. Times
+    are measured from the first tick. Before the first entry, the target velocities are
+    `velocity_x`, `velocity_y` and `velocity_yaw`, zero by default. A Python program may instead set
+    the attribute `velocity` (3,) at any time.
     """
 
     velocity: np.ndarray  # commanded velocity, x, y [m/s] and yaw [rad/s] (3,)
@@ -91,7 +92,7 @@ class OnnxPolicy(Controller):
         )
 
     def _find_joints(self, policy: PolicyDescription, model: Model) -> None:
-        """Find the policy's joints, and the modes of all joints. Warn of an odd default posture."""
+        """Find the policy's joints and all modes. Warn if the default posture exceeds a limit."""
         names = controlled_joints(model)
         require_names("joint", policy.joints, names, ControllerError, where=policy.source)
         limits = JointLimits(model.system, model.joints)
@@ -103,7 +104,7 @@ class OnnxPolicy(Controller):
         self._modes[np.setdiff1d(others, self._at).astype(int)] = POSITION
 
     def _find_readings(self, policy: PolicyDescription, model: Model) -> None:
-        """Find the IMU. Require the base if the policy observes more than the IMU measures."""
+        """Find the IMU. Require the base state if the IMU does not measure an observed term."""
         self._imu = _imu_of(model, policy)
         if policy.has("acceleration") and self._imu is None:
             raise ControllerError(
@@ -115,7 +116,7 @@ class OnnxPolicy(Controller):
 
     @property
     def network(self) -> PolicyNetwork:
-        """The network of the policy. `prepare` returns its inputs."""
+        """The network of the policy. `prepare` returns the inputs of the next evaluation."""
         return self._actor.network
 
     def open_network(
@@ -125,7 +126,7 @@ class OnnxPolicy(Controller):
 
         Args:
             path: path of the file.
-            further: names of observed inputs, in addition to the observation.
+            further: names of the inputs besides the observation that hrpsim computes.
             outputs: names of required outputs, in addition to the action.
         """
         return open_network(path, further, outputs)
@@ -142,7 +143,7 @@ class OnnxPolicy(Controller):
             one.network.close()
 
     def initialize(self, state: State) -> None:
-        """Start, with a history of the present measurements, or of zeros."""
+        """Start the policy. Fill the histories with the present measurements, or with zeros."""
         policy = self.description
         self._start = self._gait_start = state.time
         self._tick = 0
@@ -159,9 +160,9 @@ class OnnxPolicy(Controller):
             one.start(readings)
 
     def prepare(self, state: State) -> Question | None:
-        """Return the input of the network at this tick, or None between two evaluations.
+        """Return the inputs of the network at this tick, or None if no evaluation is due.
 
-        `control` evaluates the network itself, unless `take` has received the output before.
+        `control` evaluates the network, unless `take` has received the outputs of this tick.
         """
         if self._commands:
             self._take_command(state.time - self._start)
@@ -170,14 +171,14 @@ class OnnxPolicy(Controller):
         return self._actor.question(self._encoded(self._readings(state)))
 
     def take(self, answer: Answer) -> None:
-        """Set the targets of the joints from the output of the network. See `prepare`."""
+        """Set the joint targets from the outputs of the network for the inputs of `prepare`."""
         self._is_answered = True
         policy = self.description
         action = self._actor.take(answer)
         if action.shape != self.action.shape or not np.isfinite(action).all():
             raise ControllerError(
                 f"{policy.source}: the network must return {self.action.size} finite numbers, one "
-                f"for each joint, got {action.size}, or some that are not finite"
+                f"for each joint, got {action.size}, {np.isfinite(action).sum()} of them finite"
             )
         self.action = np.clip(action, policy.action_lower, policy.action_upper)
         kept = policy.action_filter

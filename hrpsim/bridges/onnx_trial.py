@@ -3,8 +3,8 @@
 
 """Open a network and evaluate the network once, in the child process of `bounded_child.py`.
 
-onnxruntime computes constant parts of a network when it opens the file. A few bytes can stand for
-an array of any size.
+onnxruntime computes constant parts of a network when it opens the file. A file of a few bytes can
+therefore require an array of any size.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def open_session(path: str) -> onnxruntime.InferenceSession:
 
 
 def try_network(path: str, is_evaluated: bool) -> None:
-    """Open a network, and evaluate inputs of zeros if `is_evaluated`.
+    """Open a network, and evaluate the network for inputs of zeros if `is_evaluated`.
 
     Raises errors of onnxruntime.
     """
@@ -59,5 +59,5 @@ def try_network(path: str, is_evaluated: bool) -> None:
 
 
 def _zeros(shape: Sequence[int | str | None]) -> np.ndarray:
-    """Return zeros of a declared shape. Open dimensions are 1."""
+    """Return zeros of a declared shape. Undeclared dimensions become 1."""
     return np.zeros([one if isinstance(one, int) else 1 for one in shape], np.float32)

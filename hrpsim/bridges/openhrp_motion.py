@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Motions and gains from OpenHRP, hrpsys and Choreonoid, for the models of the robots.
+"""Read motions and gains of OpenHRP, hrpsys and Choreonoid for robot models.
 
     robot.set_gains(*read_gains("SR_PDgain.dat", model))
     ControlLoop(robot, Playback(read_body_motion("SR1WalkPattern2.seq", model))).run()
 
-hrpsim.control.motion.sequence_files reads file sets of hrpsys (.pos and so on).
+hrpsim.control.motion.sequence_files reads the file sets of hrpsys (.pos, .vel and others).
 """
 
 from __future__ import annotations
@@ -36,16 +36,17 @@ def read_gains(path: str | Path, model: Model) -> tuple[np.ndarray, np.ndarray, 
     """Read the gains of a PDgain.dat, as the arguments of `Robot.set_gains`.
 
     Args:
-        path: a file with a line "kp kd" for each joint in the order of joint ids. If a line has
-            more numbers, the first two are kp and kd. Further joints of the model keep the present
-            gains.
+        path: a file with a line "kp kd" for each joint, in the order of joint ids. If a line has
+            more than two numbers, the first two are kp and kd. Joints of the model without a line
+            keep their present gains.
         model: model of the robot.
 
     Returns:
-        kp (n,), kd (n,) and the names of the n joints.
+        kp (n,) [Nm/rad or N/m], kd (n,) [Nm s/rad or N s/m], and the names of the n joints.
 
     Raises:
-        GainError: with file and line, for invalid gains and for more lines than joints.
+        GainError: for invalid gains, and for more lines than joints. The message names file and
+            line.
     """
     path, names = user_path(path), controlled_joints(model)
     rows = []

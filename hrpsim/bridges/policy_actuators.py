@@ -59,11 +59,11 @@ class ActuatorModel:
         delay: delay of the targets [periods of the PD control].
         effort_limit: largest torque [Nm].
         saturation_effort: torque at standstill [Nm]. Infinite without a torque-speed curve.
-        velocity_limit: speed without load [rad/s].
-        network: file of a learned actuator, None for PD control.
+        velocity_limit: no-load speed [rad/s].
+        network: file of a learned actuator, or None for PD control.
         history: ages of the inputs of a network without memory [periods].
         position_scale, velocity_scale, torque_scale: factors of inputs and output of the network.
-        velocity_first: whether velocities are before position errors in the input.
+        velocity_first: whether velocities precede position errors in the input.
     """
 
     joints: np.ndarray
@@ -80,9 +80,9 @@ class ActuatorModel:
 
 
 def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> ActuatorModel:
-    """Return the actuator model that a checked entry describes, for joints (k,).
+    """Make the actuator model of joints (k,) from an entry that has been checked.
 
-    Paths of networks are relative to `folder`.
+    The entry's network paths are relative to `folder`.
     """
     numbers = {key: float(entry[key]) for key in (*_LIMITS, *_SCALES) if key in entry}
     network = entry.get("network")
@@ -97,7 +97,7 @@ def model_of(entry: Mapping[str, Any], joints: np.ndarray, folder: Path) -> Actu
 
 
 def mistake_in(entry: Mapping[str, Any]) -> str:
-    """Return a text if an entry requires another entry that is missing, or ""."""
+    """Return an error text if an entry requires another entry that is missing, or ""."""
     if ("saturation_effort" in entry) != ("velocity_limit" in entry):
         return "give both saturation_effort and velocity_limit, or neither"
     alone = [key for key in _OF_NETWORKS if key in entry]
@@ -112,13 +112,13 @@ def beyond_limits(
     known: Sequence[str],
     limits: JointLimits,
 ) -> Iterator[str]:
-    """Yield a line for each effort limit that the robot's joint does not allow.
+    """Yield a line for each actuator whose effort limit exceeds the limit of the robot's joint.
 
     Args:
         models: models of the joints.
         joints: joints of the policy, in order.
         known: joints that the robot has.
-        limits: effort limits of the robot.
+        limits: limits of the robot's joints.
     """
     for model in models:
         names = [joints[k] for k in model.joints if joints[k] in known]
@@ -132,7 +132,7 @@ class PolicyActuators:
     """The state of the actuators of n joints: delays and histories.
 
     Args:
-        models: of the joints. A joint without a model has ideal PD control.
+        models: actuator models. A joint without a model has ideal PD control.
     """
 
     def __init__(self, models: Sequence[ActuatorModel]) -> None:
@@ -145,23 +145,26 @@ class PolicyActuators:
         ]
 
     def reset(self) -> None:
-        """Clear earlier targets and readings."""
+        """Clear the stored targets and readings."""
         for _, one in (*self._delays, *self._networks):
             one.reset()
 
     def delayed(self, targets: np.ndarray) -> np.ndarray:
-        """Return the targets (n,) that act in this period. The first target acts from the start."""
+        """Delay the targets, and return the targets (n,) that act in this period.
+
+        The first target acts immediately.
+        """
         result = targets.copy()
         for model, delay in self._delays:
             result[model.joints] = delay.shift(targets[model.joints])
         return result
 
     def efforts(self, ideal: np.ndarray, errors: np.ndarray, rates: np.ndarray) -> np.ndarray:
-        """Return the torques (n,) [Nm].
+        """Return the torques that the actuators deliver (n,) [Nm].
 
         Args:
             ideal: torques of the PD control (n,) [Nm].
-            errors: target positions less positions (n,) [rad].
+            errors: target positions minus positions (n,) [rad].
             rates: velocities (n,) [rad/s].
         """
         result = ideal.copy()
@@ -177,10 +180,10 @@ def _has_curve(model: ActuatorModel) -> bool:
 
 
 def bounded(model: ActuatorModel, efforts: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Return torques within the effort limit and the torque-speed curve of a DC motor (k,) [Nm].
+    """Clip torques to the effort limit and to the torque-speed curve of a DC motor (k,) [Nm].
 
-    The curve is a line from the saturation effort at standstill to zero at the velocity limit, and
-    beyond. Source: DCMotor of Isaac Lab.
+    The curve is a straight line from the saturation effort at standstill through zero at the
+    velocity limit. Beyond the velocity limit, the line continues. Source: DCMotor of Isaac Lab.
     """
     most = np.full(len(efforts), model.effort_limit)
     least = -most
@@ -193,7 +196,7 @@ def bounded(model: ActuatorModel, efforts: np.ndarray, rates: np.ndarray) -> np.
 
 
 class _Delay:
-    """Returns values of an earlier period."""
+    """Delays values by a number of periods."""
 
     def __init__(self, periods: int) -> None:
         self._kept: deque[np.ndarray] = deque(maxlen=periods + 1)
@@ -209,7 +212,7 @@ class _Delay:
 
 
 class _Learned:
-    """A learned actuator: a network with the histories of its inputs."""
+    """A learned actuator: a network, and the histories of its inputs."""
 
     def __init__(self, model: ActuatorModel) -> None:
         assert model.network is not None

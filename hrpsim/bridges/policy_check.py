@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differences between a policy's description, a network, a robot and a recorded run."""
+"""Find differences between a policy's description, a network, a robot and a recorded run."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ def differing_columns(
 ) -> Iterator[str]:
     """Report each observed column that differs from the recording, and the column that matches.
 
-    Two columns differ if the root mean square of their difference is too large. The limit is
-    `tolerance` times the recorded column's root mean square, but at least `tolerance` times 0.1.
-    The Hungarian method assigns differing columns of the recording to the columns here. The measure
-    is the difference with either sign, or the correlation, whichever is better. A column departs if
-    it matches no other column, and not itself at another scale.
+    Two columns differ if the root mean square of their difference exceeds `tolerance` times the
+    recorded column's root mean square (at least 0.1). The Hungarian method assigns each differing
+    column of the recording to a column of the present run. The cost is the smaller of two measures:
+    the difference with either sign, and one minus the correlation. A column departs from the
+    recording if it matches no other column, and does not match itself at another scale or offset.
 
     Args:
         names: names of the columns (n,), such as "gravity[2]".
         here: observations of the present run (t, n).
-        there: the recorded table (t, n).
-        tolerance: relative tolerance.
+        there: observations of the recording (t, n).
+        tolerance: relative tolerance. Larger values report fewer columns.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -88,16 +88,16 @@ def differing_columns(
         else:
             more = f" {offsets[k]:+.2g}" if is_shifted[k] else ""
             law = f"{factors[k]:.2g} * {names[matches[k]]}{more}"
-            yield f"{name}: the recorded one is {law} here"
+            yield f"{name}: the recorded column is {law} here"
     if departs.any():
         departed = ", ".join(names[k] for k in own[departs])
-        yield f"depart from the recording, and are no other column here: {departed}"
+        yield f"differ from the recording and match no other column here: {departed}"
 
 
 def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
-    """Return the relative difference of each column `there` from each column `here` (n, n).
+    """Return the relative difference of each pair of columns, and the better sign.
 
-    Also return the sign of the column `here` with the smaller difference.
+    Row j and column k of both results compare column j of `there` with column k of `here`.
     """
     squares = np.mean(there**2, axis=0)[:, None] + np.mean(here**2, axis=0)
     products = there.T @ here / len(here)
@@ -106,7 +106,10 @@ def _residuals(here, there, size) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
-    """Return correlation and slope of each column `there` over each column `here`, (n, n) each."""
+    """Return correlation and slope of each column of `there` over each column of `here`.
+
+    Row j and column k of both results compare column j of `there` with column k of `here`.
+    """
     a, b = here - here.mean(axis=0), there - there.mean(axis=0)
     products = b.T @ a / len(here)
     squares, lengths = np.mean(a**2, axis=0), np.sqrt(np.mean(b**2, axis=0))[:, None]
@@ -119,7 +122,7 @@ def _related(here, there, size) -> tuple[np.ndarray, np.ndarray]:
 
 
 class TrainingRun(NamedTuple):
-    """A run in the simulator of the training, with a row for each evaluation of the policy."""
+    """A run recorded in the training simulator, with one row for each evaluation of the policy."""
 
     observations: np.ndarray  # (t, n)
     actions: np.ndarray  # actions of the network before clip and scale (t, m)
@@ -127,10 +130,11 @@ class TrainingRun(NamedTuple):
 
 
 def read_recording(path: Path, joint_count: int) -> TrainingRun:
-    """Return the recording of an .npz (`observations`, `actions`, `joint_names` if known) or CSV.
+    """Read a recording from an .npz or CSV file.
 
-    A CSV has one header line, and a row for each evaluation: the observation, then `joint_count`
-    actions. Raises ControllerError for anything else.
+    An .npz has `observations`, `actions` and, if known, `joint_names`. A CSV has one header line,
+    and a row for each evaluation: the observation, then `joint_count` actions. Raises
+    ControllerError for other files.
     """
     names: tuple[str, ...] = ()
     if path.suffix == ".npz":
@@ -158,9 +162,16 @@ def read_recording(path: Path, joint_count: int) -> TrainingRun:
 def check_policy(
     description: Path, robot: Robot, recording: Path | None = None, duration: float = 1.0
 ) -> list[str]:
-    """Compare a policy with a robot, its network and a recording.
+    """Compare a policy with a robot, with its network and with a recording.
 
-    Return a line for each difference.
+    Args:
+        description: path of the policy's description.
+        robot: the robot in its initial state.
+        recording: path of a recording for `read_recording`, or None.
+        duration: duration of the compared runs [s].
+
+    Returns:
+        One line for each difference.
     """
     policy = read_policy(description)
     result = list(_of_robot(policy, robot))
@@ -206,7 +217,10 @@ class _Replay(OnnxPolicy):
         return self._actor.observation.columns(self._actor.sample)
 
     def numbers(self, observation: Observation) -> list[int]:
-        """Return a distinct number for each observed value, in the order of an observation."""
+        """Return a unique number for each observed value, in the order of an observation.
+
+        Two orders of the same histories can be compared by these numbers.
+        """
         sizes = [len(one.value(self._actor.sample)) for one in observation.terms]
         pasts = [
             [10**9 * k + 10**5 * age + np.arange(size) for age in range(term.history)]
@@ -215,7 +229,7 @@ class _Replay(OnnxPolicy):
         return observation.stacked(pasts).tolist()
 
     def answers(self, observations: np.ndarray) -> np.ndarray:
-        """Return the network's outputs for the recorded observations in turn."""
+        """Evaluate the network for each recorded observation. Return the actions (t, m)."""
         memory: Sequence[np.ndarray] = self.network.first_memory()
         actions = []
         for observation in observations:
@@ -227,7 +241,10 @@ class _Replay(OnnxPolicy):
 def _differences(
     names: Iterable[str], what: str, here: np.ndarray, there: np.ndarray, of: str, bound=None
 ) -> Iterator[str]:
-    """Yield a line for each entry that differs by more than `bound`, by default relative."""
+    """Yield a line for each entry that differs by more than `bound`.
+
+    The default bound is relative to the larger of the two values.
+    """
     bound = _CLOSE * np.maximum(np.abs(here), np.abs(there)) if bound is None else bound
     for name, a, b in [
         (name, a, b)
@@ -238,7 +255,7 @@ def _differences(
 
 
 def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
-    """Compare joints, period, default posture and gains with the robot's."""
+    """Yield differences in joints, period, default posture and gains between policy and robot."""
     names = controlled_joints(robot.model)
     kept = [k for k, joint in enumerate(policy.joints) if joint in names]
     yield from (
@@ -270,9 +287,10 @@ def _of_robot(policy: PolicyDescription, robot: Robot) -> Iterator[str]:
 def _of_damping(
     policy: PolicyDescription, robot: Robot, joints: list[str], kd: np.ndarray
 ) -> Iterator[str]:
-    """Yield a line for a joint that damping torques, constant over a period h, make unstable.
+    """Yield a line if the damping torques make the motion of a joint unstable.
 
-    A mode with rate r, an eigenvalue of M^-1 kd, is multiplied by 1 - h r in a period.
+    The torques are constant over a period h. A mode with rate r, an eigenvalue of M^-1 kd, is
+    multiplied by 1 - h r in each period.
     """
     if not joints:
         return
@@ -292,7 +310,7 @@ def _of_damping(
 def _of_export(
     policy: PolicyDescription, metadata: Mapping[str, str], robot: Robot, duration: float
 ) -> Iterator[str]:
-    """Compare with the exporter's metadata. If anything differs, also compare simulated motions."""
+    """Yield differences from the exporter's metadata. If there are any, compare motions too."""
     differs = [*_of_metadata(policy, metadata), *of_observations(policy, metadata)]
     yield from differs
     if differs:
@@ -300,7 +318,7 @@ def _of_export(
 
 
 def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
-    """Compare the description with the exporter's metadata in the network's file."""
+    """Yield differences between the description and the exporter's metadata in the network."""
     used = {*NAMES, *chain(*ENTRIES.values())}
     given = {key: list_in(text) for key, text in metadata.items() if key in used}
     for key in [key for key, values in given.items() if not values]:
@@ -321,12 +339,12 @@ def _of_metadata(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iter
 
 
 def _first_of(given: Mapping[str, list], keys: Iterable[str]) -> list:
-    """Return the value of the first key that is given, or an empty list."""
+    """Return the value of the first key that `given` contains, or an empty list."""
     return next((given[key] for key in keys if key in given), [])
 
 
 def _numbers(values: list) -> np.ndarray:
-    """Return values as numbers, or NaN for all if one is not a number."""
+    """Convert values to numbers. If any value is not a number, all results are NaN."""
     try:
         return np.array(values, dtype=float)
     except (ValueError, OverflowError):
@@ -340,7 +358,7 @@ def _of_names(policy: PolicyDescription, names: Iterable[str], where: str) -> It
 
 
 def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray) -> Iterator[str]:
-    """Yield a line for each joint that the action in the default posture drives to a limit."""
+    """Yield a line for each joint whose action in the default posture exceeds a limit."""
     if action.shape != policy.default.shape:
         yield f"the network returns {action.size} numbers for {len(policy.joints)} joints"
         return
@@ -364,7 +382,7 @@ def _of_first_action(policy: PolicyDescription, robot: Robot, action: np.ndarray
 def _of_recording(
     policy: PolicyDescription, recorded: TrainingRun, replay: _Replay, loop, duration: float
 ) -> Iterator[str]:
-    """Compare the network's outputs, and the observations of a run with the recorded actions."""
+    """Compare the network's outputs and the observations of a replay with a recording."""
     columns = replay.columns()
     widths = recorded.observations.shape[1], recorded.actions.shape[1]
     if widths != (len(columns), len(policy.joints)):
@@ -398,7 +416,10 @@ def _of_recording(
 def _better_order(
     observation: Observation, replay: _Replay, here: np.ndarray, there: np.ndarray
 ) -> str:
-    """Return the entries of an order of histories that fits the recording much better, or ""."""
+    """Find an order of histories that fits the recording much better than the description's order.
+
+    Returns the entries of the description for this order, or "" if no order fits much better.
+    """
     numbers = replay.numbers(observation)
     left = {"": float(np.linalg.norm(here - there))}
     for entries, other in observation.other_orders():

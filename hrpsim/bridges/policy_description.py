@@ -3,8 +3,8 @@
 
 """Descriptions of policies: a YAML file of hrpsim, a file of another project, or an ONNX file.
 
-`policy_formats.py` lists the files of other projects. Such a file is first converted to the entries
-of a file of hrpsim. docs/howto/policies.md shows such a file.
+`policy_formats.py` lists the formats of other projects. A file in such a format is first converted
+to the entries of hrpsim's YAML file. docs/howto/policies.md shows hrpsim's format.
 """
 
 from __future__ import annotations
@@ -133,10 +133,13 @@ class PolicyDescription:
 
 
 def read_policy(path: Path) -> PolicyDescription:
-    """Return a policy's description. A mistake raises ControllerError with file and line.
+    """Read a policy's description.
 
     Missing entries are read from the metadata that the exporter wrote into the network. The path
     may also be the ONNX file itself.
+
+    Raises:
+        ControllerError: the description has an error. The message names file and line.
     """
     if path.suffix == _ONNX:
         text = YamlText(str(path), {"policy": path.name}, None, {})
@@ -154,13 +157,13 @@ def read_policy(path: Path) -> PolicyDescription:
 
 
 class _Joints(NamedTuple):
-    """The joints of a description, and the entries by joint."""
+    """The joints of a description, and readers of entries with one value for each joint."""
 
     names: tuple[str, ...]
     text: YamlText
 
     def vector(self, keys: Sequence[str], given: Any) -> np.ndarray:
-        """Return one number for each joint, given a number or a list of numbers."""
+        """Return one number for each joint, from one number or a list with an entry per joint."""
         if not isinstance(given, list):
             return np.full(len(self.names), float(given))
         if len(given) != len(self.names):
@@ -171,7 +174,10 @@ class _Joints(NamedTuple):
         return np.array(given, dtype=float)
 
     def among(self, keys: Sequence[str], given: Sequence[str]) -> np.ndarray:
-        """Return whether each joint is in a list. Raises ControllerError for an unknown joint."""
+        """Return for each joint whether a list names the joint.
+
+        Raises ControllerError for an unknown joint.
+        """
         where = f"{self.text.location(keys)}: {'.'.join(keys)}"
         require_names("joint", given, self.names, ControllerError, where=where)
         return np.isin(self.names, given)
@@ -227,9 +233,10 @@ def _described(path: Path, text: YamlText, values: dict[str, Any]) -> PolicyDesc
 def _actuators(
     path: Path, joints: _Joints, entries: Sequence[Mapping[str, Any]], unplaced: np.ndarray
 ) -> tuple[ActuatorModel, ...]:
-    """Return the actuator models of the entries.
+    """Make the actuator models of the entries.
 
-    unplaced: joints (n,) that are not commanded by position. A network cannot drive such a joint.
+    unplaced: joints (n,) that are not commanded by position. Such a joint cannot have a learned
+    actuator.
     """
     found: list[ActuatorModel] = []
     taken = np.zeros(len(joints.names), dtype=bool)
@@ -249,7 +256,7 @@ def _actuators(
 
 
 def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np.ndarray:
-    """Return the lower or upper bound of the network's outputs (n,). `clip` gives both bounds."""
+    """Return the lower or upper bound of the network's outputs (n,). `clip` sets both bounds."""
     clip = sign * joints.vector(["action", "clip"], action.get("clip", math.inf))
     return joints.vector(["action", key], action[key]) if key in action else clip
 
@@ -257,7 +264,7 @@ def _bound(joints: _Joints, action: dict[str, Any], key: str, sign: float) -> np
 def _observations(
     path: Path, text: YamlText, values: dict[str, Any]
 ) -> Callable[[str, list[dict], list[str]], Observation]:
-    """Return a function that makes an observation from a network's file, terms, and their keys."""
+    """Return a function that makes an Observation from a network's path, terms, and their keys."""
     _check_encoder(text, values)
     flags = [values.get(f"history_{key}", False) for key in ("by_step", "newest_first")]
     from_zero = values.get("history_from_zero", False)
@@ -307,7 +314,7 @@ def _term(path: Path, text: YamlText, keys: list[str], given: dict) -> Term:
 
 
 def _motion(path: Path, text: YamlText, keys: list[str], given: dict) -> np.ndarray | None:
-    """Return the rows of a recorded motion (t, k) in an .npz, or None for another term."""
+    """Read the rows of a recorded motion (t, k) from an .npz. Return None for other terms."""
     is_motion = given["term"] == MOTION
     if any((entry in given) != is_motion for entry in ("file", "array")):
         raise ControllerError(

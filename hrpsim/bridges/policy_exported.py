@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Differences between a description and the metadata of the exporter in the network.
+"""Find differences between a description and the metadata that the exporter wrote into the network.
 
-The orders of observations, histories and rates are compared here. `policy_check.py` compares names,
+This file compares orders of observations, histories and rates. `policy_check.py` compares names,
 gains, default posture and scales.
 """
 
@@ -34,7 +34,7 @@ _LIKE = 1e-3  # relative difference of equal rates
 
 
 def of_observations(policy: PolicyDescription, metadata: Mapping[str, str]) -> Iterator[str]:
-    """Compare orders, histories and rates with the metadata of the network."""
+    """Yield differences in orders, histories and rates from the metadata of the network."""
     here, there = policy.observation.terms, _exported_terms(metadata)
     for k, (mine, other) in enumerate(zip(here, there)):
         if mine.term != other:
@@ -54,7 +54,7 @@ def of_observations(policy: PolicyDescription, metadata: Mapping[str, str]) -> I
 
 
 def as_exported(policy: PolicyDescription, metadata: Mapping[str, str]) -> PolicyDescription:
-    """Return the description with the entries that the exporter wrote into the network.
+    """Replace entries of the description by the entries that the exporter wrote into the network.
 
     Entries that do not fit the joints or terms of the description stay unchanged.
     """
@@ -96,7 +96,7 @@ def _with_joints(policy: PolicyDescription, names: list[str]) -> PolicyDescripti
 
 
 def _observed_as(observation: Observation, metadata: Mapping[str, str]) -> Observation:
-    """Return the observation in the order of the metadata, if the terms are the same."""
+    """Return the observation in the metadata's order, if both have the same terms."""
     exported, terms = _exported_terms(metadata), list(observation.terms)
     if sorted(exported) == sorted(term.term for term in terms):
         ordered: list[Term] = []
@@ -115,7 +115,7 @@ def _exported_terms(metadata: Mapping[str, str]) -> list[str]:
 
 
 def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
-    """Return the numbers in a text of metadata, or an empty list if the text has other words."""
+    """Return the numbers in a metadata text, or [] if an entry is not a finite number."""
     values = list_in(metadata.get(key, ""))
     if any(isinstance(one, str | bool) or not np.isfinite(float(one)) for one in values):
         return []
@@ -123,7 +123,7 @@ def _numbers(metadata: Mapping[str, str], key: str) -> list[float]:
 
 
 class _Described(OnnxPolicy):
-    """A policy with a description that is passed to the constructor."""
+    """A policy whose description is passed to the constructor."""
 
     def __init__(self, policy: PolicyDescription) -> None:
         self._policy = policy
@@ -136,12 +136,12 @@ class _Described(OnnxPolicy):
 def in_motion(
     policy: PolicyDescription, other: PolicyDescription, robot: Robot, duration: float
 ) -> Iterator[str]:
-    """Run a policy by the description and by the exported entries, and report the difference.
+    """Simulate a policy by the description and by the exported entries, and report the difference.
 
     Args:
         policy: the description.
         other: the description with the exported entries.
-        robot: at the start. The robot does not move: the runs are in copies of the world.
+        robot: the robot at the start. The runs use copies of the world, so the robot does not move.
         duration: duration of each run [s].
     """
     if abs(policy.seconds - other.seconds) > _LIKE * policy.seconds:
@@ -159,17 +159,17 @@ def in_motion(
     joint = robot.joint_names[int(apart.max(axis=0).argmax())]
     told = f"simulated for {duration:g} s by the description and by the exported entries"
     if not len(parted):
-        yield f"{told}, both move alike: {joint} differs by {apart.max():.2g} at most"
+        yield f"{told}, both motions agree: {joint} differs by at most {apart.max():.2g}"
         return
     time = policy.seconds * (1 + parted[0])
-    yield f"{told}, the two part after {time:.2f} s: {joint} differs by {apart.max():.2g}"
+    yield f"{told}, the motions diverge after {time:.2f} s: {joint} differs by {apart.max():.2g}"
     if robot.model.base == "free":
         tilts = [f"{tilt(run[-1, 3:7].tolist()):.2f}" for run in (here, there)]
         yield f"{told}, the base is tilted by {tilts[0]} and {tilts[1]} rad at the end"
 
 
 def _run(policy: PolicyDescription, robot: Robot, duration: float) -> np.ndarray:
-    """Run a policy, and return the configurations after each evaluation (k, nq)."""
+    """Simulate a policy. Return the robot's configuration after each evaluation (k, nq)."""
     world = robot.world.copy()
     mine, states = world.robots[robot.name], []
     model: Model = robot.model

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of other projects' files that are read as descriptions of policies."""
+"""The table of other projects' file formats that are read as descriptions of policies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FORMATS = (
 
 
 def translated(path: Path, text: YamlText) -> Any:
-    """Return the entries of a description, from a file in any of the formats."""
+    """Return the entries of a description, converted from a file in any of the formats."""
     for one in FORMATS:
         if one.fits(text.data):
             return one.translate(path, text)

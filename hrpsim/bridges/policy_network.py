@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Interface of the networks of policies: inputs to outputs. Each file format is a subclass."""
+"""Interface of a policy's network. Each file format is a subclass."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ class PolicyNetwork(ABC):
     @property
     @abstractmethod
     def width(self) -> int | None:
-        """Return the length of the observation, or None if the file leaves the length open."""
+        """Return the length of the observation, or None if the file does not declare the length."""
 
     @abstractmethod
     def width_of(self, name: str) -> int | None:
-        """Return the size of a further input or wanted output, or None if the size is open."""
+        """Return the size of an input or output, or None if the file does not declare the size."""
 
     @abstractmethod
     def answer(self, question: Question) -> Answer:
-        """Evaluate the network once, at the inputs in `question`."""
+        """Evaluate the network once, for the inputs in `question`."""
 
     def answers(self, questions: Sequence[Question]) -> list[Answer]:
-        """Evaluate the network at several questions, together if the network allows a batch."""
+        """Evaluate the network for several inputs, in one call if the network allows a batch."""
         return [self.answer(question) for question in questions]
 
     def first_memory(self) -> list[np.ndarray]:
-        """Return the memory before the first evaluation. Clear memory inside the network."""
+        """Return the memory for the first evaluation. Reset any state inside the network."""
         return []
 
     def close(self) -> None:  # noqa: B027
@@ -64,7 +64,7 @@ class PolicyNetwork(ABC):
 
 
 def action_of(numbers: np.ndarray) -> np.ndarray:
-    """Return an output as a flat array of float64."""
+    """Convert an output of a network to a flat array of float64."""
     try:
         return np.asarray(numbers, dtype=float).ravel()
     except (TypeError, ValueError) as error:

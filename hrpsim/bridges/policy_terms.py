@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The observations of policies: terms, histories, and the network that reads these."""
+"""The observations of policies: terms, histories, and the network that observes the terms."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class PolicyReadings:
 
     @staticmethod
     def at_rest(count: int) -> PolicyReadings:
-        """Return the readings of `count` joints in the default posture, without a command.
+        """Return the readings of an upright robot in the default posture, without a command.
 
-        The base is upright.
+        count: number of the policy's joints.
         """
         zero, none = np.zeros(3), np.zeros(count)
         phases, imu = np.array([0.0, np.pi]), ImuReading(_LEVEL, zero, zero)
@@ -91,14 +91,17 @@ class Term:
     rows: np.ndarray | None = None  # values of the term `motion`, one row for each answer (t, k)
 
     def value(self, readings: PolicyReadings) -> np.ndarray:
-        """Return the term at one time, scaled and bounded."""
+        """Return the term at one time, scaled and clipped."""
         values = self._raw(readings)
         if self.components is not None:
             values = values[list(self.components)]
         return np.clip(values * self.scale, -self.clip, self.clip)
 
     def check(self, source: str, readings: PolicyReadings) -> None:
-        """Raise ControllerError if scale or components do not fit the term's size."""
+        """Raise ControllerError if scale or components do not fit the term's size.
+
+        source: the description, for messages.
+        """
         size = len(self._raw(readings))
         if max(self.components or (0,)) >= size:
             raise ControllerError(
@@ -121,7 +124,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Observation:
-    """The observation of a network: terms in order."""
+    """The input of a network: an ordered list of terms."""
 
     network: Path
     terms: tuple[Term, ...]
@@ -134,7 +137,7 @@ class Observation:
         return any(term.term in terms for term in self.terms)
 
     def columns(self, readings: PolicyReadings) -> list[str]:
-        """Return a name for each number, such as "gravity[2]", with the age in the history."""
+        """Return a name for each observed value, with the age in the history: "gravity[2]"."""
         pasts = [
             [
                 [f"{one.term}[{k}]" + (f" {age} before" if age else "") for k in range(size)]
@@ -148,12 +151,16 @@ class Observation:
     def stacked(self, pasts: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
         """Return the observation as one vector.
 
-        pasts: history of each term, oldest values first.
+        pasts: history of each term, oldest value first.
         """
         return np.concatenate(self._in_order(pasts))
 
     def other_orders(self) -> Iterator[tuple[str, Observation]]:
-        """Yield (entries of a description, observation) for other orders of the same histories."""
+        """Yield each other order of the same histories.
+
+        Yields:
+            The entries of a description that select the order, and the reordered observation.
+        """
         for by_step, newest_first in product((False, True), repeat=2):
             alike = not by_step or len({term.history for term in self.terms}) == 1
             if alike and (by_step, newest_first) != (self.by_step, self.newest_first):
@@ -169,13 +176,13 @@ class Observation:
 
 
 class ObservingNetwork:
-    """A network with the histories of all observations.
+    """A network with the histories of all observed terms.
 
     Args:
         source: the description, for messages.
-        observation: observation for the first input.
+        observation: terms of the first input.
         sample: readings of the robot at rest.
-        further: observations of further inputs, by names in the network.
+        further: terms of the additional inputs, by input name.
         opened: opens a network, `open_network` by default.
     """
 
@@ -219,9 +226,11 @@ class ObservingNetwork:
             )
 
     def start(self, readings: PolicyReadings) -> None:
-        """Begin with a history of the present readings, or of zeros, and a memory of zeros.
+        """Reset histories and memory.
 
-        A network with observed outputs is evaluated once at an observation of zeros.
+        The histories contain the present readings, or zeros if the description asks for zeros. If
+        terms observe outputs of the network, the network is evaluated once for an observation of
+        zeros.
         """
         self._memory: Sequence[np.ndarray] = self.network.first_memory()
         self._references, self._evaluations = dict(self.sample.references), 0
@@ -241,7 +250,7 @@ class ObservingNetwork:
 
     @property
     def pasts(self) -> list[deque]:
-        """The history of each term of the first input, oldest values first."""
+        """The history of each term of the first input, oldest value first."""
         return self._pasts[""]
 
     def question(self, readings: PolicyReadings) -> Question:
@@ -251,7 +260,7 @@ class ObservingNetwork:
         return Question(asked.pop(""), self._memory, asked)
 
     def take(self, answer: Answer) -> np.ndarray:
-        """Store memory and outputs for the next evaluation. Return the action."""
+        """Store memory and outputs for the next evaluation, and return the action."""
         self._memory, self._evaluations = answer.memory, self._evaluations + 1
         self._references.update(answer.outputs)
         return answer.action

@@ -3,9 +3,9 @@
 
 """Policies of fan-ziqi/rl_sar: `policy/ROBOT/NAME/config.yaml`, with `../base.yaml`.
 
-`joint_mapping` gives the number in the robot's order (`joint_names` of base.yaml) of each joint in
-the policy's order. All other lists have the policy's order. Wheels are driven by velocity, and
-their angles are observed as zero (`RL::ComputeObservation`, `RL::ComputeOutput`).
+`joint_mapping` gives for each joint of the policy the index in `joint_names` of base.yaml. All
+other lists use the policy's order. Wheels are velocity controlled, and their angles are observed as
+zero (`RL::ComputeObservation`, `RL::ComputeOutput`).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WIDTHS = {"joint_positions": 1, "joint_velocities": 1, "last_action": 1}  # per
 
 
 def is_of_rl_sar(data: Any) -> bool:
-    """Return whether the data are one mapping under a name such as "a1/legged_gym"."""
+    """Return whether the data consist of one mapping with a key such as "a1/legged_gym"."""
     if not isinstance(data, dict) or len(data) != 1:
         return False
     ((name, entries),) = data.items()
@@ -50,11 +50,11 @@ def is_of_rl_sar(data: Any) -> bool:
 
 
 def read_rl_sar(path: Path, text: YamlText) -> dict[str, Any]:
-    """Return the entries of a description.
+    """Convert a configuration of rl_sar to the entries of a description.
 
     Raises:
-        ControllerError: for a missing base.yaml, and for observations that rl_sar computes from
-            files or states of its own.
+        ControllerError: base.yaml is missing, or rl_sar computes an observation from its own files
+            or states.
     """
     (name,) = text.data
     entries = ForeignEntries(text, [name], _base_of(path, name))
@@ -84,7 +84,7 @@ def read_rl_sar(path: Path, text: YamlText) -> dict[str, Any]:
 
 
 def _base_of(path: Path, name: str) -> dict[str, Any]:
-    """Return the robot's entries of rl_sar's base.yaml, in a folder above the policy's folder."""
+    """Return the robot's entries of rl_sar's base.yaml, from a folder above the policy's folder."""
     base = path.parent.parent / _BASE
     robot = name.partition("/")[0]
     for file in (base, base.parent.parent / _BASE):
@@ -109,7 +109,11 @@ def _joints(entries: ForeignEntries) -> list[str]:
 
 
 def _history(entries: ForeignEntries) -> tuple[bool, bool, int]:
-    """Return whether histories are ordered by step, whether the newest is first, and the length."""
+    """Return the layout of histories.
+
+    Returns:
+        Whether histories are ordered by step, whether the newest value is first, and the length.
+    """
     ages = entries.get(_INDICES, _MARK, []) or [0]
     priority = entries.get(schema.one_of("priority", ("time", "term")), f"{_MARK}_priority", "time")
     length = max(ages) + 1

@@ -20,17 +20,17 @@ from hrpsim.control.framework.controller import ControllerError
 
 
 class TorchNetwork(PolicyNetwork):
-    """A module of TorchScript with one observation and further observed inputs.
+    """A TorchScript module with one observation and additional observed inputs.
 
-    A recurrent module contains the memory. The buffers of the module return to the values in the
-    file before each run. Several robots therefore need a module each. Further inputs have the names
-    of the arguments of `forward`. The name of a further output is a number: "1" is the output after
-    the action.
+    A recurrent module stores its memory in buffers. The buffers are reset to the values in the file
+    before each run. Several robots therefore need one module each. The additional inputs have the
+    names of the arguments of `forward`. An additional output is named by its index: "1" is the
+    output after the action.
 
     Args:
         path: path of the file, which must exist.
-        further: names of observed inputs, in addition to the observation.
-        outputs: numbers, as texts, of required outputs, in addition to the action.
+        further: names of the inputs besides the observation that hrpsim computes.
+        outputs: indices of required outputs as texts, in addition to the action.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class TorchNetwork(PolicyNetwork):
 
     @property
     def width(self) -> int | None:
-        """Return None: a file of TorchScript does not declare shapes."""
+        """Return None, because a TorchScript file does not declare shapes."""
         return None
 
     def width_of(self, name: str) -> int | None:
-        """Return None: a file of TorchScript does not declare shapes."""
+        """Return None, because a TorchScript file does not declare shapes."""
         return None
 
     def first_memory(self) -> list[np.ndarray]:
@@ -81,10 +81,13 @@ class TorchNetwork(PolicyNetwork):
 
 
 def load_module(path: Path) -> tuple[Any, Any]:
-    """Return PyTorch and the module in a file of TorchScript.
+    """Import PyTorch and load the module in a TorchScript file.
+
+    Returns:
+        The package torch and the module.
 
     Raises:
-        ControllerError: PyTorch is missing, or the file is no TorchScript.
+        ControllerError: PyTorch is missing, or the file is not TorchScript.
     """
     data = read_bytes(path, ControllerError, "NETWORK_SIZE", "network")
     try:

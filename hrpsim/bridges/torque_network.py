@@ -4,8 +4,8 @@
 """Learned actuators: a network whose output is the torque of a joint.
 
 A network without memory (ActuatorNetMLP of Isaac Lab) reads position errors and velocities of
-several ages. A network with memory (ActuatorNetLSTM, `anydrive_v3_lstm.pt` of legged_gym) reads the
-present values. One network serves several joints. Each joint has a separate memory.
+several past periods. A network with memory (ActuatorNetLSTM, `anydrive_v3_lstm.pt` of legged_gym)
+reads the present values. Several joints can share a network. Each joint has its own memory.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WEIGHTS_PER_LAYER = 4  # number of arrays in a layer of PyTorch's LSTM
 
 
 class TorqueNetwork(ABC):
-    """The network of k joints."""
+    """The actuator network of k joints."""
 
     def __init__(self, path: Path, count: int) -> None:
         self.path, self._count = path, count
@@ -37,20 +37,27 @@ class TorqueNetwork(ABC):
 
     @abstractmethod
     def torques(self, rows: np.ndarray) -> np.ndarray:
-        """Return the output for inputs (k, m) of the joints, (k,)."""
+        """Evaluate the network for the inputs of all joints.
+
+        Args:
+            rows: inputs of each joint (k, m).
+
+        Returns:
+            Outputs of the network (k,), before `torque_scale`.
+        """
 
     def _checked(self, found: Any) -> np.ndarray:
         torques = np.asarray(found, dtype=float).ravel()
         if torques.shape != (self._count,) or not np.isfinite(torques).all():
             raise ControllerError(
                 f"{str(self.path)!r} must return {self._count} finite torques, one for each joint, "
-                f"got {torques.size}, or some that are not finite"
+                f"got {torques.size}, {np.isfinite(torques).sum()} of them finite"
             )
         return torques
 
 
 class _Questioned(TorqueNetwork):
-    """A network in ONNX. The memory of each joint consists of the network's further inputs."""
+    """An actuator network in ONNX. The memory of each joint consists of the additional inputs."""
 
     def __init__(self, path: Path, count: int) -> None:
         super().__init__(path, count)
@@ -68,7 +75,7 @@ class _Questioned(TorqueNetwork):
 
 
 class _Module(TorqueNetwork):
-    """A module of TorchScript, with two states if the module has the member `lstm`."""
+    """A TorchScript module. If the module has the member `lstm`, it has two memory states."""
 
     def __init__(self, path: Path, count: int) -> None:
         super().__init__(path, count)
@@ -97,7 +104,7 @@ class _Module(TorqueNetwork):
 
 
 def open_torques(path: Path, count: int) -> TorqueNetwork:
-    """Open the network of an actuator, in ONNX or TorchScript, for a number of joints.
+    """Open the actuator network of `count` joints, in ONNX or TorchScript.
 
     Raises:
         ControllerError: the file is missing, or is not a network.

@@ -50,10 +50,11 @@ _BUMP = np.polynomial.Polynomial([0, 0, 0, 64, -192, 192, -64])  # up to 1 and d
 
 
 class TsidController(Controller):
-    """Command the torques that TSID finds for the tasks of a subclass.
+    """Command the torques that TSID computes for the tasks of a subclass.
 
-    The controller needs the true base, or an estimate with `needs = {"base": "estimated"}`. Raises
-    ControllerError if TSID finds no torques, or if Pinocchio finds other joints than hrpsim.
+    The controller needs the true base state, or an estimate with `needs = {"base": "estimated"}`.
+    Raises ControllerError if TSID finds no torques, or if Pinocchio and hrpsim read different
+    joints from the model.
     """
 
     period = 0.002  # [s]
@@ -132,7 +133,7 @@ class TsidController(Controller):
             frame: name of the frame of the sole.
             lengths: distances from the frame to the front and the back edge [m].
             widths: distances from the frame to the left and the right edge [m].
-            kp: gain of the contact [1/s^2].
+            kp: gain of the contact task [1/s^2]. Larger values correct a displaced sole faster.
         """
         front, back = lengths
         left, right = widths
@@ -158,30 +159,40 @@ class TsidController(Controller):
         return contact
 
     def lift(self, frame: str, over: float = 0.0) -> None:
-        """Remove the contact of a sole. The contact force vanishes within the time `over` [s]."""
+        """Remove the contact of a sole. Reduce the contact force to zero during `over` [s]."""
         self.formulation.removeRigidContact(self.contacts.pop(frame).name, over)
 
     def com_task(self, weight: float, kp: float):
-        """Add and return a task for the centre of mass. `move_com` moves the target. kp [1/s^2]."""
+        """Add a task for the centre of mass, and return the task. `move_com` moves the target.
+
+        Args:
+            weight: weight of the task in the cost.
+            kp: gain [1/s^2]. Larger values follow the target faster.
+        """
         task = self._tsid.TaskComEquality("com", self.robot)
         self._com = self._added(task, 3, weight, kp)
         self.move_com(self.com0)
         return self._com
 
     def posture_task(self, weight: float, kp: float):
-        """Add and return a task that keeps the joints at the present positions. kp [1/s^2]."""
+        """Add a task that keeps the joints at the present positions, and return the task.
+
+        Args:
+            weight: weight of the task in the cost.
+            kp: gain [1/s^2]. Larger values return to the posture faster.
+        """
         task = self._tsid.TaskJointPosture("posture", self.robot)
         self._added(task, self.robot.na, weight, kp)
         task.setReference(self._sample(self._joints))
         return task
 
     def frame_task(self, frame: str, weight: float, kp: float):
-        """Add and return a task that keeps a frame at its pose. `move_frame` moves its target.
+        """Add and return a task that keeps a frame at its pose. `move_frame` moves the target.
 
         Args:
             frame: name of the frame.
             weight: weight of the task in the cost.
-            kp: gain [1/s^2].
+            kp: gain [1/s^2]. Larger values follow the target faster.
         """
         task = self._tsid.TaskSE3Equality(f"frame {frame}", self.robot, frame)
         self._added(task, 6, weight, kp)
@@ -225,7 +236,7 @@ class TsidController(Controller):
         return task
 
     def _sample(self, value, rate=None, acceleration=None):
-        """Return TSID's sample of a reference and its rates. Missing rates are zero."""
+        """Make TSID's sample of a reference and its derivatives. Missing derivatives are zero."""
         value = np.asarray(value, dtype=float)
         size = len(value) if len(value) != _PLACE else 6
         sample = self._tsid.TrajectorySample(len(value), size)
@@ -236,7 +247,7 @@ class TsidController(Controller):
         return sample
 
     def _measured(self, state: State) -> tuple[np.ndarray, np.ndarray]:
-        """Return q (nq,) and v (nv,) in Pinocchio's layout, which is hrpsim's."""
+        """Return q (nq,) and v (nv,). Pinocchio and hrpsim use the same layout."""
         base, count = state.base, len(self._commanded)
         joints, rates = np.empty(count), np.empty(count)
         joints[self._commanded] = state.joint_positions
@@ -249,9 +260,11 @@ class TsidController(Controller):
 class SlowWalk(TsidController):
     """Walk a number of steps with a biped. The first and the last step are half as long.
 
-    `stride` is half the length of the other steps [m]. `duration` is the time of the walk if every
-    foot lands in time [s]. `finished` becomes true when the last foot has landed. `creep` is the
-    largest displacement, within a step, of a foot that bears the robot alone [m].
+    Attributes:
+        stride: half the length of the full steps [m].
+        duration: time of the walk if every foot lands on schedule [s].
+        finished: whether the last foot has landed.
+        creep: largest displacement of a stance foot during a step [m].
 
     Args:
         biped: the robot, from `prepare_biped`.
@@ -259,7 +272,7 @@ class SlowWalk(TsidController):
     """
 
     def __init__(self, biped: PreparedBiped, steps: int = 4) -> None:
-        """Read the soles and the first posture of a prepared biped."""
+        """Read the soles and the initial posture of a prepared biped."""
         self._feet, self._steps = biped.soles, steps
         height = biped.start[2]
         self.stride, self._height = _STRIDE * height, _LIFT * height
@@ -271,7 +284,7 @@ class SlowWalk(TsidController):
         self._above_foot = np.append(sole.mean(axis=0), height)
 
     def configure(self, model: Model, parameters: Mapping[str, Any]) -> None:
-        """Configure the controller, and require the contacts of the feet."""
+        """Configure the controller, and request the contacts of the feet."""
         self.needs = {"base": "true", "contacts": list(self._feet)}
         super().configure(model, parameters)
 
@@ -281,7 +294,7 @@ class SlowWalk(TsidController):
         super().initialize(state)
 
     def build(self, q: np.ndarray, v: np.ndarray) -> None:
-        """Add contacts of both feet, and tasks for centre of mass and posture."""
+        """Add contacts of both feet, a centre-of-mass task and a posture task."""
         self.com_task(weight=1.0, kp=30.0)
         self.posture_task(weight=1e-3, kp=10.0)
         self._frames = {foot: self.frame_task(foot, weight=1.0, kp=200.0) for foot in self._feet}
@@ -331,6 +344,6 @@ class SlowWalk(TsidController):
 
 
 def _trajectory(shape: np.polynomial.Polynomial, time: float, duration: float) -> np.ndarray:
-    """Return a reference trajectory's position, rate and acceleration at a time [s]."""
+    """Return position, velocity and acceleration of a reference trajectory at a time [s]."""
     s = np.clip(time / duration, 0.0, 1.0)
     return np.array([shape(s), shape.deriv()(s) / duration, shape.deriv(2)(s) / duration**2])

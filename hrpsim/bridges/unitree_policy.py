@@ -4,9 +4,9 @@
 """Policies of unitreerobotics/unitree_rl_gym: `deploy/deploy_mujoco/configs/ROBOT.yaml`, and
 `deploy/deploy_real/configs/ROBOT.yaml`.
 
-The order of the joints is the order in the MJCF that the file names, or in an entry `joints` that
-is added to the file. The observation is the same as in `deploy_mujoco.py`: rate, gravity, command,
-positions, velocities, last action, and a clock of 0.8 s.
+The file names an MJCF, whose joint order the policy uses. A user can add the entry `joints` to set
+the order instead. The observation is the same as in `deploy_mujoco.py`: rate, gravity, command,
+positions, velocities, last action, and a clock with a period of 0.8 s.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _NAMES = schema.listing(schema.name)
 
 
 def is_of_unitree(data: Any) -> bool:
-    """Return whether the data have the entries of a deployment."""
+    """Return whether the mapping has the entries of a deployment of unitree_rl_gym."""
     return isinstance(data, dict) and {"policy_path", "kps", "default_angles"} <= data.keys()
 
 
 def read_unitree(path: Path, text: YamlText) -> dict[str, Any]:
-    """Return the entries of a description.
+    """Convert a deployment of unitree_rl_gym to the entries of a description.
 
     Raises:
-        ControllerError: for a missing entry, or joints that the file does not name.
+        ControllerError: an entry is missing, or the file does not determine the joints.
     """
     entries = ForeignEntries(text)
     number = schema.numeric()

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Explain why a policy falls or drifts in hrpsim, and not in MuJoCo or in a recording.
+"""Explain why a policy falls or drifts in hrpsim, but not in MuJoCo or in a recording.
 
 `explanation.explain` is the entry point. `differences` has the kinds of differences between the
-simulators, which are removed one after another.
+simulators. The differences are removed one by one, and together.
 """
 
 from typing import TYPE_CHECKING

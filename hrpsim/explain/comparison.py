@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The runs of a comparison as a scenario of sweeps, which run in parallel."""
+"""The runs of a comparison, as a scenario of sweeps. The runs are executed in parallel."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class ComparedRun(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Scenario):
-    """Runs of a case with some changes, from some starts.
+    """Runs of a case with some changes, from several initial states.
 
     Args:
         case: the policy and its runs.
         changes: all changes that can be made.
         starts: initial states of the runs.
-        trace: motion of the reference from the first start.
+        trace: motion of the reference from the first initial state.
         there: file of the reference, if the reference is MuJoCo.
     """
 
@@ -61,7 +61,7 @@ class Comparison(Scenario):
 
     @property
     def outcomes(self) -> Mapping[str, Outcome]:
-        """The outcomes of a run. Predictions have only the outcome `miss`."""
+        """The outcomes of a run. A prediction has only the outcome `miss`."""
         count, width, links = self._sizes()
         return {
             "fell_at": Outcome("s"),
@@ -76,15 +76,15 @@ class Comparison(Scenario):
         return len(self.case.times()), width, len(robot.model.frames)
 
     def parameters(self) -> Mapping[str, Parameter]:
-        """Return the parameters: the changes, as "2+5", and the start."""
+        """Return the parameters: the text of changes, such as "2+5", and the index of the start."""
         return {"changes": Parameter(name), "start": Parameter(integer(_WINDOWS, _MOST_STARTS))}
 
     def identity(self) -> Any:
-        """Return the changes as the identity. Results are not stored."""
+        """Return the changes as the identity of the scenario. Results are not stored."""
         return [[change.difference, change.text] for change in self.changes]
 
     def run(self, values: Mapping[str, Any], seed: int) -> Mapping[str, Any]:
-        """Return the outcomes of one run, or of the predictions."""
+        """Run the policy once, or compute the prediction error. Return the outcomes."""
         count, width, links = self._sizes()
         empty = {
             "fell_at": math.nan,
@@ -112,7 +112,7 @@ class Comparison(Scenario):
         return ComparedRun(trace.fell_at, motion, sampled.forces)
 
     def subject(self, numbers: Iterable[int]) -> Subject:
-        """Return the policy in hrpsim with the changes that have these numbers.
+        """Return the policy in hrpsim with the changes of these indices applied.
 
         Changes of the reference are left out.
         """
@@ -136,9 +136,10 @@ class Comparison(Scenario):
         return MujocoReference(self.case, self.there.mjcf, alter, self.there.period)
 
     def _miss(self, numbers: Sequence[int]) -> float:
-        """Return the mean error of predicted velocities, each from 0 to 1.
+        """Return the mean error of predicted velocities.
 
-        The unit of a velocity is the standard deviation of the velocity in the reference.
+        Each error is divided by the standard deviation of the velocity in the reference, and
+        clipped to 1.
         """
         subject, trace = self.subject(numbers), self.trace
         altered = [k for k in numbers if self.changes[k].of_reference]
@@ -161,7 +162,7 @@ def numbers_of(text: str) -> tuple[str, list[int]]:
     """Parse the text of a combination of changes, such as "unchanged", "2+5" or "reference+5".
 
     Returns:
-        (simulator that runs, UNCHANGED or REFERENCE, numbers of the changes).
+        (simulator that runs, UNCHANGED or REFERENCE, indices of the changes).
     """
     side, *words = text.split("+")
     if side not in (REFERENCE, UNCHANGED):
@@ -170,7 +171,7 @@ def numbers_of(text: str) -> tuple[str, list[int]]:
 
 
 def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
-    """Return the text of a simulator with changes. `numbers_of` parses this text."""
+    """Return the text of a simulator with changes, the inverse of `numbers_of`."""
     words = [str(number) for number in numbers]
     if side == REFERENCE:
         return "+".join([REFERENCE, *words])
@@ -178,7 +179,7 @@ def text_of(numbers: Iterable[int], side: str = UNCHANGED) -> str:
 
 
 class Runner:
-    """Runs of a comparison, made by an executor.
+    """Executes the runs of a comparison.
 
     Args:
         comparison: the runs.
@@ -190,12 +191,12 @@ class Runner:
         self.failures: dict[str, str] = {}  # errors, by change
 
     def runs(self, chosen: Sequence[str]) -> dict[str, list[ComparedRun]]:
-        """Make the runs from all starts. Return the runs by set of changes.
+        """Run each set of changes from all initial states. Return the runs by set of changes.
 
-        Changes whose runs fail are left out, and `failures` names them.
+        Sets whose runs fail are left out, and `failures` names the sets.
 
         Raises:
-            ExplainError: a run without changes, or of the reference, fails.
+            ExplainError: a run without changes fails, or a run of the reference.
         """
         starts = range(len(self.comparison.starts))
         found = self._sweep([(text, start) for text in chosen for start in starts])

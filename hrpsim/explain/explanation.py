@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find when the runs of two simulators diverge, and which differences explain the gap."""
+"""Find when the runs of two simulators diverge, and which differences explain the gap.
+
+The gap is the mean distance between runs in hrpsim and in the reference.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,7 @@ _Set = tuple[int, ...]
 
 
 class Effect(NamedTuple):
-    """The gap to the reference that remains when some differences are removed."""
+    """The remaining gap to the reference after some differences have been removed."""
 
     changes: tuple[Change, ...]
     starts: int
@@ -71,14 +74,15 @@ class Explanation:
         links: names of the links in `Run.forces`.
         feet: links that press on the surroundings.
         there: runs of the reference, paired with the runs in `here`.
-        samples: independent runs of the reference. A recording is one sample.
+        samples: number of independent runs of the reference. A recording is one run.
         here: runs in hrpsim, without changes.
         noise: mean distance of runs from different starts, for each group of the yardstick
             (groups,). The larger value of the two simulators is used.
         gap: mean distance of the paired runs, for each group (groups,).
-        parting: time and quantity of the divergence, None if the runs stay within the noise.
-        chance: probability of numbers of falls that differ as much, if both simulators had the same
-            rate of falls.
+        parting: time and quantity of the divergence, or None if the distance stays within the
+            noise.
+        chance: probability that the numbers of falls differ at least this much, if both simulators
+            have the same rate of falls.
     """
 
     case: Case
@@ -112,7 +116,7 @@ class Explanation:
 
     @property
     def remains(self) -> float:
-        """The fraction of the gap that no change explains, NaN if the runs do not differ."""
+        """The fraction of the gap that no tried change explains. NaN if the runs do not differ."""
         best = max((one.by_gap for one in (*self.ranked, *self.together)), default=np.nan)
         return 1.0 - min(best, 1.0)
 
@@ -123,7 +127,7 @@ def falls_of(runs: Sequence[ComparedRun]) -> int:
 
 
 def _both_runs(runner: Runner, plain: Comparison, there: There | None) -> dict[str, Any]:
-    """Return the runs in hrpsim and of the reference. A recording is one run for all starts."""
+    """Return the runs in hrpsim and of the reference. A recording is paired with every start."""
     if there is not None:
         return runner.runs([REFERENCE, UNCHANGED])
     return {
@@ -143,11 +147,11 @@ def explain(
     Args:
         case: the policy, the world of hrpsim and the runs.
         reference: MuJoCo or a recording.
-        executor: makes the runs, such as a pool of processes.
+        executor: executes the runs, such as a pool of processes.
         tell: called with a text at each stage.
 
     Raises:
-        ExplainError: the two cannot be compared.
+        ExplainError: the policy and the reference cannot be compared.
         HrpsimError: a file cannot be read, or a run fails.
     """
     case = replace(case, duration=min(case.duration, reference.duration))
@@ -178,7 +182,7 @@ def explain(
 def _compared(
     case: Case, reference: str, samples: int, here: Subject, runs: dict[str, list[ComparedRun]]
 ) -> Explanation:
-    """Return the explanation with the distance of the runs, still without ranked differences."""
+    """Return an explanation with the distance of the runs. Differences are not ranked yet."""
     links = tuple(here.robot.model.frames)
     motions = {text: np.array([run.motion for run in own]) for text, own in runs.items()}
     is_free, joints = here.robot.model.base == "free", here.robot.joint_names
@@ -213,13 +217,16 @@ def _mean_loads(runs: Sequence[ComparedRun], count: int) -> np.ndarray:
 def _gaps(
     yardstick: Yardstick, here: Sequence[ComparedRun], there: Sequence[ComparedRun]
 ) -> np.ndarray:
-    """Return the mean distance of each pair of runs, by groups (starts, groups)."""
+    """Return the mean distance of each pair of runs in each group (starts, groups)."""
     pairs = zip(here, there, strict=True)
     return np.array([yardstick.distances(a.motion, b.motion).mean(axis=0) for a, b in pairs])
 
 
 class _Ranking:
-    """Ranks differences by removing them one by one and together. A set is a tuple of numbers."""
+    """Ranks differences by removing them one by one and together.
+
+    A set of differences is a tuple of indices of changes.
+    """
 
     def __init__(
         self,
@@ -235,7 +242,7 @@ class _Ranking:
         self._misses: dict[str, float] = {}
 
     def ranked(self) -> Explanation:
-        """Return the explanation, completed by the ranked differences."""
+        """Return the explanation with ranked differences."""
         single = [(k,) for k in range(len(self._changes))]
         self._tell(f"predictions with {len(single)} changes")
         self._misses = self._runner.misses([UNCHANGED, *map(text_of, single)])
@@ -269,7 +276,7 @@ class _Ranking:
         return result
 
     def _best_of_each(self, single: Sequence[_Set]) -> list[_Set]:
-        """Return the change with the smallest prediction error of each kind, for the best kinds."""
+        """Return the best change of each kind, for the kinds with the smallest errors."""
         best: dict[str, _Set] = {}
         known = [numbers for numbers in single if text_of(numbers) in self._misses]
         for numbers in sorted(known, key=lambda one: self._misses[text_of(one)]):
@@ -277,12 +284,12 @@ class _Ranking:
         return list(best.values())[:_MOST_KINDS]
 
     def _sides(self, numbers: _Set) -> tuple[str, str]:
-        """Return the texts of the run in hrpsim and of the reference's with changes."""
+        """Split a set into the texts of the run in hrpsim and of the run of the reference."""
         there = [k for k in numbers if self._changes[k].of_reference]
         return text_of([k for k in numbers if k not in there]), text_of(there, REFERENCE)
 
     def _effects(self, chosen: Sequence[_Set]) -> dict[_Set, Effect]:
-        """Return the effects of sets of differences. Sets whose runs fail are left out."""
+        """Return the effect of each set. Sets whose runs fail are left out."""
         sides = dict.fromkeys(chain(*map(self._sides, chosen)))
         if fresh := [text for text in sides if text not in self._runs]:
             self._runs |= self._runner.runs(fresh)
@@ -319,7 +326,7 @@ class _Ranking:
         )
 
     def _smallest(self, effects: dict[_Set, Effect]) -> _Set:
-        """Return the smallest tried set that explains enough, without superfluous differences.
+        """Return the smallest set that explains enough, without superfluous differences.
 
         The result is empty if no set explains enough.
         """
@@ -336,7 +343,7 @@ class _Ranking:
         return numbers
 
     def _is_enough(self, numbers: _Set, effect: Effect) -> bool:
-        """Return whether runs with a set of changes behave like the reference's.
+        """Return whether hrpsim behaves like the reference after a set of changes.
 
         Falls must be as rare as in the reference. The runs must not diverge, or most of the gap
         must be explained.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Distances of runs, and the time at which the distance exceeds the noise."""
+"""Compute distances between runs, and the time at which the distance exceeds the noise."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
 
     Args:
         trace: motion of the run.
-        is_free: whether q and v begin with a free base.
+        is_free: whether the robot has a free base, which precedes the joints in q and v.
         at_q: indices of the joints in q.
     """
     joints = trace.q[:, at_q]
@@ -45,8 +45,8 @@ def channels(trace: Trace, is_free: bool, at_q: np.ndarray) -> np.ndarray:
 class Yardstick(NamedTuple):
     """The names, sizes and groups of the compared quantities.
 
-    Each group has a distance: travel of the robot, motion of the base, and posture. The phase of a
-    gait is random, so postures may differ while the travel is the same.
+    Each group has its own distance: travel of the robot, motion of the base, and posture. The phase
+    of a gait is random, so postures may differ even if the travel is the same.
     """
 
     names: tuple[str, ...]
@@ -55,7 +55,7 @@ class Yardstick(NamedTuple):
 
     @staticmethod
     def of(is_free: bool, joints: Sequence[str], reference: np.ndarray) -> Yardstick:
-        """Return a yardstick with the standard deviations of a reference's motions.
+        """Return a yardstick whose sizes are standard deviations of the reference's motions.
 
         reference: motions (starts, n, channels).
         """
@@ -74,10 +74,10 @@ class Yardstick(NamedTuple):
         return Yardstick((*base, *joints), np.maximum(spread, floors), groups)
 
     def distances(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Return the distance of two motions (n, channels) at each time by groups (n, groups).
+        """Return the distance of two motions (n, channels) at each time in each group (n, groups).
 
-        A distance is the root mean square of the differences over the sizes, but at most 1. The
-        distance is 1 while only one robot has fallen, and 0 after both have fallen.
+        The distance is the root mean square of the differences divided by the sizes, clipped to 1.
+        The distance is 1 while only one robot has fallen, and 0 after both have fallen.
         """
         squares = ((a - b) / self.sizes) ** 2
         apart = np.sqrt([squares[:, own].mean(axis=1) for own in self.groups.values()]).T
@@ -97,10 +97,9 @@ class Parting(NamedTuple):
 
 
 def noise_of(yardstick: Yardstick, motions: np.ndarray) -> np.ndarray:
-    """Return the median distance of runs of one simulator from different starts (n, groups).
+    """Return the median distance of one simulator's runs from different starts (n, groups).
 
-    A run is used until its fall, because later differences do not measure the noise before the
-    fall. The noise is 0 when fewer than two runs still stand.
+    A run is used until its fall. The noise is 0 if fewer than two runs have not fallen yet.
 
     Args:
         yardstick: sizes of the compared quantities.
@@ -146,7 +145,7 @@ def parting(
 
 
 def chance_of_falls(falls: int, others: int, starts: int, other_starts: int) -> float:
-    """Return the p value of Fisher's exact test for equal rates of falls in both simulators.
+    """Return the p value of Fisher's exact test of equal fall rates in both simulators.
 
     Args:
         falls: number of falls in hrpsim.

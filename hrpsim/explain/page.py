@@ -46,13 +46,13 @@ class _Picture(NamedTuple):
 def write_page(found: Explanation, folder: str | Path) -> tuple[Path, Path]:
     """Write index.html, explanation.md and the figures of explanation.md into a folder.
 
-    Without matplotlib the pages have no figures.
+    If matplotlib is missing, the pages have no figures.
 
     Returns:
         The paths of the HTML and of the Markdown.
 
     Raises:
-        HrpsimError: an argument is of another kind.
+        HrpsimError: `found` or `folder` has the wrong type.
     """
     check_arguments(write_page, locals(), HrpsimError)
     folder = Path(folder)
@@ -68,7 +68,7 @@ def write_page(found: Explanation, folder: str | Path) -> tuple[Path, Path]:
 
 
 def summary(found: Explanation) -> list[str]:
-    """Return the findings as sentences."""
+    """Return the findings as a list of sentences."""
     starts, case = len(found.here), found.case
     lines = [
         f"{case.policy.name} falls in {falls_of(found.here)} of {starts} runs in hrpsim "
@@ -88,7 +88,7 @@ def summary(found: Explanation) -> list[str]:
 
 
 def as_data(found: Explanation) -> dict[str, Any]:
-    """Return the findings as JSON data."""
+    """Return the findings as data that can be written as JSON."""
     groups = tuple(found.yardstick.groups)
     return {
         "summary": summary(found),
@@ -218,9 +218,9 @@ def _html_row(tag: str, cells: Sequence[str]) -> str:
 
 
 def figures(found: Explanation) -> dict[str, tuple[str, Any]]:
-    """Return matplotlib figures and captions by short names.
+    """Return matplotlib figures with captions, by short names.
 
-    Raises HrpsimError without matplotlib.
+    Raises HrpsimError if matplotlib is missing.
     """
     drawn = {
         "motion": ("The quantities that depart most, from the first start.", _motion(found)),
@@ -271,7 +271,7 @@ def _forces(found: Explanation) -> Any:
 
 
 def _rows(count: int, height: float) -> tuple[Any, list[Any]]:
-    """Return a figure and axes below each other, each `height` [inches] high."""
+    """Return a figure and `count` axes in one column, each `height` [inches] high."""
     figure = new_figure(9.0, height * count)
     rows = [figure.add_subplot(count, 1, row + 1) for row in range(count)]
     for axes in rows:

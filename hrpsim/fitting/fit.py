@@ -3,10 +3,10 @@
 
 """Find parameters of a world by nonlinear least squares.
 
-The model, in windows w with samples k, is y_wk = h(x_w(t_k; theta, x_w0)) + noise. The Gauss-Newton
-method (scipy's trust region) minimises the sum of squares of two kinds of residuals. These are the
-differences divided by their standard deviations, and the priors. The unknowns are the parameters
-theta and, with fitted starts, every initial state x_w0.
+The model, in windows w with samples k, is y_wk = h(x_w(t_k; theta, x_w0)) + noise. The unknowns are
+the parameters theta and, with fitted initial states, every x_w0. The Gauss-Newton method (scipy's
+trust region) minimises a sum of squares. The residuals are the differences divided by their
+standard deviations, and the deviations from priors.
 """
 
 from __future__ import annotations
@@ -94,32 +94,33 @@ def fit(  # many parameters: keywords, passed by name
     contain no information about parameters.
 
     Args:
-        world: world file, or a scenario with one.
-        recordings: recordings to fit to. Recordings with `held_out` are only predicted.
+        world: world file, or a scenario with a world file.
+        recordings: recordings to fit to. Recordings with `held_out` are predicted but not used in
+            the fit.
         parameters: by path as in sweeps, and additionally `delay` and `delay.RECORDING` [s] of
             commands, `encoders.JOINT.offset` [rad or m], and `signals.NAME.UNKNOWN` of a signal.
-            Each value is an `Unknown`, its keywords, or the first value.
+            Each value is an `Unknown`, a mapping of its arguments, or the initial value.
         entity: the recorded robot or body. The default is the only robot.
         window: length of a window [s].
-        start: "measured": windows start at measured states, for precise sensors and many joints.
-            "fitted": the initial states of windows are unknowns too, so their noise causes no bias.
+        start: "measured": windows start at measured states. Choose this for precise sensors and
+            many joints. "fitted": the initial states of windows are unknowns too, so noise of the
+            measured initial states causes no bias.
         noise: standard deviation of each kind of quantity, such as `position`, `base_rotation`,
-            `lfsensor.force` or `torque`. By default, they are estimated from the remaining
-            differences.
+            `lfsensor.force` or `torque`. The default is estimated from the residuals.
         change: step of a parameter for finite differences, as a fraction of its scale. The scale is
             the parameter's value (scale log) or the distance between its bounds. Otherwise the
             scale is the larger of the initial value and a change that alters the motion by a tenth.
-            Larger steps help if impacts make predictions jump.
+            Larger steps help if impacts make predictions discontinuous.
         derivatives: "exact": from `World.linearize` of each step. "differences": finite differences
             between worlds. "auto": exact for 16 or more unknowns, including the entries of fitted
-            starts.
-        processes: number of processes for exact derivatives, among which the windows are divided.
-            More than 1 need a program that begins under `if __name__ == "__main__"`.
-        report: called with a line on the progress.
+            initial states.
+        processes: number of processes for exact derivatives. The windows are divided among the
+            processes. More than 1 requires a program that begins under `if __name__ == "__main__"`.
+        report: called with a line of text on the progress.
 
     Raises:
-        FitError: for unknown names, and recordings that do not fit.
-        HrpsimError: for values that the world cannot have, and steps that fail.
+        FitError: a name is unknown, or the recordings do not suit the fit.
+        HrpsimError: values are invalid for the world, or a step fails.
     """
     check_arguments(fit, locals(), FitError)
     scenario = scenario_of(world)
@@ -140,7 +141,7 @@ def fit(  # many parameters: keywords, passed by name
 def _check_options(
     recordings: Sequence[Recording], window: float, start: str, derivatives: str
 ) -> None:
-    """Raise FitError for unknown options, and for recordings with equal names."""
+    """Raise FitError for an unknown option, or for two recordings with the same name."""
     require_name("start", start, STARTS, FitError)
     require_name("kind", derivatives, DERIVATIVES, FitError, where="derivatives")
     if not window > 0.0:
@@ -149,9 +150,10 @@ def _check_options(
 
 
 class _Problem:
-    """The least-squares problem of a fit: residuals, and derivatives with respect to u.
+    """The least-squares problem of a fit: residuals, and derivatives with respect to x.
 
-    u: vector of the unknowns (`Unknowns.to_u`). x: entries of u with an effect on the residuals.
+    u is the vector of all unknowns (`Unknowns.to_u`). x has the entries of u that affect the
+    residuals. A row is one compared number. The initial states of windows are called starts.
     """
 
     def __init__(
@@ -185,19 +187,19 @@ class _Problem:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """Units by kind of compared quantity."""
+        """The unit of each compared kind of quantity."""
         return self._predictor.kinds
 
     # -- residuals -------------------------------------------------------------------------------
 
     def _all(self, x: np.ndarray) -> np.ndarray:
-        """Return u with the entries x of the parameters that have an effect."""
+        """Return u with the entries x. The other entries of u are fixed."""
         u = self._u.copy()
         u[self._active] = x
         return u
 
     def _differences(self, us: Sequence[np.ndarray]) -> np.ndarray:
-        """Return predicted minus measured (worlds, rows)."""
+        """Return predicted minus measured values for several u (worlds, rows)."""
         values = [self.unknowns.by_path(u) for u in us]
         offsets = None if self._starts is None else [self._starts.offsets] * len(us)
         return self._predictor.differences(values, offsets)
@@ -208,26 +210,31 @@ class _Problem:
         return self._last[1]
 
     def _weighted(self, differences: np.ndarray) -> np.ndarray:
-        """Return differences (rows, n) over deviations, without the part that starts explain."""
+        """Divide differences (rows, n) by the standard deviations.
+
+        With fitted initial states, the component that changes of initial states can explain is
+        removed.
+        """
         found = differences * self._weights[:, None]
         return found if self._starts is None else self._starts.without(found)
 
     def residuals(self, x: np.ndarray) -> np.ndarray:
-        """Return the weighted differences, then the residuals of the priors."""
+        """Return the residuals: the weighted differences, then the residuals of the priors."""
         own = self._weighted(self._differences_at(x)[:, None])[:, 0]
         return np.concatenate([own, self.unknowns.prior_residuals(self._all(x))])
 
     def _trial(self, x: np.ndarray) -> np.ndarray:
-        """Return residuals. Values that are invalid for the world get large residuals."""
+        """Return the residuals, or large numbers if the values are invalid for the world."""
         try:
             return self.residuals(x)
         except HrpsimError:
             return np.full(len(self._weights) + len(self.unknowns.priors), 1e6)
 
     def derivatives(self, x: np.ndarray) -> np.ndarray:
-        """Return the derivatives of `residuals`.
+        """Return the derivatives of `residuals` with respect to x.
 
-        With fitted starts, exact derivatives are reused within a round.
+        With fitted initial states, exact derivatives are reused until the next round of
+        `solve_with_starts`.
         """
         near = _NEAR_SLOPES if self.slopes.of_starts else 0.0
         if self.slopes.of_starts and self._starts is not None:
@@ -248,7 +255,7 @@ class _Problem:
     # -- solution --------------------------------------------------------------------------------
 
     def begin(self, noise: Mapping[str, float]) -> np.ndarray:
-        """Return the first x. Fix the parameters without an effect at their first values."""
+        """Return the initial x. Fix parameters that have no effect at their initial values."""
         self.weigh(self._u, noise)
         slopes = self.slopes.first(self._u, self._differences_at(self._u), self._weights)
         sizes = np.linalg.norm(slopes * self._weights[:, None], axis=0)
@@ -268,7 +275,12 @@ class _Problem:
         return x
 
     def weigh(self, x: np.ndarray, noise: Mapping[str, float]) -> None:
-        """Set the weights of each kind from its standard deviation, given or computed at x."""
+        """Set the weights: the inverse standard deviation of each kind of quantity.
+
+        Args:
+            x: values at which unknown standard deviations are computed from the residuals.
+            noise: known standard deviations by kind.
+        """
         found, free = self._differences_at(x), np.ones(len(self._rows.kind))
         if self._starts is not None:
             found, free = self._starts.remainder(found, self._weights)
@@ -282,7 +294,7 @@ class _Problem:
             self._starts.weigh(self._by_starts, self._weights)
 
     def fit_starts(self, starts: Starts, x: np.ndarray) -> bool:
-        """Move the start states of all windows to reduce the differences from the measurements.
+        """Change the initial states of all windows to reduce the weighted differences.
 
         Returns:
             Whether the sum of squares decreased so much that derivatives may have changed.
@@ -299,7 +311,10 @@ class _Problem:
         return bool(given @ given - left @ left > _SQUARES * (left @ left))
 
     def near(self, x: np.ndarray, say: Callable[[str], None]) -> np.ndarray:
-        """Return an x close to the least squares. Many windows are thinned out to save time."""
+        """Return an x close to the least-squares solution.
+
+        To save time, only some windows are used.
+        """
         predictor, own = self._part()
         if own.all():
             return self.solve(x, say, _NEAR).x
@@ -311,7 +326,7 @@ class _Problem:
         return part.solve(x, say, _NEAR).x
 
     def _part(self) -> tuple[Predictor, np.ndarray]:
-        """Return a predictor of a part of the windows, and the mask (rows,) of the part's rows."""
+        """Return a predictor of a subset of the windows, and a mask (rows,) of its rows."""
         count, everything = self._rows.window[-1] + 1, np.ones(len(self._rows.window), dtype=bool)
         every = count // max(_FEW, 4 * len(self.unknowns))
         if every < 2 or not all(recording.is_whole for recording in self._predictor.recordings):
@@ -326,7 +341,14 @@ class _Problem:
         converged: float = _CONVERGED,
         most: int = _MOST_EVALUATIONS,
     ) -> OptimizeResult:
-        """Return scipy's least squares. converged: fraction. most: limit of evaluations."""
+        """Minimise the sum of squares with scipy.
+
+        Args:
+            x: initial values.
+            say: called with a line of text on the progress.
+            converged: relative tolerance on x and on the sum of squares.
+            most: largest number of evaluations.
+        """
         from scipy.optimize import least_squares
 
         low, high = self._bounds()
@@ -360,9 +382,10 @@ class _Problem:
         return found
 
     def solve_reweighted(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
-        """Return the least squares. With signals, weights and values are found in turn.
+        """Minimise the sum of squares. With sensor signals, repeat with updated weights.
 
-        The weight of a signal comes from its own residuals, so a better fit changes the weights.
+        The weight of a signal is estimated from its residuals. A better fit therefore changes the
+        weights.
         """
         for _ in range(_MOST_WEIGHINGS if self._predictor.has_signals else 1):
             before = self._weights
@@ -379,7 +402,7 @@ class _Problem:
         return low, high
 
     def solve_with_starts(self, x, noise, say: Callable[[str], None]) -> OptimizeResult:
-        """Return the least squares by parameters and by starts, in turn until neither changes."""
+        """Minimise alternately over parameters and initial states, until neither changes."""
         starts = self._starts = Starts(self._predictor)
         slopes_of, squares, stale = np.full(len(x), np.inf), np.inf, False
         for _ in range(_MOST_ROUNDS):
@@ -404,7 +427,7 @@ class _Problem:
         return found
 
     def _variance(self, found: OptimizeResult) -> float:
-        """Return the residual variance. Raises FitError for fewer numbers than unknowns."""
+        """Return the residual variance. Raises FitError if unknowns outnumber the rows."""
         residuals = found.fun
         unknown = len(found.x) + (0 if self._starts is None else self._starts.rank)
         degrees = len(residuals) - unknown
@@ -417,7 +440,7 @@ class _Problem:
         return float(residuals @ residuals) / degrees
 
     def covariance(self, found: OptimizeResult) -> Covariance:
-        """Return the covariance of x."""
+        """Return the covariance of x at a solution."""
         windows = int(self._rows.window.max()) + 1
         if not self.free_starts and windows >= 2 * len(found.x) + 2:
             return by_windows(found.jac, found.fun, self._rows.window)
@@ -425,7 +448,9 @@ class _Problem:
         return of_coloured_noise(found.jac, found.fun, self._rows, without)
 
     def is_optimum(self, found: OptimizeResult, matrix: np.ndarray) -> bool:
-        """Return whether a solution has converged, and one more step stays in its intervals.
+        """Return whether a solution has converged.
+
+        A further Gauss-Newton step must also be small relative to the standard deviations.
 
         matrix: covariance of the solution.
         """
@@ -438,7 +463,10 @@ class _Problem:
         return bool(found.status > 0 and (np.abs(step) <= _OPTIMUM * deviation).all())
 
     def result(self, found: OptimizeResult) -> FitResult:
-        """Return values, intervals and errors. Without an optimum, intervals are NaN."""
+        """Return values, intervals and errors.
+
+        If the minimum was not reached, intervals are NaN.
+        """
         from scipy.special import stdtrit
 
         u, active = self._all(found.x), self._active
@@ -476,7 +504,10 @@ class _Problem:
         )
 
     def _moved_by_step(self, found: OptimizeResult, half: np.ndarray) -> tuple[str, ...]:
-        """Return the parameters that half the time step moves noticeably. half: widths (p,)."""
+        """Return the parameters whose fitted values would change noticeably at half the time step.
+
+        half: half widths of the intervals (p,).
+        """
         offsets = None if self._starts is None else self._starts.offsets
         values = self.unknowns.by_path(self._all(found.x))
         base, own = self._differences_at(found.x), np.zeros(len(half))

@@ -105,11 +105,11 @@ class FitStudy:
     folds: int | None
 
     def run(self, report=None) -> FitResult:
-        """Fit to the recordings that are not held out."""
+        """Fit the parameters to the recordings that are not held out."""
         return fit(self.world, self.recordings, self.parameters, report=report, **self.options)
 
     def cross_validate(self, report=None) -> dict[str, tuple[float, float]]:
-        """Fit with each fold of recordings left out in turn, and predict that fold.
+        """Leave out each fold of the recordings in turn, fit to the others, and predict the fold.
 
         Returns:
             {kind: (error before, error after)} of the predictions, in the unit of the kind.
@@ -131,11 +131,11 @@ def cross_validate(
     folds: int,
     **options: Any,
 ) -> dict[str, tuple[float, float]]:
-    """Fit with each fold of recordings left out in turn, and predict that fold.
+    """Leave out each fold of the recordings in turn, fit to the others, and predict the fold.
 
     Args:
         world: as for `fit`.
-        recordings: at least as many as folds.
+        recordings: recordings, at least as many as folds.
         parameters: as for `fit`.
         folds: number of groups into which the recordings are divided.
         **options: other options of `fit`.
@@ -144,7 +144,7 @@ def cross_validate(
         {kind: (error before, error after)} of the predictions, in the unit of the kind.
 
     Raises:
-        FitError: for fewer recordings than folds, and as `fit`.
+        FitError: there are fewer recordings than folds, or `fit` raises the error.
     """
     check_arguments(cross_validate, locals(), FitError)
     if len(recordings) < whole_count("folds", folds, 2, FitError):
@@ -164,7 +164,7 @@ def cross_validate(
 
 
 def read_fit_study(path: str | Path) -> FitStudy:
-    """Read a file. Raises HrpsimError with file, line and entry."""
+    """Read a fit file. Raises HrpsimError with file, line and entry."""
     path = user_path(path)
     text = read_yaml(path, FitError, "study file")
     file = checked_content(text, FIT_FILE, FitError)
@@ -183,7 +183,7 @@ def read_fit_study(path: str | Path) -> FitStudy:
 
 
 def _recordings(path: Path, entry: dict[str, Any]) -> tuple[Recording, ...]:
-    """Return the segments of a file, cut to the span of the entry."""
+    """Read the segments of the recording that an entry names, within the time span of the entry."""
     begin, end = entry.pop("begin", -np.inf), entry.pop("end", np.inf)
     file = beside(path, entry.pop("file"))
     whole = read_recordings(file, **entry)
@@ -194,7 +194,7 @@ def _recordings(path: Path, entry: dict[str, Any]) -> tuple[Recording, ...]:
 
 
 def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters of a file, with tuples in place of lists."""
+    """Return the parameters of a file, with lists converted to tuples."""
     return {
         name: {key: tuple(x) if isinstance(x, list) else x for key, x in given.items()}
         if isinstance(given, dict)
@@ -204,7 +204,10 @@ def given_parameters(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def beside(study: Path, named: str) -> Path:
-    """Return a path that is relative to a study file, or else the path of a file in hrpsim."""
+    """Resolve a path relative to the study file.
+
+    If there is no such file, use hrpsim's own files.
+    """
     path = (study.parent / user_path(named)).absolute()
     if exists(path):
         return path

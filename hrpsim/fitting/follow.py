@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Simulate windows of a recording, and compare every sample with the simulation."""
+"""Simulate windows of a recording, and compare every sample with the simulation.
+
+An offset is a change of a measured initial state (2 nv,): a displacement in the tangent space, then
+a change of velocity.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +32,7 @@ class Window(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Predicted minus measured samples of the states or of one signal of a recording."""
+    """Differences between predicted and measured samples of the states, or of one signal."""
 
     time: np.ndarray  # (samples,) [s]
     window: np.ndarray  # (samples,)
@@ -36,7 +40,7 @@ class Prediction(NamedTuple):
 
 
 class Trials(NamedTuple):
-    """The trials of a prediction: parameter values, offsets of initial states, and worlds."""
+    """The trials of a prediction. Trials that differ only in unknowns of signals share a world."""
 
     values: Sequence[Mapping[str, float]]
     numbers: np.ndarray  # number of each trial's world
@@ -47,7 +51,7 @@ class Trials(NamedTuple):
     def of(
         values: Sequence[Mapping[str, float]], offsets: Sequence[Sequence[np.ndarray] | None] | None
     ) -> Trials:
-        """Return the trials with these values and offsets. Trials with equal motion share one."""
+        """Assign each trial to a world, given the trials' values and offsets."""
         known: dict[Any, int] = {}
         numbers, worlds, starts = [], [], []
         for own, start in zip(values, offsets or [None] * len(values)):
@@ -62,7 +66,7 @@ class Trials(NamedTuple):
 
 
 def command_delay(values: Mapping[str, float], one: BoundRecording) -> float:
-    """Return the delay of a recording's commands [s]."""
+    """Return the delay of a recording's commands, common and own [s]."""
     return values.get(DELAY, 0.0) + values.get(f"{DELAY}.{one.name}", 0.0)
 
 
@@ -75,9 +79,20 @@ def follow(
     starts_are_fitted: bool,
     number: int,
 ) -> list[Prediction]:
-    """Return the predictions of the states of a recording, and of each of its signals.
+    """Predict the states of a recording, and each of its signals.
 
-    number: index of the recording, which selects the offsets of initial states in `trials`.
+    Args:
+        batch: the worlds, one for each distinct trial.
+        one: the recording.
+        windows: windows to simulate, in order.
+        trials: values and offsets.
+        together: whether quantities that were not measured begin each window with the values of the
+            first world.
+        starts_are_fitted: whether a fit changes the initial states.
+        number: index of the recording, which selects the offsets in `trials`.
+
+    Returns:
+        The prediction of the states, then of each signal.
     """
     followed = _Followed(batch, one, trials, starts_are_fitted)
     found: list[_Parts] = [_Parts([], [], []) for _ in range(1 + len(one.signals))]
@@ -90,9 +105,9 @@ def follow(
 
 
 class _Followed:
-    """The worlds of some trials that follow a recording.
+    """The worlds of some trials, simulated with the commands of a recording.
 
-    Outputs are the states, then each signal.
+    The outputs are the states, then each signal.
     """
 
     def __init__(
@@ -112,7 +127,7 @@ class _Followed:
         return np.array([state_of(thing) for thing in self.things])
 
     def compare(self, window: Window) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Simulate a window from the present states, and yield times and differences by output."""
+        """Simulate a window from the present states. Yield times and differences of each output."""
         one, numbers, fitted = self._one, self._trials.numbers, self._starts_are_fitted
         plan = plan_of(one, window, self._settings, self._time_step, fitted)
         recordings = [own.recording for own in self.ones]
@@ -129,7 +144,10 @@ class _Followed:
             yield own.signal.time[samples], rows
 
     def _of_states(self, samples: slice, states: np.ndarray) -> np.ndarray:
-        """Return predicted minus measured states (worlds, samples, columns), encoders included."""
+        """Return predicted minus measured states (worlds, samples, columns).
+
+        The predictions include the encoder offsets.
+        """
         differences = state_differences(self._one, samples, states.swapaxes(0, 1))
         shifts = np.array([own.encoders for own in self.ones])
         differences[:, :, : shifts.shape[1]] += shifts[:, None, :]
@@ -143,7 +161,7 @@ def _begin_all(
     starts: Sequence[np.ndarray | None],
     together: bool,
 ) -> None:
-    """Set the state of each world at the start of a window. starts: offsets (2 nv,) of worlds."""
+    """Set the state of each world at the start of a window, with the offset of each world."""
     first = things[0].q, things[0].v
     for thing, own, start in zip(things, ones, starts):
         begin(thing, first if together else (thing.q, thing.v), own, window.start, start)
@@ -155,7 +173,7 @@ def _steps_of_signals(
     settings: Sequence[Sequence[Any]],
     begin_time: float,
 ) -> list[np.ndarray]:
-    """Return, for each signal, the times (trials, samples) of its samples in steps."""
+    """Return the times of the samples of each signal (trials, samples), in steps."""
     return [
         np.array([signal.steps(samples, begin_time, each) for each in own])
         for signal, samples, own in zip(signals, chosen, settings)
@@ -170,10 +188,15 @@ def _of_signal(
     values: Sequence[np.ndarray],
     steps: Sequence[np.ndarray],
 ) -> np.ndarray:
-    """Return predicted minus measured (trials, samples, width) of a signal in one window.
+    """Return predicted minus measured samples of a signal in one window (trials, samples, width).
 
-    settings: of the signal, for each trial. values: raw values of each trial (known, ...) at the
-    steps `known`. steps: times of the samples in steps, for each trial.
+    Args:
+        signal: the signal.
+        samples: range of the samples.
+        settings: unknowns of the signal, for each trial.
+        known: numbers of the steps with raw values.
+        values: raw values of each trial at the steps `known` (known, ...).
+        steps: times of the samples in steps, for each trial.
     """
     if samples.start == samples.stop:
         return np.zeros((len(settings), 0, signal.signal.values.shape[1]))
@@ -182,7 +205,7 @@ def _of_signal(
 
 
 class _Parts(NamedTuple):
-    """Times, numbers of windows and differences of one output, collected window by window."""
+    """Times, window indices and differences of one output, collected window by window."""
 
     times: list[np.ndarray]
     windows: list[np.ndarray]
@@ -201,21 +224,21 @@ class _Parts(NamedTuple):
 def signal_samples(
     one: BoundRecording, signal: BoundSignal, window: Window, starts_are_fitted: bool
 ) -> slice:
-    """Return the range of a signal's samples that are compared in a window."""
+    """Return the range of a signal's samples that a window compares."""
     last = min(window.last + starts_are_fitted, len(one.time) - 1)
     with_end = not starts_are_fitted or window.last == len(one.time) - 1
     return signal.samples(one.time[window.start], one.time[last], with_end)
 
 
 def state_of(thing) -> np.ndarray:
-    """Return the state (q, v) of a robot or body (nq + nv,)."""
+    """Return q and v of a robot or body as one vector (nq + nv,)."""
     return np.concatenate([thing.q, thing.v])
 
 
 def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | None) -> None:
     """Set a robot or body to the measured state of a sample, plus an offset (2 nv,).
 
-    usual: q and v for entries that were not measured.
+    usual: q and v that replace quantities that were not measured.
     """
     q, v = one.q[sample], one.v[sample]
     q, v = np.where(np.isnan(q), usual[0], q), np.where(np.isnan(v), usual[1], v)
@@ -226,7 +249,7 @@ def begin(thing, usual, one: BoundRecording, sample: int, offset: np.ndarray | N
 
 
 def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.ndarray:
-    """Return q displaced by a change (nv,). A free base moves along and about its own axes."""
+    """Displace q by a change (nv,), with a free base's change in the base's own axes."""
     moved = q.copy()
     if one.free:
         from scipy.spatial.transform import Rotation
@@ -239,7 +262,7 @@ def _displaced(one: BoundRecording, q: np.ndarray, change: np.ndarray) -> np.nda
 
 
 class Plan(NamedTuple):
-    """The times at which a window needs its states and each of its signals."""
+    """The times at which a window needs the states and each signal."""
 
     states: np.ndarray  # (samples,) [steps]
     chosen: list[slice]  # samples of each signal
@@ -255,7 +278,10 @@ def plan_of(
     time_step: float,
     starts_are_fitted: bool,
 ) -> Plan:
-    """Return the plan of a window. settings: the settings of each signal, for each trial."""
+    """Return the plan of a window.
+
+    settings: unknowns of each signal, for each trial.
+    """
     begin_time = one.time[window.start]
     states = (one.time[window.first : window.last + 1] - begin_time) / time_step
     chosen = [signal_samples(one, own, window, starts_are_fitted) for own in one.signals]
@@ -266,18 +292,18 @@ def plan_of(
 
 
 def _lower(at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the step before each time (in steps), and the remaining fraction of a step."""
+    """Return the last step before each time (in steps), and the remaining fraction of a step."""
     low = np.floor(at + ON_A_STEP).astype(int)
     return low, np.where(at - low < ON_A_STEP, 0.0, at - low)
 
 
 def _read_all(signal: BoundSignal, things: Sequence[Any]) -> np.ndarray:
-    """Return the raw values of a signal (worlds, width)."""
+    """Return the raw values of a signal in all worlds (worlds, width)."""
     return np.array([signal.read(thing) for thing in things])
 
 
 def _wanted(at: np.ndarray) -> np.ndarray:
-    """Return the numbers of the steps that are needed to interpolate at the times `at` [steps]."""
+    """Return the numbers of the steps that interpolation at the times `at` [steps] needs."""
     low, share = _lower(at.ravel())
     return np.unique(np.concatenate([low, low[share > 0.0] + 1]))
 
@@ -304,7 +330,18 @@ def run(
     commands: tuple[list[Commands], np.ndarray],
     reads: Sequence[Callable[[], Any]],
 ) -> list[np.ndarray]:
-    """Return the values of each of `reads` after its steps `wanted`, as arrays (steps, ...)."""
+    """Step the worlds through a window, and read values after the requested steps.
+
+    Args:
+        batch: the worlds.
+        things: the robot or body of each world.
+        wanted: step numbers for each function of `reads`, ascending.
+        commands: commands of each world, and the steps at which commands change.
+        reads: functions that read values of all worlds.
+
+    Returns:
+        The values of each function, one array (steps, ...) each.
+    """
     given, changes = commands
     found: list[list[Any]] = [[] for _ in reads]
     sets, step = [set(own.tolist()) for own in wanted], 0
@@ -322,7 +359,7 @@ def run(
 
 
 def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -> np.ndarray:
-    """Return predicted minus measured (worlds, samples, columns), in the order of KINDS."""
+    """Return predicted minus measured states (worlds, samples, columns), in the order of KINDS."""
     q, v = np.split(states, [one.q.shape[1]], axis=2)
     parts = []
     for kind, columns in one.columns():
@@ -339,7 +376,7 @@ def state_differences(one: BoundRecording, samples: slice, states: np.ndarray) -
 
 
 def turned(measured: np.ndarray, found: np.ndarray):
-    """Return the rotations r = measured^-1 found, in the measured frame, as a SciPy Rotation.
+    """Return the rotations measured^-1 found as a SciPy Rotation, in the measured frames.
 
     Args:
         measured: quaternions x y z w (n, 4).

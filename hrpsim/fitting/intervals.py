@@ -5,14 +5,15 @@
 
 Noise e changes the fitted values by -C J^T e, where C is the inverse of J^T J. The noise of a
 filtered sensor is coloured: neighbouring samples are correlated. The noise model is autoregressive
-of first order, with one coefficient for each kind of quantity. Fitted starts and parameters absorb
-some of the noise, so residuals are less correlated than the noise. The coefficient is therefore
-found by simulation. Simulated noise with the right coefficient leaves residuals with the measured
-autocorrelation (indirect inference: Gourieroux, Monfort and Renault 1993). The standard deviation
-of the coefficient is added, because an underestimate makes the intervals too short.
+of first order, with one coefficient for each kind of quantity. Fitted initial states and parameters
+absorb some of the noise, so residuals are less correlated than the noise. The coefficient is
+therefore found by simulation (indirect inference: Gourieroux, Monfort and Renault 1993). The chosen
+coefficient is the value for which simulated noise leaves residuals with the measured
+autocorrelation. The standard deviation of the coefficient is added, because an underestimate makes
+the intervals too short.
 
-If windows start at measured states, the noise of a start is common to its window. The windows are
-then the clusters of White's sandwich estimator.
+If windows start at measured states, all rows of a window share the noise of the initial state. The
+windows are then the clusters of White's sandwich estimator.
 """
 
 from collections.abc import Callable
@@ -63,7 +64,7 @@ def of_coloured_noise(
 
     Args:
         J: derivatives of the residuals with respect to the parameters (rows + priors, p).
-        residuals: residuals, divided by their deviations (rows + priors,).
+        residuals: residuals, divided by their standard deviations (rows + priors,).
         rows: kind and signal of each row.
         without_starts: function that removes from values (rows, n) the component that fitted
             initial states explain.
@@ -77,7 +78,7 @@ def of_coloured_noise(
     white = np.random.default_rng(0).normal(size=(own, draws))
 
     def drawn(colours: np.ndarray) -> np.ndarray:
-        """Return the residuals (rows, draws) that simulated noise leaves.
+        """Return the residuals (rows, draws) that a fit to simulated noise leaves.
 
         colours: autoregressive coefficient of each kind.
         """
@@ -106,10 +107,11 @@ def of_coloured_noise(
 
 
 def _coloured(values: np.ndarray, colour: float, transposed: bool = False) -> np.ndarray:
-    """Return L @ values. L (n, n) turns white noise into autoregressive noise of unit variance.
+    """Multiply values by the matrix L (n, n) that turns white into autoregressive noise.
 
-    transposed: return L^T @ values, for values in reversed order of time. The result is reversed
-    too.
+    The autoregressive noise has unit variance.
+
+    transposed: multiply by L^T instead. Then both values and result are in reversed order of time.
     """
     from scipy.signal import lfilter
 
@@ -121,10 +123,7 @@ def _coloured(values: np.ndarray, colour: float, transposed: bool = False) -> np
 
 
 def _likeness(values: np.ndarray, kinds: np.ndarray, signals: list[np.ndarray]) -> np.ndarray:
-    """Return Fisher's z of the autocorrelation from one sample to the next, by kind (kinds, n).
-
-    values: (rows, n).
-    """
+    """Return Fisher's z of the lag-one autocorrelation of values (rows, n) by kind (kinds, n)."""
     both, squares = (_squares(values, kinds, signals, lag) for lag in (1, 0))
     return np.clip(np.arctanh(both / np.maximum(squares, 1e-300)), -_MOST, _MOST)
 
@@ -132,7 +131,10 @@ def _likeness(values: np.ndarray, kinds: np.ndarray, signals: list[np.ndarray]) 
 def _squares(
     values: np.ndarray, kinds: np.ndarray, signals: list[np.ndarray], lag: int = 0
 ) -> np.ndarray:
-    """Return sums (kinds, n) of values (rows, n) times the values `lag` samples earlier."""
+    """Return the sums of products of values that are `lag` samples apart, by kind (kinds, n).
+
+    values: (rows, n).
+    """
     result = np.zeros((int(kinds.max()) + 1, values.shape[1]))
     for at in signals:
         result[kinds[at[0]]] += np.sum(values[at[lag:]] * values[at[: len(at) - lag]], axis=0)

@@ -32,8 +32,8 @@ _FOR_THREADS = 300  # number of degrees of freedom, below which threads take lon
 class ResidualRows(NamedTuple):
     """For each residual: the index of its kind, of its window, and of its signal.
 
-    Kinds are numbered as in `Predictor.kinds`. Windows and signals are numbered through all
-    recordings. A signal is one column of a recording.
+    Kinds are numbered as in `Predictor.kinds`. Windows and signals are numbered consecutively
+    through all recordings. Here a signal is one column of a recording.
     """
 
     kind: np.ndarray
@@ -42,10 +42,10 @@ class ResidualRows(NamedTuple):
 
 
 def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list[Window]:
-    """Return windows of `length` [s], with at least one sample each.
+    """Divide sample times into windows of `length` [s], with at least one sample each.
 
-    With fitted starts, the first sample of a window is compared too. Otherwise the first sample
-    defines the start, and the window ends at the start of the next window.
+    With fitted initial states, a window also compares its first sample. Otherwise the first sample
+    defines the initial state, and the window ends at the start of the next window.
     """
     starts = [0]
     while True:
@@ -61,7 +61,7 @@ def windows_of(time: np.ndarray, length: float, starts_are_fitted: bool) -> list
 
 
 def scenario_of(world: str | Path | WorldScenario) -> WorldScenario:
-    """Return a scenario of a world file. A scenario is returned unchanged."""
+    """Return the scenario of a world file. A scenario is returned unchanged."""
     return world if isinstance(world, WorldScenario) else WorldScenario(world, duration=1.0)
 
 
@@ -82,9 +82,9 @@ def unknowns_of(
 
 
 class Predictor:
-    """Predictor of recordings: simulates all windows, in many worlds at the same time.
+    """Simulates all windows of recordings, in many worlds at the same time.
 
-    kinds: unit of each kind of compared quantity, including signals.
+    kinds: unit of each compared kind of quantity, including signals.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Predictor:
     def only(
         self, numbers: np.ndarray, offsets: Sequence[np.ndarray] | None
     ) -> tuple[Predictor, Sequence[np.ndarray] | None]:
-        """Return a predictor of the windows with these numbers, and these windows' offsets."""
+        """Return a predictor of the windows with these indices, and the offsets of the windows."""
         part, first, found = copy(self), 0, []
         for k, windows in enumerate(self.windows):
             at = numbers[(numbers >= first) & (numbers < first + len(windows))] - first
@@ -132,7 +132,7 @@ class Predictor:
         *,
         together: bool = False,
     ) -> list[list[Prediction]]:
-        """Return the predictions of each recording, first the states, then each signal.
+        """Predict each recording for several trials.
 
         Args:
             values: values by path, for each trial. Trials that differ only in unknowns of signals
@@ -141,6 +141,9 @@ class Predictor:
                 (windows, 2 nv): displacements in the tangent space, then velocities.
             together: whether quantities that were not measured begin each window with the values of
                 the first world.
+
+        Returns:
+            For each recording, the prediction of the states, then of each signal.
         """
         trials = Trials.of(values, offsets)
         worlds = [self.scenario.world_of(own, seed=0)[0] for own in trials.worlds]
@@ -166,12 +169,12 @@ class Predictor:
         return self._ordered([part.reshape(len(part), -1) for part in parts])
 
     def _ordered(self, blocks: Sequence[np.ndarray]) -> np.ndarray:
-        """Return blocks (..., rows) of all outputs as rows, window by window."""
+        """Concatenate the blocks (..., rows) of all outputs, and sort the rows window by window."""
         whole = np.concatenate(blocks, axis=-1)
         return whole if self._order is None else whole[..., self._order]
 
     def still(self) -> np.ndarray:
-        """Return the differences (rows,) for a motion that stays at rest within each window."""
+        """Return the differences (rows,) if each window stayed in its initial state."""
         found = []
         for one, windows in zip(self.recordings, self.windows):
             state, own = np.hstack([one.q, one.v]), []
@@ -191,11 +194,11 @@ class Predictor:
 
     @property
     def has_signals(self) -> bool:
-        """Whether signals of sensors are compared."""
+        """Whether signals of sensors are compared, in addition to the states."""
         return any(recording.signals for recording in self.recordings)
 
     def not_differentiated(self) -> str:
-        """Return a kind of signal that has no derivatives, or ""."""
+        """Return a kind of signal without derivatives, or "" if all kinds have derivatives."""
         signals = [own.signal for recording in self.recordings for own in recording.signals]
         return next((one.kind for one in signals if one.rules.outputs is None), "")
 
@@ -204,7 +207,7 @@ class Predictor:
         return ResidualRows(*map(self._ordered, zip(*self._blocks())))
 
     def _blocks(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Return kinds, windows and signals of the rows of each output."""
+        """Return the kinds, windows and signals of the rows of each output, before sorting."""
         result, before, first, kinds = [], 0, 0, list(self.kinds)
         for one, windows in zip(self.recordings, self.windows):
             counts = [np.array([w.last + 1 - w.first for w in windows])]

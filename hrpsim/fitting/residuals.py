@@ -26,9 +26,10 @@ _SHOWN = 6  # number of quantities, those with the largest decrease of the error
 class Unexplained(NamedTuple):
     """The residual of one signal (predicted minus measured), with its autocorrelations.
 
-    99.7 % of the autocorrelations of white noise lie within `bound`. `related` is the measured
-    signal, or its sign, with the largest correlation. `related` is "" if this correlation is within
-    the bound.
+    Attributes:
+        bound: limit within which 99.7 % of the autocorrelations of white noise lie.
+        related: measured signal, or the sign of one, that correlates most with the residual. "" if
+            the correlation is within `bound`.
     """
 
     recording: str
@@ -49,7 +50,7 @@ class Unexplained(NamedTuple):
 
 
 def unexplained(result: FitResult) -> list[Unexplained]:
-    """Return the residuals of each signal after a fit, the least white residuals first."""
+    """Return the residual of each signal after a fit, the least white residual first."""
     check_arguments(unexplained, locals(), FitError)
     found = []
     for trace in result.traces:
@@ -107,7 +108,7 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _autocorrelation(residual: np.ndarray, window: np.ndarray) -> np.ndarray:
-    """Return the autocorrelation at lags of samples that lie in one window."""
+    """Return the autocorrelation by lag, over pairs of samples in the same window."""
     longest = int(np.bincount(window).max())
     own, found = residual - residual.mean(), []
     for lag in range(min(_LAGS + 1, longest)):
@@ -137,9 +138,9 @@ def draw_unexplained(result: FitResult, path: str | Path) -> None:
 
 
 def draw_fit(result: FitResult, path: str | Path) -> None:
-    """Draw measured signals, and predictions before and after, for the largest changes.
+    """Draw measured signals, with predictions before and after the fit, for the largest changes.
 
-    Held-out recordings are drawn if there are any.
+    If there are held-out recordings, only held-out recordings are drawn.
     """
     check_arguments(draw_fit, locals(), FitError)
     traces = [t for t in result.traces if t.held_out] or list(result.traces)

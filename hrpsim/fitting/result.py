@@ -29,10 +29,12 @@ SINGULAR = 5e-4  # or relative size of its effect, below the resolution of finit
 class Undetermined(NamedTuple):
     """A combination of parameters that the recordings do not determine.
 
-    parts: component of the direction for each parameter, in scaled parameters. A parameter is
-    scaled by its logarithm or by the distance of its bounds. Otherwise it is divided by the larger
-    of its value and a change that alters the motion by a tenth. deviation: standard deviation along
-    this direction, infinite if unknown.
+    Attributes:
+        parts: component of the direction for each parameter, in scaled parameters. A parameter with
+            a log scale is scaled by its logarithm. A parameter with two bounds is divided by their
+            distance. Any other parameter is divided by the larger of its value and a change that
+            alters the motion by a tenth.
+        deviation: standard deviation along this direction, infinite if unknown.
     """
 
     parts: dict[str, float]
@@ -42,7 +44,13 @@ class Undetermined(NamedTuple):
 def undetermined_of(
     J: np.ndarray, covariance: np.ndarray, names: list[str]
 ) -> tuple[Undetermined, ...]:
-    """Find the combinations of parameters that the residuals do not determine."""
+    """Find the combinations of parameters that the residuals do not determine.
+
+    Args:
+        J: derivatives of the residuals with respect to the scaled parameters (rows, p).
+        covariance: covariance of the scaled parameters (p, p).
+        names: names of the p parameters.
+    """
     _, sizes, directions = np.linalg.svd(J, full_matrices=False)
     found = []
     for size, direction in zip(sizes[::-1], directions[::-1]):
@@ -55,7 +63,7 @@ def undetermined_of(
 
 
 def inertias_of(world: World, values: Mapping[str, float]) -> dict[str, dict[str, np.ndarray]]:
-    """Return mass, centre of mass and inertia of the links whose parameters are in `values`."""
+    """Return mass, centre of mass and inertia of the links that `values` has parameters of."""
     result = {}
     for name, robot in world.robots.items():
         own = [path.removeprefix(f"robots.{name}.links.") for path in values]
@@ -89,9 +97,9 @@ class ResidualTrace(NamedTuple):
     def guesses(self) -> np.ndarray:
         """Return the sums of squared position errors (3,) of three predictions without a model.
 
-        First: positions stay as in the sample before each window. Second: positions change at the
-        velocity measured in that sample, if any. Third: positions have their mean over the whole
-        recording.
+        In the first prediction, positions stay as in the sample before each window. In the second,
+        positions change at the velocity measured in that sample, if any. In the third, positions
+        have their mean over the whole recording.
         """
         before = np.maximum(np.searchsorted(self.window, self.window) - 1, 0)
         ways, elapsed = self.measured - self.measured[before], self.time - self.time[before]
@@ -110,7 +118,7 @@ class ResidualTrace(NamedTuple):
 def traces_of(one: BoundRecording, found: Sequence[Prediction]) -> list[ResidualTrace]:
     """Return the traces of states and signals of a recording.
 
-    found: predictions with the initial and with the fitted values, for the states and each signal.
+    found: predictions for the states and each signal, each with the initial and the fitted values.
     """
     traces = [_state_trace(one, found[0])]
     for signal, own in zip(one.signals, found[1:]):
@@ -169,22 +177,23 @@ class FitResult:
         values: fitted values (p,).
         low: lower ends of the 95 % intervals (p,). NaN for parameters without effect, and for all
             parameters if the minimum was not reached.
-        high: upper ends.
+        high: upper ends (p,), NaN as for `low`.
         correlation: correlation of the parameters (p, p).
         reached: whether the minimum of the least squares was reached.
         at_bound: parameters that ended at a bound. The intervals hold only if the true values lie
             within the bounds.
-        moved_by_step: parameters that half the time step would move by more than a quarter of the
-            interval.
+        moved_by_step: parameters that would change by more than a quarter of the interval at half
+            the time step.
         without_effect: parameters without effect on measured quantities. Such parameters keep the
-            start.
+            initial value.
         undetermined: combinations that the recordings do not determine.
         traces: measured and predicted motion of each recording.
-        units: of the kinds of compared quantities.
-        derivatives: "exact" or "differences" for each parameter, and the extent to which "exact"
-            was used.
-        inertias: of the links with fitted parameters, "ROBOT.LINK", including all bodies fixed to
-        the link: mass [kg], com [m] and inertia about com [kg m^2], in the frame of the link.
+        units: unit of each compared kind of quantity.
+        derivatives: "exact" or "differences" for each parameter. If "exact" derivatives were used
+            for some rows only, the text gives the fraction.
+        inertias: inertial values of links with fitted parameters, by "ROBOT.LINK": mass [kg], com
+            [m] and inertia about com [kg m^2], in the frame of the link. Bodies fixed to the link
+            are included.
     """
 
     names: tuple[str, ...]
@@ -204,7 +213,7 @@ class FitResult:
     inertias: dict[str, dict[str, np.ndarray]]
 
     def errors(self, held_out: bool) -> dict[str, tuple[float, float]]:
-        """Return {kind: (RMS difference before, after the fit)} for each kind of quantity."""
+        """Return {kind: (RMS difference before the fit, after the fit)}."""
         result = {}
         for kind in self.units:
             parts = [
@@ -220,7 +229,7 @@ class FitResult:
         return result
 
     def shares(self, held_out: bool = False) -> dict[str, float]:
-        """Return the explained fraction of the variance of each kind of signal, at most 1.
+        """Return the fraction of each signal kind's variance that the model explains, at most 1.
 
         The fraction is 1 - S / S0. S is the sum of squared differences, and S0 the sum of squared
         deviations from the mean of each column.
@@ -241,9 +250,9 @@ class FitResult:
     def explained(self, held_out: bool = False) -> float:
         """Return the fraction of the motion within windows that the model explains, at most 1.
 
-        The fraction is 1 - S / S0, with sums of squared errors over all measured positions. S
-        belongs to the model, and S0 to the best of three predictions without a model
-        (`ResidualTrace.guesses`). 0 means that the model is as good as that prediction.
+        The fraction is 1 - S / S0, with sums of squared errors over all measured positions. S is
+        the sum for the model, and S0 for the best of three predictions without a model
+        (`ResidualTrace.guesses`). 0 means that the model is no better than this prediction.
         """
         wrong, guessed = 0.0, np.zeros(3)
         for trace in self.traces:
@@ -254,11 +263,11 @@ class FitResult:
 
     @property
     def explains(self) -> bool:
-        """Whether the model explains more of the motion than a guess without a model."""
+        """Whether the model explains more of the motion than a prediction without a model."""
         return bool(self.explained() > _LEAST_SHARE)
 
     def verdict(self) -> str:
-        """Return a text with the explained fraction of the motion and undetermined parameters."""
+        """Summarise the explained fraction of the motion and the undetermined parameters."""
         share, other = (100.0 * max(self.explained(held_out), 0.0) for held_out in (False, True))
         text = f"The model explains {share:.3g} % of the measured motion"
         if any(trace.held_out for trace in self.traces):
@@ -288,16 +297,16 @@ class FitResult:
         return " ".join(words)
 
     def _unlike(self) -> list[str]:
-        """Return the kinds of quantities of signals that the model hardly explains."""
+        """Return the kinds of signal quantities that the model hardly explains."""
         shares = self.shares().items()
         return [kind for kind, share in shares if kind not in KINDS and share < _LEAST_OF_SIGNAL]
 
     def _loose(self) -> list[str]:
-        """Return the parameters in undetermined combinations."""
+        """Return the names of the parameters in undetermined combinations."""
         return list(dict.fromkeys(name for one in self.undetermined for name in one.parts))
 
     def _correlated(self) -> dict[str, Any]:
-        """Return the correlations above 0.9, by pairs of names."""
+        """Return the correlations above 0.9 in magnitude, by pairs of names."""
         strong = np.argwhere(np.abs(np.tril(self.correlation, -1)) > 0.9)
         return {
             f"{self.names[i]}, {self.names[j]}": _rounded(self.correlation[i, j])
@@ -305,7 +314,7 @@ class FitResult:
         }
 
     def report(self) -> dict[str, Any]:
-        """Return the result as plain data, for people and JSON."""
+        """Return the result as plain data that can be written as JSON."""
         found: dict[str, Any] = {
             "verdict": self.verdict(),
             "parameters": {

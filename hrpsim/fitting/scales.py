@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Find the unit of each linear parameter without bounds: a change with a noticeable effect.
+"""Find the unit of each linear parameter without bounds or prior.
 
-The unit is computed from predictions, not from the value of the parameter. It is therefore also
-defined for a parameter with the initial value 0.
+The unit is a change with a noticeable effect on the predictions. The unit does not depend on the
+value of the parameter, so a parameter with the initial value 0 has a unit too.
 """
 
 from __future__ import annotations

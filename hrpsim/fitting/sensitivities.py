@@ -3,9 +3,9 @@
 
 """Derivatives of predictions, propagated step by step (forward sensitivities).
 
-A step has x' = A x + C p (`World.linearize`). The sensitivity S = dx/dp therefore becomes S' = A S
-+ C. The last columns of S are derivatives with respect to the state at the beginning of the window,
-and are initially the identity.
+A step is x' = A x + C p, with matrices from `World.linearize`. The sensitivity S = dx/dp therefore
+becomes S' = A S + C. The last columns of S are derivatives with respect to the state at the
+beginning of the window, and are initially the identity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ _AHEAD = (1.5, -3.0, 2.0, -0.5)
 
 
 class Sensitivities(NamedTuple):
-    """Derivatives of the differences, and the rows for which the derivatives are known."""
+    """Derivatives of the differences, and the rows whose derivatives are known."""
 
     by_parameters: np.ndarray  # (rows, p)
     by_starts: np.ndarray  # (rows, 2 nv), with the largest nv
@@ -62,10 +62,10 @@ def sensitivities(
     Args:
         predictor: predictor of the recordings.
         values: parameter values by path.
-        shares: derivatives of each path's parameter with respect to the p unknowns (p,).
+        shares: for each path, derivatives of its value with respect to the p unknowns (p,).
         offsets: offsets of the initial states, as for `Predictor.predict`.
         with_starts: whether to differentiate with respect to initial states too.
-        pool: pool of processes that simulate windows, if any.
+        pool: pool of processes that simulate windows, or None.
     """
     count = sum(map(len, predictor.windows))
     size = _TOGETHER if all(recording.is_whole for recording in predictor.recordings) else count
@@ -108,7 +108,10 @@ def _of_part(
 
 
 class _Tangent:
-    """One world that propagates the derivatives S of its state, with the `step` of a `Batch`."""
+    """One world that propagates the derivatives S of its state.
+
+    The method `step` has the interface of a `Batch`.
+    """
 
     def __init__(
         self,
@@ -126,13 +129,16 @@ class _Tangent:
         self._rows: dict[tuple, dict[tuple[str, str, str], slice]] = {}  # of outputs, by names
 
     def begin_recording(self) -> None:
-        """Begin a recording. No entry of the state depends on the parameters."""
+        """Set the derivatives to zero at the beginning of a recording."""
         self._S = np.zeros((2 * self._nv, self.count + self._width))
         self._outputs: dict[tuple[str, str, str], np.ndarray] = {}
         self._ahead: dict[tuple[str, str, str], np.ndarray] = {}
 
     def step(self, count: int) -> None:
-        """Advance the world by `count` steps, and S until a step is not differentiable."""
+        """Advance the world by `count` steps.
+
+        Propagate S up to the first step without derivatives.
+        """
         world, S = self.worlds[0], self._S
         for _ in range(count):
             self._done += 1
@@ -149,7 +155,7 @@ class _Tangent:
             world.step()
 
     def _differentiate_outputs(self, outputs: OutputDerivatives) -> None:
-        """Write the derivatives of a step's outputs by name. S belongs to the start of the step."""
+        """Store the derivatives of a step's outputs by name, given S at the start of the step."""
         if not outputs.names:
             return
         if outputs.names not in self._rows:
@@ -171,7 +177,7 @@ class _Tangent:
     def follow(
         self, one: BoundRecording, window: Window, offset: np.ndarray | None
     ) -> tuple[np.ndarray, bool]:
-        """Return the derivatives (rows, p + 2 nv) of differences, and whether all are known."""
+        """Simulate a window. Return derivatives (rows, p + 2 nv), and whether all are known."""
         world, self._sound, self._done = self.worlds[0], True, 0
         thing, begin_time = world.entities[one.entity], one.time[window.start]
         at = self._begin(thing, one, window, offset)
@@ -199,7 +205,7 @@ class _Tangent:
         return np.concatenate([own.reshape(-1, width) for own in found]), self._sound
 
     def _begin(self, thing, one: BoundRecording, window: Window, offset) -> np.ndarray:
-        """Place a robot or body at the start of a window. Return its entries of the state."""
+        """Set a robot or body to the start of a window. Return the indices of its state in S."""
         nv = thing.nv
         at = thing.first_v + np.arange(nv)
         at = np.concatenate([at, self._nv + at])
@@ -215,7 +221,10 @@ class _Tangent:
         return at
 
     def _read(self, thing, signal: BoundSignal, at: np.ndarray) -> np.ndarray:
-        """Return the raw values of a signal, and their derivatives, side by side (width, 1 + p)."""
+        """Return the raw values of a signal with their derivatives (width, 1 + p).
+
+        Column 0 has the values.
+        """
         raw = signal.read(thing)
         if not self._sound:
             return np.hstack([raw[:, None], np.zeros((len(raw), self._S.shape[1]))])
@@ -224,7 +233,14 @@ class _Tangent:
 
 
 def _differentials(one: BoundRecording, samples: slice, q: np.ndarray, S: np.ndarray) -> np.ndarray:
-    """Return derivatives of the differences (samples, columns, p), from the state's derivatives."""
+    """Return derivatives of the differences (samples, columns, p), given derivatives of the states.
+
+    Args:
+        one: the recording.
+        samples: range of the samples.
+        q: simulated configurations (samples, nq).
+        S: derivatives of the simulated states (samples, 2 nv, p).
+    """
     nv, parts = S.shape[1] // 2, []
     for kind, columns in one.columns():
         own = S[:, columns if kind in POSITIONS else nv + columns]

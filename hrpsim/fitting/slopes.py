@@ -3,10 +3,10 @@
 
 """Derivatives of the residuals of a fit, by sensitivities or by finite differences.
 
-The time of sensitivities (`World.linearize`) is the time of several steps, for any number of
-unknowns. Finite differences need one world for each unknown. Sensitivities are valid only while
-contact states, for example stick or slip, do not change. Windows in which both derivatives disagree
-use finite differences.
+Sensitivities (`World.linearize`) take as long as several steps, for any number of unknowns. Finite
+differences need one world for each unknown. Sensitivities are valid only while contact states, for
+example stick or slip, do not change. If both derivatives disagree in a window, the window uses
+finite differences.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Offsets = Sequence[np.ndarray] | None
 
 
 class SlopeValues(NamedTuple):
-    """Derivatives of residuals with respect to u (rows, p), and optionally starts (rows, 2 nv)."""
+    """Derivatives of residuals by u (rows, p), and optionally by initial states (rows, 2 nv)."""
 
     by_parameters: np.ndarray
     by_starts: np.ndarray | None
@@ -45,9 +45,11 @@ class SlopeValues(NamedTuple):
 class Slopes:
     """Derivatives of residuals with respect to the unknowns u and the initial states of windows.
 
-    exact: (p,) whether sensitivities are used for an unknown. sound: (rows,) whether sensitivities
-    are valid. reason: why sensitivities are not used, unless the number of unknowns is the reason.
-    pool: an executor whose processes compute sensitivities, if any.
+    Attributes:
+        exact: whether sensitivities are used for an unknown (p,).
+        sound: whether sensitivities are valid in a row (rows,).
+        reason: why sensitivities are not used, "" if the number of unknowns is too small.
+        pool: an executor whose processes compute sensitivities, or None.
     """
 
     pool: Executor | None
@@ -73,7 +75,7 @@ class Slopes:
     def only(self, predictor: Predictor, rows: np.ndarray) -> Slopes:
         """Return the derivatives for a predictor of some windows.
 
-        rows: whether each row belongs to these windows.
+        rows: mask of the rows that belong to these windows (rows,).
         """
         part = copy(self)
         part._predictor, part._window = predictor, predictor.rows().window
@@ -81,7 +83,10 @@ class Slopes:
         return part
 
     def report(self) -> dict[str, str]:
-        """Return the kind of derivatives that each parameter used, "exact" or "differences"."""
+        """Return the kind of derivatives that each parameter used: "exact" or "differences".
+
+        If sensitivities are valid only in some rows, the text gives the fraction of these rows.
+        """
         share = f"exact in {self.sound.mean():.0%} of the rows, else differences"
         exact = "exact" if self.sound.all() else share
         found = {n: exact if e else DIFFERENCES for n, e in zip(self._unknowns.names, self.exact)}
@@ -123,14 +128,14 @@ class Slopes:
     def at(
         self, u: np.ndarray, active: np.ndarray, offsets: Offsets, base: np.ndarray, starts: bool
     ) -> SlopeValues:
-        """Return the derivatives with respect to `active` unknowns, and to starts if requested.
+        """Return the derivatives with respect to `active` unknowns, and optionally initial states.
 
         Args:
             u: vector of the unknowns.
-            active: whether each unknown is requested (p,).
+            active: mask of the requested unknowns (p,).
             offsets: offsets of the initial states of windows.
             base: differences (rows,) at u.
-            starts: whether derivatives with respect to initial states are requested too.
+            starts: whether to differentiate with respect to initial states too.
         """
         slopes = np.zeros((len(base), len(u)))
         others = active & ~self.exact
@@ -153,7 +158,7 @@ class Slopes:
         return SlopeValues(slopes[:, active], by_starts if starts else None)
 
     def _given(self, u: np.ndarray) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-        """Return the values by path, and the derivatives of each path's value by u."""
+        """Return the value at each path, and its derivatives with respect to u."""
         unknowns, shares = self._unknowns, {}
         values = unknowns.by_path(u)
         column = np.cumsum(self.exact) - 1
@@ -173,7 +178,7 @@ class Slopes:
         offsets: Offsets,
         base: np.ndarray,
     ) -> np.ndarray:
-        """Return the derivatives by `wanted` unknowns, by finite differences of parallel worlds."""
+        """Return the derivatives by the `wanted` unknowns, from finite differences of worlds."""
         if not wanted.any():
             return np.zeros((len(base), 0))
         top = self._unknowns.to_u(self._unknowns.high)
@@ -194,9 +199,9 @@ def _in_processes(
     values: Sequence[Mapping[str, float]],
     offsets: Sequence[Offsets] | None,
 ) -> np.ndarray:
-    """Return the differences (trials, rows). Each task simulates some worlds.
+    """Predict trials in a pool of processes, and return the differences (trials, rows).
 
-    Trials that share a world stay together.
+    Trials that share a world are simulated in the same process.
     """
     numbers = Trials.of(values, offsets).numbers
     parts = [

@@ -4,10 +4,10 @@
 """The initial states of windows, which are measured with noise, as unknowns of a fit.
 
 A window depends only on its own initial state, so these unknowns are eliminated window by window.
-To first order the residuals of a window are r + A s. A are the derivatives with respect to the
-initial state, and s is its error. Minimising over s leaves (I - A A^+) r, which does not depend on
-the error (variable projection: Golub and Pereyra 1973, Kaufman 1975). Only the parameters remain as
-unknowns.
+To first order the residuals of a window are r + A s, where s is the error of the initial state and
+A the derivatives with respect to the initial state. Minimising over s leaves (I - A A^+) r, which
+does not depend on s (variable projection: Golub and Pereyra 1973, Kaufman 1975). Only the
+parameters remain as unknowns.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,8 +26,10 @@ _SINGULAR = 1e-9  # relative to the largest eigenvalue of A^T A: directions with
 class Starts:
     """Offsets of the initial states of all windows from the measured states, with derivatives.
 
-    offsets: offsets for each recording (windows, 2 nv): displacements in the tangent space, then
-    velocities. rank: number of directions that affect the differences.
+    Attributes:
+        offsets: offsets for each recording (windows, 2 nv): displacements in the tangent space,
+            then velocities.
+        rank: number of directions of initial states that affect the differences.
     """
 
     def __init__(self, predictor: Predictor, offsets: Sequence[np.ndarray] | None = None) -> None:
@@ -43,7 +45,7 @@ class Starts:
         self.rank = 0
 
     def differentiate(self, values: Mapping[str, float]) -> np.ndarray:
-        """Return the derivatives (rows, 2 nv) with respect to the initial states of all windows."""
+        """Return the derivatives (rows, 2 nv) with respect to the initial state of each window."""
         width = int(self._widths.max())
         moved = [
             [o + _CHANGE * (np.arange(o.shape[1]) == k) for o in self.offsets] for k in range(width)
@@ -54,9 +56,11 @@ class Starts:
         return (found[1:] - found[0]).T / _CHANGE
 
     def weigh(self, slopes: np.ndarray, weights: np.ndarray) -> None:
-        """Set the derivatives with respect to initial states, and weights (rows,) of the residuals.
+        """Set the derivatives with respect to initial states, and the weights of the residuals.
 
-        A weight is the inverse of a standard deviation.
+        Args:
+            slopes: derivatives (rows, 2 nv).
+            weights: inverse standard deviations (rows,).
         """
         self._weighted = [
             slopes[rows, :width] * weights[rows, None]
@@ -74,7 +78,7 @@ class Starts:
         self.rank = round(self._leverage.sum())
 
     def _best(self, weighted: np.ndarray) -> list[np.ndarray]:
-        """Return the offsets (2 nv, n) of each window that explain differences (rows, n) best."""
+        """Return the offsets (2 nv, n) of each window that best explain differences (rows, n)."""
         return [
             B @ (A.T @ weighted[rows])
             for rows, A, B in zip(self._rows, self._weighted, self._inverses)
@@ -101,7 +105,7 @@ class Starts:
         return rest, 1.0 - self._leverage
 
     def move(self, weighted: np.ndarray, squares: Callable[[], np.ndarray]) -> None:
-        """Change the initial states while this reduces the weighted residuals (rows,).
+        """Change the initial states as long as the weighted residuals (rows,) decrease.
 
         squares: returns the sums of squared differences (windows,) at the present offsets.
         """

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How far a shorter time step moves the values of a fit.
+"""Estimate how far a shorter time step would change the values of a fit.
 
-One prediction at half the step changes the differences. To first order, the least squares then move
-by one Gauss-Newton step. No second fit is needed.
+One prediction at half the time step changes the differences. To first order, the fitted values then
+change by one Gauss-Newton step. No second fit is needed.
 """
 
 from __future__ import annotations
@@ -29,14 +29,15 @@ def moves_at_half_step(
     weighted: Callable[[np.ndarray], np.ndarray],
     J: np.ndarray,
 ) -> np.ndarray:
-    """Return the moves (p,) of the unknowns at half the time step, NaN if no such world steps.
+    """Return the changes (p,) of the unknowns at half the time step, NaN if the world cannot step.
 
     Args:
-        predictor: of the fit.
+        predictor: predictor of the fit.
         values: fitted values by path.
-        offsets: of the starts of windows, if fitted.
+        offsets: offsets of the initial states, if fitted.
         base: differences (rows,) at the fitted values.
-        weighted: returns differences (rows, n) over deviations, without the part of the starts.
+        weighted: function that divides differences (rows, n) by their standard deviations, and
+            removes the component that initial states explain.
         J: derivatives (rows + priors, p) of the weighted differences, then of the priors.
     """
     finer = copy(predictor)
@@ -51,7 +52,7 @@ def moves_at_half_step(
 
 
 def _at_half_step(one: BoundRecording) -> BoundRecording:
-    """Return a recording whose signals count half steps. The compared samples stay."""
+    """Return a recording whose signals count half steps. The compared samples do not change."""
     finer = copy(one)
     finer.signals = [copy(signal) for signal in one.signals]
     for signal in finer.signals:

@@ -27,10 +27,10 @@ class Unknown:
     """A parameter to fit.
 
     Args:
-        start: first value.
+        start: initial value.
         between: bounds. The default is the bounds of the parameter.
-        prior: mean and standard deviation that are known without the recordings, for the logarithm
-            if the scale is log.
+        prior: mean and standard deviation from other knowledge than the recordings. With the scale
+            log, the standard deviation is of the logarithm.
         paths: parameters that all have this value, such as parameters of both legs, or patterns
             with `*`. The default is the parameter of this name.
         scale: "log" keeps the value positive. The default is "log" if the parameter cannot be 0.
@@ -49,9 +49,11 @@ class Unknown:
 class Unknowns:
     """The unknowns of a fit as a vector u: logarithms, or values divided by units.
 
-    unit: (p,) a significant change of each linear parameter: the deviation of its prior, or the
-    distance of its bounds. Without both the unit is 1 until `find_units` (scales.py). is_open: (p,)
-    whether a parameter is linear and has neither a prior nor two bounds.
+    Attributes:
+        unit: a significant change of each linear parameter (p,): the standard deviation of its
+            prior, or the distance between its bounds. Without prior and bounds, the unit is 1 until
+            `find_units` (scales.py) sets the unit.
+        is_open: whether a parameter is linear and has neither a prior nor two bounds (p,).
     """
 
     def __init__(
@@ -102,7 +104,10 @@ class Unknowns:
         return np.clip(values, self.low, self.high)
 
     def signal_delays(self) -> dict[str, tuple[float, float]]:
-        """Return the bounds of delays of signals by path [s]. Raises FitError for an open end."""
+        """Return the bounds of the delays of signals by path [s].
+
+        Raises FitError if one is infinite.
+        """
         result = {}
         for name, paths, low, high in zip(self.names, self.paths, self.low, self.high):
             for path in paths:
@@ -118,13 +123,19 @@ class Unknowns:
         return {path: x for paths, x in zip(self.paths, values) for path in paths}
 
     def inside(self, u: np.ndarray) -> np.ndarray:
-        """Return u (p,) moved off the bounds, where the least-squares search could get stuck."""
+        """Move u (p,) off the bounds, where the least-squares search could get stuck."""
         low, high = self.to_u(self.low), self.to_u(self.high)
         off = np.minimum(_OFF, 0.25 * (high - low))
         return np.clip(u, low + off, high - off)
 
     def significant(self, values: np.ndarray) -> np.ndarray:
-        """Return a significant change of u (p,): 1, or the value (p,) of an open parameter."""
+        """Return a significant change of each entry of u (p,).
+
+        The change is 1, or for an open parameter (`is_open`) the larger of 1 and its value in
+        units.
+
+        values: values of the parameters (p,).
+        """
         return np.where(self.is_open, np.maximum(np.abs(values) / self.unit, 1.0), 1.0)
 
     def prior_residuals(self, u: np.ndarray) -> np.ndarray:
@@ -133,7 +144,7 @@ class Unknowns:
         return np.array(own, dtype=float)
 
     def prior_rows(self) -> np.ndarray:
-        """Return the derivatives (priors, p) of `prior_residuals`."""
+        """Return the derivatives (priors, p) of `prior_residuals` with respect to u."""
         rows = np.zeros((len(self.priors), len(self)))
         for row, (k, _, sd) in zip(rows, self._in_u()):
             row[k] = self.unit[k] / sd
@@ -144,9 +155,9 @@ class Unknowns:
 
 
 def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -> tuple[str, ...]:
-    """Return paths with each pattern replaced by the known paths that fit.
+    """Replace each pattern in paths by the known paths that match.
 
-    Raises FitError if no path fits.
+    Raises FitError if a pattern matches no path.
     """
     found: dict[str, None] = {}
     for path in paths:
@@ -162,7 +173,7 @@ def _expanded(name: str, paths: Sequence[str], known: Mapping[str, Parameter]) -
 def _kind_of(
     paths: Sequence[str], known: Mapping[str, Parameter], recordings: Sequence[str]
 ) -> Parameter | None:
-    """Return the kind of parameter, or None for a delay. Raises FitError for an unknown path."""
+    """Return the parameter of paths, or None for a delay. Raises FitError for an unknown path."""
     delays = (DELAY, *(f"{DELAY}.{name}" for name in recordings))
     for path in paths:
         if path not in known and path not in delays:
@@ -171,12 +182,12 @@ def _kind_of(
 
 
 def _no_mistake(value: float) -> str:
-    """Return "", because every value is allowed."""
+    """Return "", the error text for a parameter that may have any value."""
     return ""
 
 
 def _check_start(name: str, one: Unknown, mistake: Callable[[float], str]) -> None:
-    """Raise FitError for a first value that is not a number, or not allowed."""
+    """Raise FitError if the initial value is not a number, or not allowed."""
     if not is_number(one.start):
         raise FitError(f"{name}: start must be a number, got {shown_value(one.start)}")
     if text := mistake(one.start):
@@ -184,25 +195,25 @@ def _check_start(name: str, one: Unknown, mistake: Callable[[float], str]) -> No
 
 
 def _is_logarithmic(name: str, one: Unknown, mistake: Callable[[float], str]) -> bool:
-    """Return whether the scale is logarithmic: by choice, or because 0 is not an allowed value."""
+    """Return whether the scale is logarithmic, by choice or because the parameter cannot be 0."""
     if one.scale not in (None, *SCALES):
         raise FitError(f"{name}: scale must be linear or log, got {shown_value(one.scale)}")
     return one.scale == "log" or (one.scale is None and bool(mistake(0.0)))
 
 
 def _check_prior(name: str, one: Unknown, least: float) -> None:
-    """Raise FitError for a prior without a positive deviation, or with an impossible mean."""
+    """Raise FitError if a prior has no positive standard deviation, or an impossible mean."""
     if one.prior is not None and not (one.prior[1] > 0.0 and one.prior[0] > least):
         raise FitError(f"{name}: prior must be a mean and a positive deviation, got {one.prior}")
 
 
 def _widest(log: bool, mistake: Callable[[float], str]) -> tuple[float, float]:
-    """Return the widest allowed bounds of a parameter."""
+    """Return the widest bounds that a parameter allows."""
     return 0.0 if log or mistake(-1e-9) else -math.inf, math.inf
 
 
 def _bounds(name: str, one: Unknown, kind: Parameter | None) -> tuple[float, float, bool]:
-    """Return the bounds, and whether the scale is logarithmic. Raises FitError if invalid."""
+    """Return lower bound, upper bound, and whether the scale is log. Raises FitError if invalid."""
     mistake = _no_mistake if kind is None else kind.mistake
     _check_start(name, one, mistake)
     log = _is_logarithmic(name, one, mistake)

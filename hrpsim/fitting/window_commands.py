@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The commands of a recording, step by step through a window."""
+"""The commands of a recording, for each step of a window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ON_A_STEP = 1e-6  # largest distance of a time from a step [steps]
 
 
 class Commands(NamedTuple):
-    """The commands of one world in a window, one for each step."""
+    """The commands of one world in a window, one row for each step."""
 
     joints: tuple[str, ...]
     values: dict[str, np.ndarray]  # of positions, velocities, efforts: (steps, joints)
@@ -24,7 +24,7 @@ class Commands(NamedTuple):
     first: np.ndarray | None  # position targets at the start
 
     def give(self, robot, step: int) -> None:
-        """Command a robot at the start of a step."""
+        """Send the commands of a step to a robot."""
         if step == 0 and self.first is not None:
             robot.command(names=self.joints, positions=self.first, nan_holds=True)
         own = {key: rows[step] for key, rows in self.values.items()}
@@ -48,7 +48,7 @@ def commands_of(
         delays: delay of the commands for each world [s].
 
     Returns:
-        (commands of each world, numbers of the steps at which commands change).
+        (commands of each world, indices of the steps at which commands change).
     """
     if recordings[0].command_time is None or steps == 0:
         return [], np.zeros(0, dtype=int)
@@ -66,7 +66,7 @@ def commands_of(
 def _commands(
     given: Recording, begin: float, steps: int, time_step: float, delay: float
 ) -> tuple[Commands, np.ndarray]:
-    """Return the commands of a window, and for each later step whether its commands are new."""
+    """Return the commands of a window, and whether commands change at each step but the first."""
     columns = {key: getattr(given, f"command_{key}") for key in COMMANDS}
     columns = {key: array for key, array in columns.items() if array is not None}
     time, whole = given.command_time, np.hstack([*columns.values()])
@@ -91,9 +91,14 @@ def _commands(
 
 
 def _step_means(time: np.ndarray, values: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the mean of each step of a piecewise constant command. ends: limits of the steps [s].
+    """Average a piecewise constant command over each step.
 
-    A delay that is not a multiple of the step therefore has an effect, and a derivative.
+    The mean makes the result depend smoothly on a delay that is not a multiple of the step.
+
+    Args:
+        time: times of the commands (m,) [s].
+        values: commands (m, columns).
+        ends: boundaries of the steps (steps + 1,) [s].
     """
     tiny = ON_A_STEP * (ends[1] - ends[0])
     index = np.searchsorted(time, ends + tiny, side="right") - 1

@@ -4,7 +4,7 @@
 """Learning tasks: any robot in a Batch, as environments of gymnasium.
 
 `import hrpsim.learning` registers the environments if gymnasium is installed (pip install
-'hrpsim[learning]'). `TaskBatch` needs NumPy only.
+'hrpsim[learning]'). `TaskBatch` needs only NumPy.
 """
 
 from importlib.util import find_spec

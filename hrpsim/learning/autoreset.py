@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Arguments of gymnasium's vector reset: which worlds, and which seed."""
+"""Check the arguments of gymnasium's vector reset: the worlds to reset, and the seed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hrpsim.common.errors import StateError, require_names, shown_value
 
 
 def reset_mask_of(options: dict[str, Any] | None, count: int) -> np.ndarray:
-    """Return the truth values (count,) of `options["reset_mask"]`. The default is all worlds.
+    """Return `options["reset_mask"]` as truth values (count,). The default is all worlds.
 
-    Raises StateError for another option, for a mask of another kind, and for a mask without any
-    world.
+    Raises StateError for another option, for a mask of wrong type or shape, and for an empty
+    selection.
     """
     require_names("option of reset", options or (), ("reset_mask",), StateError)
     if options is None or "reset_mask" not in options:
@@ -36,9 +36,10 @@ def reset_mask_of(options: dict[str, Any] | None, count: int) -> np.ndarray:
 
 
 def seed_of(seed: int | Sequence[int | None] | None, mask: np.ndarray) -> int | None:
-    """Return the seed of a vector environment, or None. The seed must be one number.
+    """Return the seed of a vector environment, or None.
 
-    Raises StateError for a seed for each world, and for a seed with a mask that omits worlds.
+    Raises StateError if the seed is a list instead of one number, or if a seed is combined with a
+    mask that omits worlds.
     """
     if seed is None:
         return None

@@ -26,7 +26,10 @@ class BoundTerm(NamedTuple):
     reset: Callable[..., None] | None
 
     def value(self, *arguments: Any) -> Any:
-        """Return the result of the function. Events also take the numbers of worlds."""
+        """Call the function, and return its result.
+
+        An event gets the indices of worlds in addition.
+        """
         return self.call(*arguments, **self.params)
 
 
@@ -52,8 +55,8 @@ def bound_term(
         leading: number of arguments before `params`.
 
     Raises:
-        StateError: an unknown function, an unknown argument or a missing argument, or an argument
-            of a known term that does not fit the term's annotation.
+        StateError: the function or an argument is unknown, an argument is missing, or an argument
+            of a known term has the wrong type.
     """
     if isinstance(func, str):
         require_name("term", func, known, StateError, where=f"{kind} {name!r}")

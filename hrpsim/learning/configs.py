@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Settings of a task: a class for each kind of term, with the names of Isaac Lab."""
+"""Settings of a task: one class for each kind of term, with the names of Isaac Lab."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ class RobotCfg(CheckedSettings):
     """The robot of a task.
 
     Args:
-        name: name of the robot in the world. A world file with one robot needs no name.
+        name: name of the robot in the world. Not needed if the world file has one robot.
         description: path or text of the robot's description, for a task without a world file.
         position: position of the base in the world (3,) [m]. The default is the position in the
             world file or the description.
-        orientation: orientation of the base, quaternion x y z w (4,), likewise.
-        on_floor: move the base vertically, until the robot touches the ground.
+        orientation: orientation of the base in the world, quaternion x y z w (4,). The default is
+            the orientation in the world file or the description.
+        on_floor: whether to move the base vertically until the robot touches the ground.
         joint_pos: default posture {regular expression: position [rad or m]}. Other joints keep the
             posture of the world file or the description.
         stiffness: gains kp of the joints' servos [Nm/rad or N/m], one number or {regular
@@ -63,7 +64,7 @@ class RobotCfg(CheckedSettings):
 
 @dataclass(frozen=True)
 class TerrainCfg(CheckedSettings):
-    """Ground to walk on, in front of the robot or below the robot.
+    """Terrain in front of the robot or below the robot.
 
     Args:
         kind: "stairs", "ramp", "rubble", "boxes", "waves", "stepping_stones" or "rough_ground" as
@@ -91,7 +92,7 @@ class UniformNoiseCfg(CheckedSettings):
 
 @dataclass(frozen=True)
 class GaussianNoiseCfg(CheckedSettings):
-    """Noise that is added to an observation, normal with `mean` and deviation `std`."""
+    """Noise that is added to an observation, normal with `mean` and standard deviation `std`."""
 
     mean: Finite = 0.0
     std: NotNegative = 1.0
@@ -99,16 +100,16 @@ class GaussianNoiseCfg(CheckedSettings):
 
 @dataclass(frozen=True)
 class ObservationTermCfg(CheckedSettings):
-    """A term of an observation. Noise, clip, scale and history apply in this order.
+    """A term of an observation. Noise, clip, scale and history are applied in this order.
 
     Args:
         func: a name in OBSERVATIONS, or a function of a TaskState that returns (count, k).
         params: further arguments of the function.
-        noise: noise of the term. A group without corruption has no noise.
+        noise: noise of the term. Ignored if the group has no corruption.
         clip: bounds of the values.
         scale: factor, one number or (k,).
-        history_length: number of the last values in the observation, the oldest first. 0 and 1 mean
-            the last value alone.
+        history_length: number of the last values in the observation, oldest first. With 0 and 1 the
+            observation has only the last value.
     """
 
     func: Term
@@ -125,7 +126,7 @@ class ObservationGroupCfg(CheckedSettings):
 
     Args:
         terms: terms by name.
-        enable_corruption: whether the terms have their noise.
+        enable_corruption: whether noise is added to the terms.
         history_length: history length of all terms, which replaces the lengths of the terms.
     """
 
@@ -157,7 +158,7 @@ class TerminationTermCfg(CheckedSettings):
     Args:
         func: a name in TERMINATIONS, or a function of a TaskState that returns (count,) bool.
         params: further arguments of the function.
-        time_out: the term truncates the episode. Other terms terminate the episode.
+        time_out: whether the term truncates the episode instead of terminating it.
     """
 
     func: Term
@@ -170,14 +171,14 @@ class EventTermCfg(CheckedSettings):
     """A change of the worlds: an initial state, a random parameter or a push.
 
     Args:
-        func: a name in EVENTS, or a function of a TaskState and numbers of worlds (m,).
+        func: a name in EVENTS, or a function of a TaskState and world indices (m,).
         mode: "startup" acts once after each seed, "reset" at the start of episodes, and "interval"
             during episodes.
         interval_range_s: bounds of the time between two events of the mode "interval" [s].
         params: further arguments of the function.
 
     Raises:
-        StateError: an unknown mode, or an interval without bounds.
+        StateError: the mode is unknown, or the mode "interval" has no bounds.
     """
 
     func: Term
@@ -199,7 +200,7 @@ class CurriculumTermCfg(CheckedSettings):
     """A change of the task during learning, before episodes start.
 
     Args:
-        func: a name in CURRICULA, or a function of a TaskState and numbers of worlds (m,).
+        func: a name in CURRICULA, or a function of a TaskState and world indices (m,).
         params: further arguments of the function.
     """
 

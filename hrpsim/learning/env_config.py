@@ -3,8 +3,8 @@
 
 """Read the configuration that Isaac Lab and mjlab write next to a policy (params/env.yaml).
 
-The trainers write Python's tags into the file. The tags are removed as text, and nothing in the
-file is executed.
+The trainers write Python tags into the file. The tags are removed from the text, and no code is
+executed.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _TAG = re.compile(r"!!python/[\w/]+(:[\w.]+)?")
 
 
 class JointOrder(NamedTuple):
-    """The joints of a policy in their order. No names mean the robot's order."""
+    """The joints of a policy in order. Without names, the order is the robot's order."""
 
     names: tuple[str, ...]
 
     def params(self) -> dict[str, Any]:
-        """Return the arguments by which an observation or action term selects these joints."""
+        """Return the arguments with which an observation or action term selects these joints."""
         return {"joint_names": self.names, "preserve_order": True} if self.names else {}
 
 
@@ -58,23 +58,23 @@ def load_env_config(
 ) -> Task:
     """Return the task of a configuration that Isaac Lab or mjlab wrote (params/env.yaml).
 
-    Pose, posture, gains and limits of the robot, time step, gravity, observations, actions,
-    commands, rewards, terminations, events and curriculum are read. A ModelWarning names terms that
-    hrpsim does not have. Another ModelWarning names all other entries that hrpsim does not
-    simulate. `WITHOUT_EFFECT` and `SAME` in `env_left_out` list the entries without a warning:
-    pictures, files, memory, the other simulator's solver, and entries with the value that hrpsim
-    always has. The description of `robot` is used, because the configuration names files of the
-    other simulator.
+    The function reads pose, posture, gains and limits of the robot, time step, gravity,
+    observations, actions, commands, rewards, terminations, events and curriculum. A ModelWarning
+    names terms that hrpsim does not have. Another ModelWarning names all other entries that hrpsim
+    does not simulate. Some entries cause no warning (`WITHOUT_EFFECT` and `SAME` in
+    `env_left_out`): pictures, files, memory, the other simulator's solver, and entries with the
+    value that hrpsim always has. The configuration names description files of the other simulator,
+    so `robot` provides the description.
 
     Args:
         path: path of the file.
         robot: description of the robot, or its name in `world`. Gains and posture are replaced.
-        world: path of a world file, for a robot without a description.
+        world: path of a world file, if `robot` is a name.
         joint_order: joints in the order of the policy. The default is the robot's order. Isaac Lab
             orders joints by their distance from the base, and does not write the order.
 
     Raises:
-        StateError: an entry is missing or of another kind, or an observation, an action or a
+        StateError: an entry is missing or has the wrong type, or an observation, an action or a
             command is unknown. The error names the file and the entry.
     """
     path = user_path(path)
@@ -117,7 +117,7 @@ def plain_text(text: str) -> str:
 
 
 def _known(file: Section, kind: str, convert: Callable[[Section], Any]) -> dict[str, Any]:
-    """Return the terms of a kind that hrpsim has. A ModelWarning names all other terms."""
+    """Convert the terms of a kind that hrpsim has. A ModelWarning names all other terms."""
     result, others = {}, []
     for name, one in file.section(kind, {}).sections():
         try:

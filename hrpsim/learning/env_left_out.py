@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Name the entries of a configuration of Isaac Lab or mjlab that hrpsim does not simulate."""
+"""Find the entries of an Isaac Lab or mjlab configuration that hrpsim does not simulate."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SAME = tuple(
 def entries_left_out(file: Section) -> list[str]:
     """Return the paths of unread entries that would change the simulation.
 
-    The path of a section stands for its entries if none of the section was read.
+    If no entry of a section was read, only the path of the section is returned.
     """
     places = [place for place, value in file.unread() if not _is_harmless(place, value)]
     read = {start for place in file.read() for start in _starts(place)}
@@ -87,6 +87,6 @@ def _is_harmless(place: str, value: Any) -> bool:
 
 
 def _starts(place: str) -> list[str]:
-    """Return the path of an entry and the paths of the enclosing sections, outermost first."""
+    """Return the paths of the enclosing sections, outermost first, and the path of the entry."""
     ends = [match.start() for match in re.finditer(r"[.\[]", place)]
     return [*(place[:end] for end in ends), place]

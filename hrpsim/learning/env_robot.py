@@ -33,11 +33,11 @@ def robot_of(theirs: Section, own: RobotCfg) -> RobotCfg:
     """Return a robot with the pose, posture, gains and limits of the configuration.
 
     Args:
-        theirs: the robot of the configuration.
+        theirs: the robot's section of the configuration.
         own: the robot with its description.
 
     Raises:
-        StateError: an entry is missing or of another kind.
+        StateError: an entry is missing or has the wrong type.
     """
     start = theirs.section("init_state")
     given: dict[str, Any] = {what: values or None for what, values in _actuators(theirs).items()}
@@ -70,7 +70,7 @@ def _self_collision(theirs: Section) -> bool | None:
 
 
 def _actuators(theirs: Section) -> dict[str, dict[str, float]]:
-    """Return gains and limits by fields of RobotCfg and regular expressions."""
+    """Return gains and limits as fields of RobotCfg, each by regular expressions of joints."""
     holder = theirs if "actuators" in theirs else theirs.section("articulation", {})
     result: dict[str, dict[str, float]] = {what: {} for what in _FIELDS}
     for one in holder.parts("actuators"):
@@ -84,7 +84,7 @@ def _actuators(theirs: Section) -> dict[str, dict[str, float]]:
 
 
 def _read_law(actuator: Section) -> None:
-    """Mark the class of an actuator as read if hrpsim has the same law.
+    """Mark the class of an actuator as read if hrpsim has the same actuator law.
 
     A warning names other classes.
     """
@@ -93,7 +93,7 @@ def _read_law(actuator: Section) -> None:
 
 
 def _values(actuator: Section, key: str, names: tuple[str, ...]) -> dict[str, float]:
-    """Return the values of an entry by regular expressions, which match only joints of `names`."""
+    """Return an entry's values by regular expressions that match only joints of `names`."""
     if not actuator.is_section(key):
         return dict.fromkeys(names, actuator.number(key))
     group = "|".join(names)
@@ -107,7 +107,7 @@ def by_name(section: Section, key: str) -> dict[str, float]:
 
 
 def short_name(dotted: str) -> str:
-    """Return the last part of a name such as module.submodule:Class."""
+    """Return the class name of a dotted name such as module.submodule:Class."""
     return dotted.rpartition(":")[2].rpartition(".")[2]
 
 

@@ -31,18 +31,18 @@ _ENTITIES = "asset_cfg", "sensor_cfg"
 
 
 class OwnTermError(StateError):
-    """Raised for a term that only the other simulator has. The message is the function's name."""
+    """Raised if only the other simulator has a term. The message is the function's name."""
 
 
 def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGroupCfg:
-    """Return a group of observations.
+    """Convert a group of observations.
 
     Args:
-        group: the group.
-        order: arguments of terms of all joints.
+        group: the section of the group.
+        order: the policy's joint order, for terms that read all joints.
 
     Raises:
-        StateError: a term is unknown, because a policy cannot do without an observation.
+        StateError: a term is unknown. A policy needs all of its observations.
     """
     terms = {}
     own = group.section("terms") if _is_nested(group) else group
@@ -126,7 +126,7 @@ def curriculum(one: Section) -> CurriculumTermCfg:
 def _function(
     one: Section, known: Mapping[str, Callable[..., Any]], leading: int = 1
 ) -> tuple[str, dict[str, Any]]:
-    """Return a term's name, and the arguments that hrpsim's function accepts.
+    """Return a term's function name, and the arguments that hrpsim's function accepts.
 
     Raises OwnTermError if the name is unknown, or if an argument without a default is missing.
     """
@@ -147,7 +147,7 @@ def _function(
 
 
 def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the joints, links or sensor that a term reads, as arguments."""
+    """Return the joints, links or sensor of a term as arguments that hrpsim's function takes."""
     result: dict[str, Any] = {}
     for key, ours in (("joint_names", "joint_names"), ("body_names", "link_names")):
         if ours in takes and entity.get(key) is not None:
@@ -162,7 +162,7 @@ def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(given: Any) -> Any:
-    """Return an argument with tuples in place of lists."""
+    """Return an argument with lists converted to tuples."""
     if isinstance(given, list):
         return tuple(map(_value, given))
     if isinstance(given, Mapping):

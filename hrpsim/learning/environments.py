@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Tasks as environments of gymnasium: one world, or many in a vector.
+"""Learning tasks as gymnasium environments: one world, or many worlds in a vector.
 
     import gymnasium, hrpsim.learning
     envs = gymnasium.make_vec("hrpsim/PushRecovery-v0", num_envs=64)
@@ -46,7 +46,7 @@ def _spaces(tasks: TaskBatch) -> tuple[spaces.Space, spaces.Box]:
 
 
 def _given(observed: Observed) -> Any:
-    """Convert observations to single precision: one array, or a mapping of several groups."""
+    """Convert observations to single precision. Return an array, or a mapping of several groups."""
     narrow = {group: values.astype(np.float32) for group, values in observed.items()}
     return narrow if len(narrow) > 1 else next(iter(narrow.values()))
 
@@ -80,7 +80,8 @@ class TaskEnv(gymnasium.Env):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         """Start an episode. With a seed, start the first episode of this seed.
 
-        StateError: options are given, or the seed is not a whole number >= 0.
+        Raises:
+            StateError: options are given, or the seed is not a whole number >= 0.
         """
         require_names("option of reset", options or (), (), StateError)
         single = seed_of(seed, np.ones(1, dtype=bool))
@@ -119,9 +120,9 @@ class TaskVectorEnv(VectorEnv):
     - NEXT_STEP: the next step starts a new episode, ignores the action and rewards 0.
     - SAME_STEP: the step that ends an episode starts the next one. `info["final_obs"]` has the last
       observations, and `info["_final_obs"]` marks these worlds.
-    - DISABLED: the user resets, by `reset(options={"reset_mask": mask})`.
+    - DISABLED: the user must call `reset(options={"reset_mask": mask})`.
 
-    World k with seed s has the episodes of world k of a TaskBatch with seed s.
+    With seed s, world k has the same episodes as world k of a TaskBatch with seed s.
 
     Args:
         num_envs: number of worlds.
@@ -172,13 +173,13 @@ class TaskVectorEnv(VectorEnv):
 
         Args:
             seed: start the first episodes of this seed. A seed restarts all worlds.
-            options: `reset_mask` (num_envs,) bool chooses the worlds. Other worlds go on.
+            options: `reset_mask` (num_envs,) bool selects the worlds. Other worlds continue.
 
         Returns:
             Observations of all worlds, and an empty mapping.
 
         Raises:
-            StateError: the mask is not one truth value for each world, or chooses no world.
+            StateError: the mask is not one truth value for each world, or selects no world.
         """
         mask = reset_mask_of(options, self.num_envs)
         single = seed_of(seed, mask)
@@ -198,11 +199,11 @@ class TaskVectorEnv(VectorEnv):
         self._over[worlds] = False
 
     def step(self, actions):
-        """Simulate one control period, and start episodes by the autoreset mode.
+        """Simulate one control period, and start episodes as `autoreset_mode` defines.
 
         Raises:
-            StateError: actions of another shape, or not finite. With the mode DISABLED also a world
-                with a finished episode that was not reset.
+            StateError: the actions have the wrong shape or are not finite, or with the mode
+                DISABLED, a world with a finished episode was not reset.
         """
         over, mode, info = self._over.copy(), self.autoreset_mode, {}
         if mode == AutoresetMode.DISABLED and over.any():
@@ -221,7 +222,7 @@ class TaskVectorEnv(VectorEnv):
         return _given(self._observed), reward, terminated, truncated, info
 
     def _final_info(self) -> dict[str, Any]:
-        """Return the last observations of finished episodes, as gymnasium's vectors do."""
+        """Return the last observations of finished episodes, in gymnasium's format."""
         observed, over = _given(self._observed), self._over
         final = np.full(self.num_envs, None, dtype=object)
         for k in np.flatnonzero(over).tolist():

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Observations of all worlds from terms: noise, bounds, scales and histories."""
+"""Compute observations of all worlds from terms, with noise, bounds, scales and histories."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ObservedTerm:
         return self._history.shape[1] * self.size
 
     def observe(self, worlds: np.ndarray, begins: bool) -> np.ndarray:
-        """Return the term with its history (m, history * size) of worlds (m,).
+        """Return the observations of worlds (m,), including the history (m, history * size).
 
         begins: whether the worlds begin an episode. The present value then fills the history.
         """
@@ -105,7 +105,7 @@ class ObservationGroups:
 
 
 def _given(term: ObservedTerm, worlds: np.ndarray, begins: bool) -> np.ndarray:
-    """Return a term of worlds (m,). Raises StateError for NaN."""
+    """Return the values of a term in worlds (m,). Raises StateError for NaN."""
     values = term.observe(worlds, begins)
     if np.isnan(values).any():
         world = worlds[np.isnan(values).any(axis=1)][0]

@@ -38,7 +38,7 @@ _OF_JOINTS = "joint_pos_rel", "joint_vel", "joint_vel_rel"
 def policy_description(
     tasks: TaskBatch, network: str | os.PathLike[str], group: str = "policy"
 ) -> dict[str, Any]:
-    """Return the description of a policy that was learned in a task, for OnnxPolicy.
+    """Return the OnnxPolicy description of a policy that was learned in a task.
 
     Args:
         tasks: the worlds of the task.
@@ -46,8 +46,8 @@ def policy_description(
         group: observation group of the policy.
 
     Raises:
-        StateError: the task has an action or a term that descriptions do not have. The error names
-            the term.
+        StateError: descriptions do not support an action or a term of the task. The error names the
+            term.
     """
     task, state = tasks.task, tasks.state
     name, cfg = next(iter(task.actions.items()))
@@ -98,7 +98,7 @@ def _term(
     joints: tuple[str, ...],
     tasks: TaskBatch,
 ) -> dict[str, Any]:
-    """Return the entry of one observation term."""
+    """Return the description's entry for one observation term."""
     func = cfg.func if isinstance(cfg.func, str) else getattr(cfg.func, "__name__", "?")
     if func not in _TERMS:
         raise StateError(
@@ -156,7 +156,7 @@ def write_policy(
     network: str | os.PathLike[str],
     group: str = "policy",
 ) -> None:
-    """Write the description of a policy to a YAML file, as `policy_description` returns it.
+    """Write the result of `policy_description` to a YAML file.
 
     Args:
         path: path of the file.

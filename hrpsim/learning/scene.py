@@ -27,7 +27,7 @@ GROUND = "floor"  # material of the ground below a described robot
 
 
 def make_world(task: Task) -> tuple[World, Robot]:
-    """Return the world of a task and the robot that learns, in the initial state.
+    """Return the world of a task in the initial state, and the robot that learns.
 
     Raises:
         StateError: the robot, a joint or the terrain does not exist.
@@ -56,7 +56,7 @@ def make_world(task: Task) -> tuple[World, Robot]:
 
 
 def _robot_of(world: World, task: Task) -> Robot:
-    """Return the robot of a world file that learns."""
+    """Return the learning robot of a world that was loaded from a world file."""
     names = list(world.robots)
     if task.robot.name:
         require_name("robot", task.robot.name, names, StateError, where=f"task {task.name!r}")
@@ -70,7 +70,7 @@ def _robot_of(world: World, task: Task) -> Robot:
 
 
 def _described(world: World, cfg: RobotCfg) -> Robot:
-    """Add a robot from its description."""
+    """Add the robot of a description to the world."""
     model = load_model(os.path.expanduser(cfg.description), meshes=cfg.meshes)
     robot = world.add_robot(
         model,
@@ -86,7 +86,7 @@ def _described(world: World, cfg: RobotCfg) -> Robot:
 
 
 def _pose(robot: Robot, cfg: RobotCfg) -> None:
-    """Move a robot of a world file to the task's initial pose."""
+    """Move the robot of a world file to the task's initial pose."""
     given = cfg.position, cfg.orientation
     for what, at, values in zip(("position", "orientation"), (slice(3), slice(3, 7)), given):
         if values is None:
@@ -129,7 +129,7 @@ def _equip(robot: Robot, cfg: RobotCfg) -> None:
 
 
 def _values(robot: Robot, cfg: RobotCfg, what: str, own: np.ndarray) -> np.ndarray:
-    """Return one value for each joint (joints,): from the settings, or else from the robot.
+    """Return a setting for each joint (joints,). The default is the robot's own value.
 
     Raises StateError for a value that is negative or not a number.
     """

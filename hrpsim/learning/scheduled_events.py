@@ -23,7 +23,7 @@ class ScheduledEvents:
         state: state of the worlds.
 
     Raises:
-        StateError: an event does not exist, or has other arguments.
+        StateError: an event does not exist, or its arguments do not match.
     """
 
     def __init__(self, events: Mapping[str, EventTermCfg], state: TaskState) -> None:
@@ -35,7 +35,7 @@ class ScheduledEvents:
         self._left = np.zeros((len(self._bound), state.count))  # until the next event [s]
 
     def start(self, mode: str, worlds: np.ndarray) -> None:
-        """Let the events of a mode, "startup" or "reset", act on worlds (m,)."""
+        """Apply the events of a mode, "startup" or "reset", to worlds (m,)."""
         for cfg, term in self._bound:
             if cfg.mode == mode:
                 term.value(self._state, worlds)

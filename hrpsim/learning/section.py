@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A mapping of a configuration file, whose errors name the file and the entry."""
+"""A mapping of a configuration file. Errors name the file and the entry."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _NEEDED = object()
 
 
 class Section:
-    """A mapping of a configuration file, which notes the entries that are read.
+    """A mapping of a configuration file, which records the entries that are read.
 
     Args:
         where: file and path of the mapping, for errors.
         data: the mapping.
-        read: paths of entries that have been read. The sections of a file share the set.
+        read: paths of entries that have been read. All sections of a file share this set.
 
     Raises:
         StateError: `data` is not a mapping with names as keys.
@@ -58,15 +58,12 @@ class Section:
         return self._data.get(key)
 
     def whole(self, key: str) -> Any:
-        """Return an entry with all entries below, or None.
-
-        All of the entries are marked as read.
-        """
+        """Return an entry with everything below, or None. Mark everything as read."""
         self._read.update(place for place, _ in _leaves(f"{self.where}.{key}", self.get(key)))
         return self.get(key)
 
     def section(self, key: str, rest: Any = _NEEDED) -> Section:
-        """Return the mapping of an entry. The default for a missing entry is `rest`."""
+        """Return an entry that is a mapping. The default for a missing entry is `rest`."""
         value = self._data.get(key)
         given = rest if value is None and rest is not _NEEDED else value
         if given is None:
@@ -80,7 +77,7 @@ class Section:
                 yield key, Section(f"{self.where}.{key}", value, self._read)
 
     def parts(self, key: str) -> list[Section]:
-        """Return the mappings in an entry, which is a mapping or a list of mappings."""
+        """Return the mappings of an entry, which is one mapping or a list of mappings."""
         given = self._data.get(key)
         if isinstance(given, Mapping):
             return [one for _, one in self.section(key).sections()]
@@ -94,10 +91,10 @@ class Section:
         self._read.update(place for place, _ in _leaves(self.where, self._data))
 
     def unread(self) -> Iterator[tuple[str, Any]]:
-        """Yield path and value of the entries that were not read.
+        """Yield path and value of each entry that was not read.
 
-        Mappings and lists of mappings are not entries, but their contents are. Empty entries are
-        left out: null, lists of null, and lists and mappings without entries.
+        A mapping or list of mappings is represented by its entries. Empty values are skipped: null,
+        lists of null, and empty lists and mappings.
         """
         for place, value in _leaves(self.where, self._data):
             if place not in self._read:
@@ -139,7 +136,7 @@ class Section:
         return self.numbers(key, 2)
 
     def names(self, key: str) -> tuple[str, ...]:
-        """Return an entry, a name or a list of names, as names."""
+        """Return an entry, which is a name or a list of names, as a list of names."""
         value = self._given(key, _NEEDED)
         listed = [value] if isinstance(value, str) else value
         if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):

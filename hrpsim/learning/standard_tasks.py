@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tasks of the package: a humanoid that stands or walks, and velocity tracking of any robot."""
+"""The tasks of the package: humanoids that stand or walk, and velocity tracking of any robot."""
 
 from __future__ import annotations
 
@@ -180,9 +180,9 @@ def velocity_task(
     trunk: str = "",
     name: str = "velocity",
 ) -> Task:
-    """Return the task of following a commanded velocity, with terms and weights of Isaac Lab.
+    """Return a task of velocity tracking, with terms and weights of Isaac Lab.
 
-    The critic observes the velocity of the base, and the policy does not.
+    Only the critic observes the velocity of the base.
 
     Args:
         robot: robot from a description, with posture and gains.

@@ -50,19 +50,20 @@ class Task(CheckedSettings):
         world: path of a world file, or of a world file of hrpsim, such as "config/stand.yaml".
         robot: the robot, and its posture and gains.
         terrain: ground in addition to the ground of the world.
-        observations: observation terms by name, or groups of terms by name. Terms alone form the
-            group "policy".
-        actions: action terms by name. A policy's action contains them in this order.
-        rewards: reward terms by name. The reward is the sum of weight times term.
+        observations: observation terms by name, or groups of terms by name. Terms without groups
+            form the group "policy".
+        actions: action terms by name. A policy's action contains the terms in this order.
+        rewards: reward terms by name. The reward is the sum of the weighted terms.
         terminations: conditions that end an episode, by name.
         commands: commands by name.
-        events: initial states, random parameters and pushes by name, in the order of action.
+        events: initial states, random parameters and pushes by name, in the order of execution.
         curriculum: changes of the task during learning, by name.
         episode_length_s: length of an episode [s].
         time_step: time step of the simulation [s].
         decimation: steps of the simulation in a control period.
         accuracy: accuracy of the contact solver, for a robot from a description. See World.
-        scale_rewards_by_dt: multiply rewards by the control period [s], as Isaac Lab and mjlab do.
+        scale_rewards_by_dt: whether to multiply rewards by the control period [s], as Isaac Lab and
+            mjlab do.
         xacro_arguments: arguments of all descriptions of the world file.
         gravity: acceleration of gravity (3,) [m/s^2]. The default is the gravity of the world.
 

@@ -33,10 +33,11 @@ Observed = dict[str, np.ndarray]
 class TaskBatch(Closed):
     """The worlds of a task, each with a robot.
 
-    Every episode depends only on the seed, the world's number and the episode's number, and in a
-    task with a curriculum on the number of control periods before the episode. A step has the order
-    of Isaac Lab and mjlab: action, simulation, terminations, rewards, commands, events,
-    observation. In a finished episode, events and commands stop until `reset`.
+    Every episode depends only on the seed, the index of the world and the index of the episode.
+    With a curriculum, the episode also depends on the number of earlier control periods. The order
+    within a step is the order of Isaac Lab and mjlab: action, simulation, terminations, rewards,
+    commands, events, observation. After an episode has ended, events and commands stop until
+    `reset`.
 
     Args:
         task: a Task, or a name in TASKS.
@@ -113,18 +114,18 @@ class TaskBatch(Closed):
 
     @property
     def observation_sizes(self) -> dict[str, int]:
-        """Lengths of the observations by group."""
+        """Length of the observation of each group."""
         found = self._observations.terms.items()
         return {group: sum(term.width for term in terms) for group, terms in found}
 
     @property
     def action_names(self) -> tuple[str, ...]:
-        """The joint that each number of an action commands."""
+        """The joint commanded by each entry of an action."""
         return tuple(name for action in self.actions.values() for name in action.names)
 
     @property
     def action_bounds(self) -> np.ndarray:
-        """Largest magnitude of each number of an action."""
+        """Largest magnitude of each entry of an action."""
         return np.concatenate(
             [np.full(len(action), action.bound) for action in self.actions.values()]
         )
@@ -143,7 +144,7 @@ class TaskBatch(Closed):
         """Start new episodes in some worlds, in one call.
 
         Args:
-            worlds: numbers of m worlds, or a truth value for each world. The default is all worlds.
+            worlds: indices of m worlds, or a truth value for each world. The default is all worlds.
 
         Returns:
             The observations (m, size) of these worlds, by group.
@@ -171,16 +172,18 @@ class TaskBatch(Closed):
         """Simulate one control period of all worlds.
 
         Args:
-            actions: (count, k), of numpy, torch or jax.
+            actions: array (count, k) of numpy, torch or jax.
 
         Returns:
-            Observations (count, size) by group, rewards (count,), and whether each episode is
-            terminated or truncated (count,). A finished episode continues until `reset`.
+            Observations (count, size) by group, rewards (count,), whether each episode is
+            terminated (count,), and whether each episode is truncated (count,). An ended episode
+            keeps running until `reset`.
 
         Raises:
-            StateError: actions of another shape, or not finite, or no episode has begun. A term
-                returns another shape or NaN. The error names world and joint, or the term.
-            WorldError: worlds that could not be stepped. The error names the worlds.
+            StateError: actions have the wrong shape or are not finite, no episode has begun, or the
+                result of a term has the wrong shape or is NaN. The error names world and joint, or
+                the term.
+            WorldError: some worlds could not be stepped. The error names the worlds.
         """
         state = self.state
         self._take_actions(actions)
@@ -231,7 +234,7 @@ class TaskBatch(Closed):
         return terminated, timed_out & ~terminated
 
     def _reward(self) -> np.ndarray:
-        """Return the rewards (count,), and store the terms of the rewards."""
+        """Return the rewards (count,), and store the individual terms."""
         for column, (name, term) in enumerate(self._rewards.items()):
             self.reward_terms[:, column] = self._result("reward", name, term, "biuf")
         self.reward_terms *= self._factor * self.state.reward_weights
@@ -242,7 +245,7 @@ class TaskBatch(Closed):
         return rewards
 
     def _result(self, kind: str, name: object, term: BoundTerm, kinds: str) -> np.ndarray:
-        """Return the result (count,) of a term. Raises StateError for another shape or type."""
+        """Evaluate a term (count,). Raises StateError if the result has the wrong shape or type."""
         found = np.asarray(term.value(self.state))
         if found.shape != (self.state.count,) or found.dtype.kind not in kinds:
             needed = "truth values" if kinds == "b" else "numbers"

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Readings of simulated sensors."""
+"""Readings of the simulated sensors."""
 
 from typing import TYPE_CHECKING
 

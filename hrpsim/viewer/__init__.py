@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Visualisation: the browser's page, films, arrows of forces.
+"""Visualisation in a browser, films, and arrows of forces.
 
 Only this package imports viser.
 """

@@ -34,8 +34,8 @@ _HELP = (
 class Controls:
     """The panel on the page of a viser server.
 
-    The user's requests arrive in threads of the server. `process_requests` carries out the requests
-    in the caller's thread. `arrows` has the check boxes of each kind of arrow.
+    Threads of the server receive the user's requests. `process_requests` executes the requests in
+    the caller's thread. `arrows` has the check boxes of each kind of arrow.
 
     Args:
         server: the viser server.
@@ -84,7 +84,7 @@ class Controls:
 
     @property
     def back(self) -> Any:
-        """The slider of the recorded past, or None if the session does not record."""
+        """The slider that selects a recorded past time, or None if the session does not record."""
         return self.run.back
 
     @property
@@ -98,7 +98,10 @@ class Controls:
         return self.desk.followed
 
     def process_requests(self) -> None:
-        """Carry out the requests since the last call. Failing requests are reported and skipped."""
+        """Execute the requests since the last call.
+
+        A request that fails is reported and skipped.
+        """
         for _ in range(len(self._requests)):
             request = self._requests.popleft()
             try:
@@ -109,7 +112,7 @@ class Controls:
     def request(self, action: Callable[[], None]) -> None:
         """Queue `action` for `process_requests`, from any thread.
 
-        Only the latest 1000 requests wait. Older requests are dropped.
+        The queue holds the latest 1000 requests. Older requests are dropped.
         """
         self._requests.append(action)
 

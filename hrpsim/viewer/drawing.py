@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Draw a world into a viser scene once, then update the poses. Forces are drawn as arrows."""
+"""Draw a world into a viser scene once, then update the poses. Arrows show the forces."""
 
 from __future__ import annotations
 
@@ -67,10 +67,10 @@ def contact_arrows_by_link(
 
 
 def wrench_arrows(sensors: list[SensorView], scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the arrows of forces and torques that sensors measure.
+    """Return the arrows of forces and torques measured by sensors.
 
-    The arrows start at the sensors. A force has the length `scale` [m/N], and a torque ten times
-    `scale` [m/Nm].
+    The arrows start at the sensors. The length is `scale` [m/N] times the force, and ten times
+    `scale` [m/Nm] times the torque.
 
     Returns:
         (start and tip of force arrows (k, 2, 3) [m], start and tip of torque arrows (k, 2, 3) [m]).
@@ -96,13 +96,15 @@ def sensor_pose(sensor: SensorView) -> tuple[np.ndarray, np.ndarray]:
 class Drawing:
     """The nodes of a world in the scene of a viser server.
 
-    Links are the nodes "robot/link" of the frame SCENE, free bodies "body/body", fixed shapes
-    "world/name". Each arrow is a child of the link on which the force acts. A page that is late in
-    drawing therefore shows link and arrow together.
+    The frame SCENE contains links as nodes "robot/link", free bodies as "body/body", and fixed
+    shapes as "world/name". Each arrow is a child of the link on which the force acts. Link and
+    arrow therefore appear together, even on a slow page.
 
-    `left_out` has each mesh that cannot be drawn, with the cause. `parts` has the nodes that a user
-    can grab, as (entity name, link name, node). `arrow_size` is the thickness of arrows, 1 for
-    scenes as large as a robot. `hidden` has the links, (entity name, link name), without arrows.
+    Attributes:
+        left_out: meshes that cannot be drawn, with the cause.
+        parts: nodes that a user can grab, as (entity name, link name, node).
+        arrow_size: thickness of arrows, 1 for scenes as large as a robot.
+        hidden: links without arrows, as (entity name, link name).
     """
 
     def __init__(self, server, world) -> None:
@@ -132,19 +134,19 @@ class Drawing:
         self.update()
 
     def update(self) -> None:
-        """Move everything to the world's present poses."""
+        """Move all nodes to the world's present poses."""
         self._read_poses()
         for link in self._links:
             self._place(link)
         self._draw_arrows()
 
     def remove(self) -> None:
-        """Remove everything from the scene."""
+        """Remove all nodes from the scene."""
         for node in self._roots:
             node.remove()
 
     def redrawn(self, world: World) -> Drawing:
-        """Return a drawing of a world's present contents, with the same colours and arrows."""
+        """Draw a world's present contents again, with the same colours and arrows."""
         drawing = Drawing(self._server, world)
         drawing.shows, drawing.arrow_size = self.shows, self.arrow_size
         for name, color in self._paints.items():
@@ -152,7 +154,7 @@ class Drawing:
         return drawing
 
     def paint(self, name: str, color: tuple[int, int, int]) -> None:
-        """Set the colour of the free bodies and fixed shapes with this name, if any."""
+        """Set the colour of all free bodies and fixed shapes with this name."""
         self._paints[name] = color
         bodies = [(entity, node) for entity, _, node in self.parts if entity in self.world.bodies]
         for entity, node in (*bodies, *self._fixed):
@@ -164,7 +166,7 @@ class Drawing:
         return str(self._link(entity, link).name)
 
     def see_through(self, wanted: bool) -> None:
-        """Draw robots and bodies translucent, so that arrows inside are visible, or opaque."""
+        """Draw robots and bodies translucent to show the arrows inside, or opaque."""
         for _, _, node in self.parts:
             if hasattr(node, "opacity"):  # a mesh file has its own
                 node.opacity = _SEEN_THROUGH if wanted else None
@@ -234,7 +236,10 @@ class Drawing:
             self._poses[name, name] = np.concatenate([body.position, body.orientation])
 
     def _link(self, *link: str):
-        """Return the node of a link, (entity name, link name), made at the first call."""
+        """Return the node of a link, given (entity name, link name).
+
+        The first call makes the node.
+        """
         if link not in self._links:
             node = self._scene.add_frame("/".join((SCENE, *link)), show_axes=False)
             self._links[link] = node

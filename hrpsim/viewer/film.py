@@ -3,8 +3,8 @@
 
 """Pictures and films of a world, drawn without a window or a display (`World.render`).
 
-A film needs imageio-ffmpeg, which has its own encoder. Recordings for the viewer rerun (rerun.io)
-have links, contact forces and signals.
+A film needs imageio-ffmpeg, which contains an encoder. A recording for the viewer rerun (rerun.io)
+contains links, contact forces and signals.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def require_rerun() -> None:
 
 
 class RerunFilm:
-    """A recording of a running world, used in the same way as `Film`. Planes are left out.
+    """A recording of a running world for the viewer rerun, with the methods of `Film`.
 
-    Raises HrpsimError if the package rerun-sdk is missing.
+    Planes are left out. Raises HrpsimError if the package rerun-sdk is missing.
     """
 
     def __init__(self, world, file: str | Path) -> None:
@@ -74,7 +74,7 @@ class RerunFilm:
                 self._add(drawn, number)
 
     def look(self) -> None:
-        """Add a sample of the world's present state, if one is due."""
+        """Add a sample of the world's present state, if a sample period has passed."""
         world, stream, rerun = self._world, self._stream, self._rerun
         if world.time < self._next - 0.5 * world.time_step:
             return
@@ -104,7 +104,7 @@ class RerunFilm:
 
 
 def _shape(rerun: Any, drawn: Drawn):
-    """Return a geometry as rerun's type."""
+    """Convert a geometry to rerun's type."""
     geometry, paint = drawn.geometry, {"colors": [drawn.color], "fill_mode": "solid"}
     if isinstance(geometry, Box):
         return rerun.Boxes3D(sizes=[geometry.lengths], **paint)
@@ -127,7 +127,7 @@ def _shape(rerun: Any, drawn: Drawn):
 
 
 class Film:
-    """A film of a running world, or a picture of its last state. Use it as a context manager.
+    """A film of a running world, or a picture of its last state. Use a Film as a context manager.
 
     Call `look` before each step or control period. `pictures` is the number of pictures so far.
 
@@ -138,7 +138,7 @@ class Film:
         position: position of a fixed camera (3,) [m]. By default the camera follows the moving
             bodies.
         target: the point at which a fixed camera looks (3,) [m].
-        forces: whether the contact forces are drawn as arrows.
+        forces: whether to draw the contact forces as arrows.
         follow: robot that the camera follows, instead of all moving bodies.
 
     Raises HrpsimError if MuJoCo or EGL is missing. `film_of` checks the file and its suffix.
@@ -174,7 +174,7 @@ class Film:
         self._writer = imageio.get_writer(path, **options.get(path.suffix, {}))
 
     def look(self) -> None:
-        """Add a picture of the world's present state, if one is due."""
+        """Add a picture of the world's present state, if a frame period has passed."""
         if self._rate and self._world.time >= self._next - 0.5 * self._world.time_step:
             self._next += 1.0 / self._rate
             self._add()
@@ -203,9 +203,18 @@ class Film:
 def pixels(
     world, position, target, size: tuple[int, int], force_scale: float = 0.0, fov: float = _WIDE
 ) -> np.ndarray:
-    """Return the pixels (height, width, 3) of a world with shadows and contact forces as arrows.
+    """Render a world with shadows, and contact forces as arrows.
 
-    force_scale: length of arrows [m/N]. 0 draws none.
+    Args:
+        world: the world.
+        position: position of the camera (3,) [m].
+        target: the point at which the camera looks (3,) [m].
+        size: width and height [pixels].
+        force_scale: length of arrows [m/N]. 0 draws no arrows.
+        fov: field of view of the camera.
+
+    Returns:
+        Colours of the pixels (height, width, 3).
     """
     arrows = contact_arrows(world.contacts, force_scale) if force_scale else ()
     width, height = size
@@ -226,21 +235,21 @@ def make_film(
     motion: TimeAdvance | None = None,
     **options: Any,
 ) -> int:
-    """Simulate a duration and write a film of it, or a picture of its end.
+    """Simulate a world, and write a film of the run or a picture of the end.
 
     Args:
         world: the world.
-        file: an .mp4 or .gif, a .png for one picture, an .html that plays the run in a browser,
-            or an .rrd for the viewer rerun.
-        duration: [s].
-        motion: advances time. The default is the world's own steps.
+        file: an .mp4 or .gif, a .png for one picture, an .html that plays the run in a browser, or
+            an .rrd for the viewer rerun.
+        duration: simulated time [s].
+        motion: advances time. The default steps the world.
         options: options of `Film`.
 
     Returns:
         The number of pictures.
 
     Raises:
-        HrpsimError: for another suffix, or if MuJoCo, EGL, imageio-ffmpeg or rerun is missing.
+        HrpsimError: the suffix is unknown, or MuJoCo, EGL, imageio-ffmpeg or rerun is missing.
     """
     check_arguments(make_film, locals(), HrpsimError)
     with film_of(world, file, **options) as film:
@@ -256,7 +265,7 @@ def make_film(
 def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageFilm:
     """Return a film with the options of `Film`, a page (.html), or a recording for rerun (.rrd).
 
-    A page takes the option `follow` alone, and a recording takes none.
+    A page takes only the option `follow`, and a recording takes no options.
 
     Raises HrpsimError for any other suffix, or if a required package is missing.
     """
@@ -273,7 +282,7 @@ def film_of(world, file: str | Path, **options: Any) -> Film | RerunFilm | PageF
 
 
 def check_film(path: Path) -> None:
-    """Raise HrpsimError if no film can be written to this file."""
+    """Raise HrpsimError if a film cannot be written to this file."""
     if path.suffix not in (*SIZE, SUFFIX, PAGE):
         *known, last = *SIZE, SUFFIX, PAGE
         raise HrpsimError(
@@ -297,15 +306,15 @@ def check_film(path: Path) -> None:
 
 
 class PageFilm:
-    """A page with the scene of a running world, used in the same way as `Film`.
+    """An .html page that plays a running world, with the methods of `Film`.
 
-    The page has the client of viser, the shapes, and the poses of links and arrows of forces at 25
-    pictures a simulated second. A visitor moves the camera, pauses, and goes to any time.
+    The page contains the viser client, the shapes, and the poses of links and force arrows at 25
+    pictures per simulated second. A visitor can move the camera, pause, and select any time.
 
     Args:
         world: the world.
         file: the .html.
-        follow: robot that stays in the middle. By default the camera stays.
+        follow: robot that stays in the middle of the picture. By default the camera does not move.
 
     Raises:
         HrpsimError: viser is not installed.
@@ -332,7 +341,7 @@ class PageFilm:
         return self._drawing.left_out
 
     def look(self) -> None:
-        """Add a picture of the world's present state, if one is due."""
+        """Add a picture of the world's present state, if a frame period has passed."""
         if self._world.time < self._next - 0.5 * self._world.time_step:
             return
         self._next += 1.0 / _PICTURE_RATE

@@ -3,10 +3,10 @@
 
 """The viewer's gate: a proxy server of `websockets` in front of viser's server, in a thread.
 
-viser's server does not check the origin of a request, so it listens on an address that only this
-machine can find. The gate refuses requests from a page of another site (Origin), requests with a
-foreign host name (Host: DNS rebinding), and requests without the token. The gate forwards all other
-requests.
+viser's server does not check the origin of a request. The server therefore listens on an address
+that is hidden from other machines. The gate refuses requests from a page of another site (Origin),
+requests with a foreign host name (Host: DNS rebinding), and requests without the token. The gate
+forwards all other requests.
 """
 
 from __future__ import annotations
@@ -50,12 +50,19 @@ _LOGGERS = ("websockets.server", "asyncio")  # loggers of viser's server for err
 
 
 class Gate:
-    """Serve viser's page on `host` and `port`, or the next free port.
+    """Serve viser's page on `host` and `port`, or on the next free port.
 
-    If `host` is a loopback address, requests with a loopback name are accepted. Other requests need
-    the token, in the address or as a cookie. inside: viser's own address (host, port).
-    message_limit: largest message of a page [bytes]. Raises HrpsimError if no port is free or
-    `host` is not an address of this machine.
+    If `host` is a loopback address, requests with a loopback host name are accepted. Other requests
+    must contain the token in the address or as a cookie.
+
+    Args:
+        host: the address to listen on.
+        port: the port, 0 for any free port.
+        inside: viser's own address (host, port).
+        message_limit: largest message of a page [bytes].
+
+    Raises:
+        HrpsimError: no port is free, or `host` is not an address of this machine.
     """
 
     def __init__(
@@ -110,7 +117,7 @@ class Gate:
         raise HrpsimError(f"the viewer cannot listen on {host!r}, port {port}: {cause}") from cause
 
     async def _end_connections(self) -> None:
-        """Close the pages, without waiting for connections that sent nothing."""
+        """Close the pages. Do not wait for connections that have sent nothing."""
         self._server.close()
         await asyncio.wait([asyncio.create_task(self._server.wait_closed())], timeout=_CLOSE_TIME)
         others = asyncio.all_tasks() - {asyncio.current_task()}
@@ -129,7 +136,7 @@ class Gate:
         return None
 
     def _why_refused(self, request: Request) -> str:
-        """Return why a request is refused, or "" if accepted. Raise for a malformed request."""
+        """Return the reason to refuse a request, or "" to accept. Raise for a malformed request."""
         host, origin = request.headers.get("Host", ""), request.headers.get("Origin")
         if origin not in (None, f"http://{host}", f"https://{host}"):
             return "a page of another site cannot use this viewer"
@@ -174,7 +181,10 @@ class Gate:
 
 
 async def _pass_on(source: Connection, target: Connection, pause: float = 0.0) -> None:
-    """Forward messages until `source` disconnects, then close `target`. Wait for full buffers."""
+    """Forward messages until `source` disconnects, then close `target`.
+
+    Wait while buffers are full.
+    """
     with contextlib.suppress(ConnectionClosed):
         async for message in source:
             await target.send(message)
@@ -211,7 +221,7 @@ class PageFaults(logging.Filter):
             logging.getLogger(name).addFilter(self)
 
     def note(self, error: BaseException) -> None:
-        """Count an error, and log the error unless another was logged within the last second."""
+        """Count an error. Log the error unless another error was logged within the last second."""
         self.count += 1
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _PERIOD
@@ -220,7 +230,10 @@ class PageFaults(logging.Filter):
             print(line, file=sys.stderr, flush=True)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a record goes to other handlers. Records about pages are logged here."""
+        """Return whether other handlers receive a record.
+
+        Records about pages are logged here instead.
+        """
         error = record.exc_info[1] if record.exc_info else None
         if error is None or not (record.name == _LOGGERS[0] or _is_of_viser(error)):
             return True

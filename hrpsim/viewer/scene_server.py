@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A viser server with an empty scene, reached from this machine only."""
+"""A viser server with an empty scene, which only this machine can reach."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _FIELD_OF_VIEW = 0.85  # vertical field of view [rad]
 def require_viser(purpose: str) -> None:
     """Raise HrpsimError if viser is not installed.
 
-    `purpose` names what needs viser, for the error.
+    `purpose` is the feature that needs viser, for the error.
     """
     require_packages(purpose, *_NEEDED)
 
 
 def start_server(purpose: str):
-    """Return a viser server, z up, that listens on an address hidden from other machines.
+    """Start a viser server with z up, on an address hidden from other machines.
 
     Args:
-        purpose: what needs the server, for the error.
+        purpose: the feature that needs the server, for the error.
 
     Raises:
         HrpsimError: viser is not installed.
@@ -53,13 +53,13 @@ def start_server(purpose: str):
 
 
 def stop_server(server) -> None:
-    """Stop the server in silence: a printed message would break printed JSON."""
+    """Stop the server without a printed message, which would corrupt printed JSON."""
     with redirect_stdout(StringIO()):
         server.stop()
 
 
 def aim_camera(server, world, follow: str = "") -> None:
-    """Set the first view of each page: all moving bodies, or the robot `follow`."""
+    """Set the initial camera of each page to show all moving bodies, or the robot `follow`."""
     middle, reach = middle_of(world, follow)
     server.initial_camera.look_at = middle
     server.initial_camera.position = middle + reach * np.array(_CAMERA)
@@ -67,9 +67,9 @@ def aim_camera(server, world, follow: str = "") -> None:
 
 
 def _hidden_address() -> str:
-    """Return an address hidden from other machines and web pages: one of 2**24 local addresses.
+    """Return a random loopback address that other machines and web pages cannot find.
 
-    Systems other than Linux have only one such address.
+    Linux has 2**24 loopback addresses. Other systems have only one.
     """
     if sys.platform != "linux":
         return LOOPBACK

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Playing, pausing, rewinding and dragging of a world by a user, with the recorded snapshots.
+"""Play, pause, rewind and drag a world on behalf of a user, with recorded snapshots.
 
-Independent of browsers.
+This file does not depend on browsers.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _SHARE_OF_FRAME = 0.7  # fraction of a frame's wall time for steps, the rest is 
 class Grip:
     """A spring that pulls a point of a body towards `target` [m] in the world.
 
-    The spring is critically damped, with a frequency of 1.5 Hz for the mass of the whole entity. It
-    is softer if the dragged body is too light for 1.5 Hz at this period. `period` [s] is the
-    duration of each call of `pull`. Raises WorldError for a link that is fixed to the world.
+    The spring is critically damped, with a frequency of 1.5 Hz for the mass of the whole entity. If
+    the dragged body is too light for a stable spring of 1.5 Hz at this period, the spring is
+    softer. `period` [s] is the duration for which each call of `pull` acts. Raises WorldError for a
+    link that is fixed to the world.
     """
 
     def __init__(self, entity: Robot | Body, link: str, point, period: float) -> None:
@@ -57,7 +58,10 @@ class Grip:
         self._last_point: np.ndarray | None = None
 
     def move_to(self, target) -> None:
-        """Set the hand's position `target` (3,) [m]. Raises WorldError if beyond FARTHEST."""
+        """Set the target (3,) [m] in the world.
+
+        Raises WorldError if the target is beyond FARTHEST.
+        """
         target = np.asarray(target, dtype=np.float64)
         if target.shape != (3,) or not (np.abs(target) <= FARTHEST).all():
             raise WorldError(
@@ -72,10 +76,7 @@ class Grip:
         return origin + R @ self.local_point
 
     def pull(self) -> np.ndarray:
-        """Apply the spring's force during the next step.
-
-        Return the force (3,) [N], in world axes.
-        """
+        """Apply the spring's force during the next step, and return it in world axes (3,) [N]."""
         point = self.point
         last = point if self._last_point is None else self._last_point
         self._last_point = point
@@ -95,7 +96,7 @@ class Grip:
 
 
 class Grabbing:
-    """The user's hand with the grabbed body."""
+    """The user's hand, and the body that the hand has grabbed."""
 
     grip: Grip | None = None
     world: Any
@@ -116,7 +117,7 @@ class Grabbing:
 
 
 class SnapshotHistory:
-    """Store the newest snapshots, at most `limit` [bytes] but at least one."""
+    """Stores the newest snapshots, up to `limit` [bytes] in total, but at least one snapshot."""
 
     def __init__(self, limit: int = 128 * 2**20) -> None:
         self.limit = limit
@@ -137,7 +138,10 @@ class SnapshotHistory:
         return self._entries[-1][0] - self._entries[0][0] if self._entries else 0.0
 
     def add(self, time: float, snapshot: dict[str, Any]) -> None:
-        """Append a snapshot taken at `time` [s], unless `time` is not after the last snapshot."""
+        """Append a snapshot taken at `time` [s].
+
+        Ignore the snapshot if `time` is not later than the last.
+        """
         if self._entries and time <= self._entries[-1][0]:
             return
         size = sum(array.nbytes for array in snapshot["arrays"])
@@ -147,7 +151,7 @@ class SnapshotHistory:
             self._size -= self._entries.popleft()[2]
 
     def at(self, time: float) -> dict[str, Any]:
-        """Return the last snapshot not later than `time` [s], or the first if all are later.
+        """Return the last snapshot taken at or before `time` [s], or the first if all are later.
 
         Raises LookupError if nothing was recorded.
         """
@@ -156,7 +160,7 @@ class SnapshotHistory:
         return self._entries[self._place(time)][1]
 
     def forget_after(self, time: float) -> None:
-        """Drop the snapshots that are later than `time` [s]."""
+        """Drop the snapshots taken after `time` [s]."""
         while self._entries and self._entries[-1][0] > time:
             self._size -= self._entries.pop()[2]
 
@@ -174,8 +178,8 @@ class SnapshotHistory:
 class TimeAdvance:
     """The advance of time: `tick` advances the world by `period` [s].
 
-    rewinds: whether the future depends on the world's snapshot only, so that the run can continue
-    from the past. A controller has a state of its own.
+    `rewinds` tells whether a run can continue from a snapshot of the world. A controller has its
+    own state, which a snapshot does not contain.
     """
 
     period: float
@@ -184,7 +188,10 @@ class TimeAdvance:
 
 
 def require_world(given: Any, owner: str) -> None:
-    """Raise HrpsimError if a value is neither a world nor a recorded run."""
+    """Raise HrpsimError if `given` is neither a world nor a recorded run.
+
+    owner: name of the caller, for the error.
+    """
     if not hasattr(given, "entities"):
         raise HrpsimError(f"{owner} needs a world, got {shown_value(given)}")
 
@@ -192,8 +199,9 @@ def require_world(given: Any, owner: str) -> None:
 class Session(Grabbing):
     """Play a world at `speed` simulated seconds per second, frame by frame.
 
-    Call all methods from the thread that calls `frame`. `looking_back` is the time [s] from the
-    shown state to the present. The present is saved and returns with `play` or `step`.
+    Call all methods from the thread that calls `frame`. `looking_back` is the time from the shown
+    state to the present [s]. While a past state is shown, the present state is stored. `play` and
+    `step` restore the present state.
     """
 
     keeps_past = True
@@ -219,7 +227,7 @@ class Session(Grabbing):
 
     @property
     def commands(self) -> bool:
-        """Whether pages may command joints, because no controller commands them."""
+        """Whether pages may command joints. True if no controller commands the joints."""
         return self.motion.rewinds
 
     @property
@@ -250,7 +258,7 @@ class Session(Grabbing):
         self._record()
 
     def reset(self) -> None:
-        """Return to the start and drop the recording. A running session keeps running."""
+        """Return to the start and clear the recording. A playing session keeps playing."""
         self._present, self.looking_back, self.grip, self.problem = None, 0.0, None, ""
         self.world.reset()
         self.recording.clear()
@@ -258,7 +266,7 @@ class Session(Grabbing):
         self._pacer.start()
 
     def look_back(self, duration: float) -> None:
-        """Pause and show the world `duration` [s] before the present. 0 shows the present."""
+        """Pause and show the state `duration` [s] before the present. 0 shows the present."""
         self.pause()
         self.release()
         if duration <= 0.0:
@@ -271,9 +279,10 @@ class Session(Grabbing):
         self.looking_back = now - self.world.time
 
     def go_on_from_here(self) -> None:
-        """Continue from the shown past state, bit for bit, and drop later snapshots.
+        """Continue from the shown past state and drop later snapshots.
 
-        Raises HrpsimError with a controller, whose state cannot be rewound.
+        The continued run is the same as before, bit for bit. Raises HrpsimError if a controller
+        runs, because its state cannot be rewound.
         """
         if not self.motion.rewinds:
             raise HrpsimError("a controller cannot go back in time. Use Reset to start it again")
@@ -281,10 +290,10 @@ class Session(Grabbing):
         self.recording.forget_after(self.world.time)
 
     def edit(self, action: Callable[[], None]) -> None:
-        """Add, move or remove robots or bodies by calling `action`, in the present state.
+        """Call `action`, which adds, moves or removes robots or bodies, in the present state.
 
-        If something was added or removed, the recording begins again: earlier snapshots no longer
-        fit the world.
+        If a robot or body was added or removed, the recording restarts, because earlier snapshots
+        no longer fit the world.
         """
         self._return_to_present()
         before = tuple(self.world.entities)
@@ -302,7 +311,7 @@ class Session(Grabbing):
             )
 
     def replace(self, world: Any) -> None:
-        """Show another world, paused, at its start.
+        """Show another world, paused, at the start of its run.
 
         Raises HrpsimError if a controller runs.
         """
@@ -314,14 +323,20 @@ class Session(Grabbing):
         self._begin_recording()
 
     def grab(self, entity: str, link: str, point) -> None:
-        """Attach a spring to `point` [m], in the world, of a link or body at its present place."""
+        """Attach a spring to a point of a link or body.
+
+        point: position in the world (3,) [m], at the present pose of the link.
+        """
         self._return_to_present()
         self.grip = Grip(self.world.entities[entity], link, point, self.motion.period)
 
     def frame(self, duration: float) -> int:
-        """Make the steps that are due, within a fraction of `duration` [s, wall].
+        """Make the steps that are due. Stop early if they take longer than a fraction of the frame.
 
-        Return their number.
+        duration: duration of the frame [s, wall time].
+
+        Returns:
+            The number of steps.
         """
         made, end = 0, self._clock() + _SHARE_OF_FRAME * duration
         while self.playing and self._pacer.steps_due(most=1):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A running world in a browser: the server, the loop, and dragging by users."""
+"""A running world in a browser: the server, the main loop, and dragging by users."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ _LINE_COLOR = (250, 170, 30)
 
 
 class Viewer:
-    """Serve a world at `url` and play it, from the thread that calls `run`.
+    """Serve a world at `url` and play the world in the thread that calls `run`.
 
     Args:
         world: the world.
-        motion: advances time. The default is the world's own steps.
+        motion: advances time. The default steps the world.
         session: the state of the player. The default is a new session.
         host: the address to listen on. From another machine the page opens only with the token in
             `url`.
-        port: 0 for any free one. If the port is taken, the next free port is used.
+        port: the port, 0 for any free port. If the port is taken, the next free port is used.
         message_limit: largest message of a page [bytes].
         follow: the entity that cameras follow until a visitor chooses another.
         worlds: a folder. A page may load the world files that are in the folder at the start.
 
     Raises:
-        HrpsimError: if viser is not installed, if nothing can listen on the address, or if the
-            folder has no world file.
+        HrpsimError: viser is not installed, the address cannot be used, or the folder has no world
+            file.
     """
 
     def __init__(
@@ -108,9 +108,9 @@ class Viewer:
         return self.drawing.left_out
 
     def run(self, duration: float = float("inf")) -> None:
-        """Serve for `duration` [s, wall], or until the process is interrupted.
+        """Serve for `duration` [s, wall time], or until the process is interrupted.
 
-        Time is paused until a page is opened for the first time.
+        The world is paused until a page is opened for the first time.
         """
         self.server.on_client_connect(lambda _: self.controls.request(self._welcome))
         end = time.monotonic() + duration
@@ -118,13 +118,13 @@ class Viewer:
             self.turn()
 
     def turn(self) -> None:
-        """Make one frame: requests, steps, picture. Sleep until the next frame is due."""
+        """Process requests, make the due steps, draw, and sleep until the next frame is due."""
         begin = time.monotonic()
         self.show()
         time.sleep(max(0.0, begin + _FRAME - time.monotonic()))
 
     def show(self) -> None:
-        """Carry out the page's requests, make the due steps, and show the world."""
+        """Process the page's requests, make the due steps, and draw the world."""
         self.frame_count += 1
         self.controls.process_requests()
         self.session.frame(_FRAME)
@@ -161,9 +161,9 @@ class Viewer:
         stop_server(self.server)
 
     def _redraw(self) -> None:
-        """Draw added objects and remove the nodes of removed objects.
+        """Draw added robots and bodies, and remove the nodes of removed robots and bodies.
 
-        Redraw all for another world.
+        If the session has another world, redraw everything.
         """
         world, before = self.session.world, self.drawing.world
         self.drawing.remove()
@@ -177,9 +177,9 @@ class Viewer:
                 self.controls.camera.look_from(client, "home")
 
     def _follow(self) -> None:
-        """Move the scene so that the followed entity keeps its place on every page.
+        """Move the scene so that the followed entity stays at the same place on every page.
 
-        Cameras stay, because a page reports its camera late or not at all.
+        The cameras do not move, because a page reports its camera late or not at all.
         """
         entity = self.session.world.entities.get(self.controls.followed)
         position = None if entity is None else entity.q[:3].copy()

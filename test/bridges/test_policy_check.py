@@ -156,24 +156,24 @@ def test_what_differs_without_a_recording_is_named(trainer, capsys, old, new, li
             "{term: joint_positions}",
             "{term: joint_positions, components: [0, 2, 1]}",
             [
-                "joint_positions[1]: the recorded one is 1 * joint_positions[2] here",
-                "joint_positions[2]: the recorded one is 1 * joint_positions[1] here",
+                "joint_positions[1]: the recorded column is 1 * joint_positions[2] here",
+                "joint_positions[2]: the recorded column is 1 * joint_positions[1] here",
             ],
         ),
         (
             "{term: joint_velocities, scale: 0.1}",
             "{term: joint_velocities, scale: [0.1, -0.1, 0.05]}",
             [
-                "joint_velocities[1]: the recorded one is -1 * joint_velocities[1] here",
-                "joint_velocities[2]: the recorded one is 2 * joint_velocities[2] here",
+                "joint_velocities[1]: the recorded column is -1 * joint_velocities[1] here",
+                "joint_velocities[2]: the recorded column is 2 * joint_velocities[2] here",
             ],
         ),
         (
             "components: [1, 0]",
             "components: [0, 1]",
             [
-                "clock[0]: the recorded one is 1 * clock[1] here",
-                "clock[1]: the recorded one is 1 * clock[0] here",
+                "clock[0]: the recorded column is 1 * clock[1] here",
+                "clock[1]: the recorded column is 1 * clock[0] here",
             ],
         ),
         ("[0.5, 0.25]", "[0.5, -1]", ["constant[1]: -1 here, 0.25 recorded"]),
@@ -205,7 +205,7 @@ def test_columns_are_assigned_with_sign_and_scale(order, factors):
     names = [f"x{k}" for k in range(5)]
     lines = list(differing_columns(names, here, here[:, order] * factors))
     assert lines == [
-        f"x{k}: the recorded one is {factor:.2g} * x{source} here"
+        f"x{k}: the recorded column is {factor:.2g} * x{source} here"
         for k, (source, factor) in enumerate(zip(order, factors))
         if (source, factor) != (k, 1.0)
     ]
@@ -337,14 +337,14 @@ def test_other_gains_part_in_motion_by_what_they_do_to_the_arm(exported, capsys)
     """A tenth of the stiffness at joint a lets the arm sink. The runs part, and a is named."""
     told = exported(capsys, joint_stiffness="6,40,20")
     assert told[0].startswith("kp of a: 60 in the description, 6 in the network's metadata")
-    (parted,) = [line for line in told if "the two part after" in line]
+    (parted,) = [line for line in told if "the motions diverge after" in line]
     assert float(parted.rpartition(" by ")[2]) > 0.05 and ": a differs" in parted
 
 
 def test_a_difference_without_effect_is_said_to_have_none(exported, capsys):
     """The limbs hang at the default posture, where a 2 % higher damping moves nothing."""
     told = exported(capsys, joint_damping="2.05,2.05,2.05")
-    assert any("both move alike" in line for line in told)
+    assert any("both motions agree" in line for line in told)
 
 
 def test_armature_is_compared_with_the_robot_s(exported, capsys):

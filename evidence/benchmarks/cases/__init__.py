@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The cases. Each file has a CASE."""
+"""The benchmark cases. Each file defines a CASE."""

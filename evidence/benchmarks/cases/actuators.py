@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of hrp2_like that stands, with and without models of the 30 actuators."""
+"""A step of a standing hrp2_like, with and without actuator models on its 30 actuators."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ PROPERTIES = {
 
 
 def standing(name: str, properties: dict | None) -> tuple[Subject, int]:
-    """Return a benchmark of a robot at rest, and the number of its actuators.
+    """Return a subject with a robot at rest, and the number of its actuators.
 
-    properties: properties of the actuators. None: plain actuators.
+    properties: properties of the actuator models, or None for no actuator models.
     """
     world = load_world(share_path("config/stand.yaml"))
     (robot,) = world.robots.values()
@@ -63,7 +63,7 @@ def standing(name: str, properties: dict | None) -> tuple[Subject, int]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time a step with plain actuators, with empty models, and with all effects."""
+    """Time a step without actuator models, with models without effects, and with all effects."""
     cases = {"plain": None, "empty": {}, "all effects": PROPERTIES}
     subjects, counts = zip(*(standing(*case) for case in cases.items()))
     times = result.measure("step", subjects, effort)

@@ -33,7 +33,7 @@ BEFORE = 100  # steps before the initial state of each measured call
 
 
 class Variation(NamedTuple):
-    """How worlds differ: factors of all masses and gains, friction, and the first velocity."""
+    """The differences between worlds: factors of masses and gains, friction, initial velocity."""
 
     masses: np.ndarray
     gains: np.ndarray
@@ -47,14 +47,14 @@ class Variation(NamedTuple):
 
 
 def variation(worlds: int) -> Variation:
-    """Return the variation of a number of worlds. The variation is the same for every engine."""
+    """Return the variation of a number of worlds, which is the same for every engine."""
     random = np.random.default_rng(2)
     ranges = (0.9, 1.1), (0.9, 1.1), (0.5, 1.0)
     return Variation(*(random.uniform(low, high, worlds) for low, high in ranges))
 
 
 def our_subject(engine, varied: Variation, threads: int, steps: int) -> Subject:
-    """Return hrpsim's batch as a timed subject. One call makes `steps` steps."""
+    """Return hrpsim's batch as a subject. One call makes `steps` steps."""
     batch = Batch(engine.world, len(varied.masses), threads=threads)
     name, (kp, kd) = engine.robot.name, engine.robot.gains
     batch.scale_inertias(name, varied.masses)
@@ -102,7 +102,7 @@ def rollout_subject(mujoco, engine: MujocoStanding, varied: Variation, threads, 
 
 
 def _mjbatch_worlds(mujoco, engine: MujocoStanding, varied: Variation, threads: int):
-    """Return mjbatch's worlds, or None without an interpreter for mjbatch."""
+    """Return mjbatch's worlds, or None if no interpreter for mjbatch is available."""
     if not os.environ.get(PYTHON):
         return None
     count, data = len(varied.masses), engine.data
@@ -143,7 +143,7 @@ def _processor_time_with(others: list[MjbatchWorlds]) -> Callable[[], float]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time calls with one thread, then with two threads. The engines take turns."""
+    """Time calls with one thread, then with two threads, with the engines in turn."""
     model = humanoid(8)
     ours = [HrpsimStanding(model, OURS), HrpsimStanding(model, SWEPT, solver="iterative")]
     mujoco, throughput, names = mujoco_module(), {}, []

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The beam of 39 locked boxes of E12, a cantilever for 2 s at 1/60 s."""
+"""The beam of 39 locked boxes of E12, as a cantilever for 2 s in steps of 1/60 s."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ OURS, SPRINGS = "hrpsim direct", "hrpsim iterative, 120 sweeps, soft"
 
 
 class Ride:
-    """A beam in one engine, which can be restarted: make() returns (step(n), positions())."""
+    """A beam in one engine. make() returns new functions (step(n), positions())."""
 
     def __init__(self, name: str, make) -> None:
         self.name, self.make = name, make
         self.begin()
 
     def begin(self) -> None:
-        """Make a new beam."""
+        """Make a new beam in the initial state."""
         self.step, self.positions = self.make()
 
     def subject(self) -> Subject:
-        """Return the steps of the beam as a timed subject."""
+        """Return the steps of the beam as a subject."""
         ours = self.name.startswith("hrpsim")
         return Subject(self.name, self._ride, ours, reset=self.begin, most=1)
 
@@ -36,7 +36,7 @@ class Ride:
         self.step(count * beam.STEPS)
 
     def exact(self) -> dict:
-        """Return the distance error (defined by the source) and the sag of the tip, after a run."""
+        """Run the beam. Return the source document's distance error, and the sag of the tip."""
         self.begin()
         self.step(beam.STEPS)
         places = self.positions()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""200 boxes, and 50 meshes, some concave, fall into a bin and come to rest."""
+"""200 boxes, and 50 meshes, some of them concave, fall into a bin and come to rest."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ RISE = 1e-6  # allowed increase of the energy after the last impact, relative to
 
 @dataclass
 class Fall:
-    """The fall of the solids in one engine, step by step."""
+    """The fall of the solids in one engine, advanced in turns of TURN steps."""
 
     engine: object
     scene: BinScene
@@ -51,9 +51,9 @@ class Fall:
         self.begin = kinetic + potential
 
     def turn(self, overlap, effort: Effort) -> None:
-        """Time some steps, and measure each state.
+        """Make and time TURN steps, and measure each state.
 
-        Measure overlaps of some states if `overlap` is given.
+        overlap: measures overlaps in some of the states, or None.
         """
         spent = 0.0
         for k in range(TURN):
@@ -78,12 +78,15 @@ class Fall:
 
     @property
     def too_slow(self) -> bool:
-        """Whether the engine has used up the allowed time."""
+        """Whether the engine has used more than the allowed time."""
         return sum(self.times) * TURN > LONGEST
 
     @property
     def rest(self) -> float:
-        """Time after which all solids were slower than REST, infinite if this never happened."""
+        """Time after which all solids stay slower than REST [s].
+
+        Infinite if the last step is faster.
+        """
         moving = np.flatnonzero(~(np.array(self.fastest) < REST))
         if moving.size and moving[-1] == len(self.fastest) - 1:
             return np.inf
@@ -91,18 +94,18 @@ class Fall:
 
     @property
     def last_impact(self) -> int:
-        """Number of the step after the last impact."""
+        """Index of the step after the last impact."""
         impacts = np.flatnonzero(~(np.array(self.changes) < IMPACT))
         return int(impacts[-1]) + 1 if impacts.size else 0
 
     @property
     def regained(self) -> float:
-        """Sum of the rises of energy in single steps after the last impact [J]."""
+        """Sum of all energy increases in single steps after the last impact [J]."""
         return float(np.maximum(np.diff(self.total[self.last_impact :]), 0.0).sum())
 
     @property
     def lost(self) -> float:
-        """Energy lost in all [J]."""
+        """Total energy lost since the start [J]."""
         return self.begin - self.total[-1]
 
     def row(self) -> list[str]:
@@ -133,7 +136,7 @@ HEAD = [
 def engines(scene: BinScene, cut: bool) -> list:
     """Return the bins of every installed engine.
 
-    cut: whether to add bins in which concave solids are divided into convex parts.
+    cut: whether to add bins with concave solids divided into convex parts.
     """
     found = [HrpsimBin(scene, False), HrpsimBin(scene, True)]
     ways = (False, True) if cut else (False,)
@@ -147,7 +150,7 @@ def engines(scene: BinScene, cut: bool) -> list:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Drop equal objects in all engines in turn. Time the engines again at rest."""
+    """Drop the same objects in all engines in turn. Then time the engines at rest."""
     counts = (12, 6) if effort.quick else (200, 50)
     seconds = 0.3 if effort.quick else SECONDS
     scenes = {f"{counts[0]} boxes": boxes(counts[0]), f"{counts[1]} meshes": meshes(counts[1])}
@@ -160,7 +163,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def let_fall(scene: BinScene, cut: bool, turns: int, effort: Effort) -> list[Fall]:
-    """Let the solids fall in all engines. All make the same steps unless an engine is too slow."""
+    """Let the solids fall in all engines, with the same steps unless an engine is too slow."""
     overlap = _overlap(scene)
     radii = np.array([solid.radius for solid in scene.solids])
     falls = [Fall(engine, scene, radii) for engine in engines(scene, cut)]
@@ -174,7 +177,7 @@ def let_fall(scene: BinScene, cut: bool, turns: int, effort: Effort) -> list[Fal
 
 
 def _overlap(scene: BinScene):
-    """Return coal's view of a scene, or None if coal is not installed."""
+    """Return a coal model of a scene that measures overlaps, or None if coal is not installed."""
     try:
         from evidence.benchmarks.overlap import Overlap
     except ImportError:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cameras: depth and colour of hrp2_like, against MuJoCo's rasteriser and rays."""
+"""Depth and colour images of hrp2_like, compared with MuJoCo's rasteriser and rays."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _ours(world: World, images: str) -> Callable[[int], None]:
 
 
 def _rasterised(model, data, images: str) -> Callable[[int], None]:
-    """Return a function that draws a scene n times and reads colours or depths, nothing else."""
+    """Return a function that only draws a scene and reads colours or depths, n times."""
     import mujoco
     from mujoco.egl import GLContext
 
@@ -84,7 +84,7 @@ def _rays(model, data) -> Callable[[int], None]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time both images in turn with the same model in MuJoCo."""
+    """Time both kinds of images in turn, with the same model in MuJoCo."""
     world = scene()
     world.render(EYE, target=TARGET, width=WIDTH, height=HEIGHT, fov=FOV)
     (renderer,) = world._prepared.renderers.values()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A pair of shapes: our `collide`, and coal's collision and contact patch."""
+"""Collision of a pair of shapes: hrpsim's `collide`, and coal's collision and contact patch."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def repeat(
     calls, kind_a: int, size_a: Vec3, R_a: Mat3, p_a: Vec3, kind_b: int, size_b: Vec3, R_b: Mat3,
     p_b: Vec3, margin: Metres, out,
 ):  # fmt: skip
-    """Collide one pair `calls` times, each time with a tiny displacement of shape a.
+    """Collide one pair `calls` times, each time with a slightly displaced shape a.
 
-    Return the contact count.
+    Return the total number of contacts.
     """
     total = 0
     for k in range(calls):
@@ -96,11 +96,11 @@ class Pair:
         self.points = repeat(1, *self.arguments)
 
     def ours(self) -> Subject:
-        """Return the loop of hrpsim's kernel as a timed subject."""
+        """Return a loop over hrpsim's kernel as a subject."""
         return Subject(OURS, lambda n: repeat(n, *self.arguments), ours=True)
 
     def coal(self, coal) -> tuple[Subject, int]:
-        """Return coal's calls as a timed subject, and the number of points that coal finds."""
+        """Return coal's calls as a subject, and the number of contact points that coal finds."""
         shapes = [coal_shape(coal, shape) for shape in self.shapes]
         places = (self.place, np.zeros(3))
         poses = [coal.Transform3s(R, p) for R, p in zip(self.rotations, places)]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Public contact problems as matrices: time and residual of every solver of `solve_contacts`."""
+"""Published contact problems as matrices: time and residual of every solver of `solve_contacts`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OF_FASTEST = 1.2  # largest median ratio of auto's time to the fastest attempt's
 
 
 def read(path: Path) -> ContactProblem:
-    """Return the problem of a file: W as CSR, b and mu."""
+    """Read the problem of a file: W as CSR, b and mu."""
     file = np.load(path)
     size = len(file["b"])
     parts = file["W_data"], file["W_indices"], file["W_indptr"]
@@ -42,7 +42,7 @@ def solving(problem: ContactProblem, solver: str) -> Subject:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Solve every problem of the folder `fc3d` of the measurements by every solver."""
+    """Solve every problem in the measurements' folder `fc3d` by every solver."""
     (one,) = measurements(None, (ONE,), "README of that folder: 17 problems of Siconos")
     ratios, unsolved = [], []
     for path in sorted(one.parent.glob("*.npz")):

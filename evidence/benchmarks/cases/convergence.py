@@ -29,7 +29,7 @@ SLOW = 0.02  # time of a step, above which a solver or engine is omitted in larg
 
 @dataclass(frozen=True)
 class Bodies:
-    """Cubes of 0.1 m: first positions and masses."""
+    """Cubes of 0.1 m: initial positions and masses."""
 
     name: str
     positions: np.ndarray  # (n, 3) [m]
@@ -45,7 +45,7 @@ def falling(count: int) -> Bodies:
 
 
 def tower(name: str, masses) -> Bodies:
-    """Return cubes that are stacked on each other, the first on the floor."""
+    """Return a stack of cubes on the floor."""
     heights = EDGE * (0.5 + np.arange(len(masses)))
     positions = np.column_stack([0.0 * heights, 0.0 * heights, heights])
     upright = np.tile([0.0, 0.0, 0.0, 1.0], (len(masses), 1))
@@ -64,7 +64,7 @@ SCENES = (
 
 
 def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
-    """Return a world of hrpsim with the bodies.
+    """Return an hrpsim world with the bodies.
 
     motion: linear and angular velocities (n, 6) of the bodies, 0 by default.
     """
@@ -85,7 +85,7 @@ def world_of(bodies: Bodies, solver: str, motion=None, **options) -> World:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run every scene with every solver and engine. Larger heaps leave out slow solvers."""
+    """Run every scene with every solver and engine. Larger heaps omit slow solvers."""
     slow: set[str] = set()
     auto, rows = [], []
     for bodies in SCENES[:1] if effort.quick else SCENES:
@@ -114,7 +114,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _run_all(bodies: Bodies, slow: set[str], effort: Effort):
-    """Return the times and the accuracy of a scene by every solver and engine, by name."""
+    """Return times and accuracy measures of a scene, by the name of the solver or engine."""
     times, exact = {}, {}
     for solver in SOLVERS:
         name = f"hrpsim {solver}"
@@ -139,7 +139,7 @@ def _ours(bodies: Bodies, solver: str, effort: Effort):
 
 
 def _peers(bodies: Bodies, slow: set[str]):
-    """Yield (name, (step, deepest, places)) of the engines that are installed and not slow."""
+    """Yield (name, (step, deepest, places)) of the installed engines that are not in `slow`."""
     places = bodies.positions, bodies.quaternions
     if (mujoco := mujoco_module()) is not None:
         for solver in ("CG", "Newton"):
@@ -150,7 +150,7 @@ def _peers(bodies: Bodies, slow: set[str]):
 
 
 def _turns(step, count: int, effort: Effort) -> np.ndarray:
-    """Return seconds of a step, for turns of TURN steps."""
+    """Return the time of a step in each turn of TURN steps [s]."""
     times = []
     for _ in range(count // TURN):
         begin = effort.clock()
@@ -166,7 +166,7 @@ def _cell(found) -> str:
 
 
 def _note(result: CaseResult, quantity: str, times: dict, exact: dict) -> None:
-    """Note the times. The reference is mujoco's CG, or else ours."""
+    """Add times to the result. The reference is MuJoCo's CG, or hrpsim if MuJoCo is missing."""
     reference = "mujoco CG" if "mujoco CG" in times else "hrpsim auto"
     length = min(map(len, times.values()))
     same = {name: values[:length] for name, values in times.items()}
@@ -182,7 +182,7 @@ def _error(s):
 
 
 def _curves(effort: Effort) -> list[list[str]]:
-    """Return error against time for one problem of each of three scenes."""
+    """Return table rows of error and time for one contact problem of each of three scenes."""
     rows = []
     chosen = ((SCENES[0], 300), (SCENES[3], 20), (SCENES[5], 20))
     for bodies, steps in chosen[:1] if effort.quick else chosen:
@@ -204,7 +204,7 @@ def _curves(effort: Effort) -> list[list[str]]:
 
 
 def _solve(bodies: Bodies, motion, solver: str, sweeps: int | None) -> tuple[str, str]:
-    """Return the time of the step from a state [us], and the error of the solution [m/s]."""
+    """Return the time of one step from a state [us], and the error of its solution [m/s]."""
     world = world_of(bodies, solver, motion, correction_rate=0.0, sweep_limit=sweeps)
     start, best = world.snapshot(), np.inf
     for _ in range(5):
@@ -216,7 +216,7 @@ def _solve(bodies: Bodies, motion, solver: str, sweeps: int | None) -> tuple[str
 
 
 def draw(result: CaseResult, figure) -> None:
-    """Draw the error against time for one problem of each scene."""
+    """Draw error against time for one contact problem of each scene."""
     rows = result.extra[1][1]
     scenes = list(dict.fromkeys(row[0] for row in rows))
     for axes, scene in zip(np.atleast_1d(figure.subplots(1, len(scenes))), scenes):

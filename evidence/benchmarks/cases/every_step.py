@@ -32,7 +32,7 @@ STONE = 2500.0  # [kg/m^3]
 
 @dataclass
 class Running:
-    """A running scene. `turn()` makes `each` steps of `world`, with the actions of a user."""
+    """A running scene. `turn()` makes `each` steps of `world`, including commands to the robot."""
 
     name: str
     world: World
@@ -47,7 +47,7 @@ class Running:
 
 
 def arch(count: int = 15, inner: float = 0.5, outer: float = 0.65) -> World:
-    """Return half a ring of wedges that stand by friction alone."""
+    """Return an arch (half a ring) of wedges that friction alone holds."""
     world = World(sleeping=False)
     world.set_friction("default", "default", static=0.8)
     world.add_ground()
@@ -63,7 +63,10 @@ def arch(count: int = 15, inner: float = 0.5, outer: float = 0.65) -> World:
 
 
 def upright_prism(outline, half: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices and triangles of a convex outline in x and z, from y -half to half [m]."""
+    """Return vertices and triangles of a prism with a convex outline in x and z.
+
+    half: half of the prism's length along y [m].
+    """
     n = len(outline)
     vertices = np.array([(x, y, z) for y in (half, -half) for x, z in outline])
     triangles = [(0, k + 1, k) for k in range(1, n - 1)]
@@ -75,7 +78,7 @@ def upright_prism(outline, half: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def card_house(lean: float = 0.25) -> World:
-    """Return two pairs of leaning cards, a card across, and a pair of cards on top."""
+    """Return a card house: two leaning pairs of cards, a card across, and a leaning pair on top."""
     world = World(sleeping=False)
     world.set_friction("default", "default", static=0.9)
     world.add_ground()
@@ -98,7 +101,7 @@ def card_house(lean: float = 0.25) -> World:
 
 
 def loaded_chain(count: int = 100, load: float = 1000.0) -> World:
-    """Return a chain of light links that bears a heavy box, pressed onto the ground."""
+    """Return a hanging chain of light links whose lower end holds a heavy box on the ground."""
     world = World(sleeping=False)
     world.add_ground()
     length, top = 0.05, 0.6 + 0.05 * count
@@ -114,7 +117,7 @@ def loaded_chain(count: int = 100, load: float = 1000.0) -> World:
 
 
 def swaying(points: int) -> Running:
-    """Return hrp2_like that sways on a number of contact points."""
+    """Return a scene of hrp2_like swaying on a number of contact points."""
     found = engines(points)
     for engine in found[1:]:
         if isinstance(engine, BulletStanding):
@@ -129,7 +132,7 @@ def swaying(points: int) -> Running:
 
 
 def walking(name: str, rubble: bool) -> Running:
-    """Return the walking demo, over loose plates if requested."""
+    """Return the walking demo as a scene, over loose plates if `rubble`."""
     world = load_world(share_path("config/walking_demo.yaml"), xacro_arguments={"bush": "true"})
     (robot,) = world.robots.values()
     if rubble:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Factorise and solve A = J M^-1 J^T of connected bodies: ours, sparse and dense libraries."""
+"""Factorise and solve A = J M^-1 J^T of connected bodies: hrpsim, sparse and dense libraries."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compare(nodes, elimination: Elimination, n):
 
 @kernel
 def write_blocks(A, elimination: Elimination, matrix_out: Vector) -> None:
-    """Write a dense matrix A as the blocks of an elimination."""
+    """Write a dense matrix A in the block layout of an elimination."""
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
         own = column.first_row
@@ -96,7 +96,7 @@ GRAPHS = {
 
 
 def matrix_of(ends) -> csc_matrix:
-    """Return A of connections at the bodies' surfaces, with masses 1 to 3 and compliance 1e-3."""
+    """Return A for connections at the bodies' surfaces, with masses 1 to 3 and compliance 1e-3."""
     rng = np.random.default_rng(1)
     bodies = np.max(ends) + 1
     J = np.zeros((len(ends), SIZE, bodies, SIZE))
@@ -115,7 +115,7 @@ def matrix_of(ends) -> csc_matrix:
 
 
 class Ours:
-    """Our factorisation kernels, prepared for one matrix."""
+    """hrpsim's factorisation kernels, prepared for one matrix."""
 
     def __init__(self, ends, A) -> None:
         self.nodes = np.zeros(len(ends), dtype=NODE)
@@ -134,11 +134,11 @@ class Ours:
         self.x = np.zeros(counts["row_end"])
 
     def order(self, n) -> None:
-        """Order the nodes n times."""
+        """Compute the elimination order n times."""
         order(self.nodes, self.elimination, n)
 
     def compare(self, n) -> None:
-        """Compare the graphs n times."""
+        """Compare the graph with the previous graph n times."""
         compare(self.nodes, self.elimination, n)
 
     def factorise(self, n) -> None:
@@ -150,7 +150,7 @@ class Ours:
         repeat_solve(self.elimination, self.active, self.factor, self.x, n)
 
     def residual(self, A):
-        """Return the largest residual of one solution."""
+        """Return the largest residual of a solution."""
         b = np.random.default_rng(2).normal(size=len(self.x))
         self.factorise(1)
         self.x[:] = b
@@ -171,7 +171,7 @@ def repeated(function):
 
 
 def libraries(name, A):
-    """Yield (label, factorise n times, solve n times) of each library choice."""
+    """Yield (label, function to factorise n times, function to solve n times) for each library."""
     b = np.ones(A.shape[0])
     for ordering in ("MMD_AT_PLUS_A", "COLAMD", "NATURAL"):
         options = {"SymmetricMode": True}
@@ -210,7 +210,10 @@ def libraries(name, A):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time hrpsim and the libraries in turn on every graph. Fit the exponent over chain lengths."""
+    """Time hrpsim and the libraries in turn on every graph.
+
+    Fit the power law over chain lengths.
+    """
     times = {}
     for name, ends in list(GRAPHS.items())[: 2 if effort.quick else None]:
         A = matrix_of(ends)

@@ -28,7 +28,7 @@ NEWTON, CG = "mujoco Newton", "mujoco CG"
 
 @dataclass
 class Fall:
-    """The fall of a heap in one engine, in parts that are timed in turn."""
+    """The fall of a heap in one engine, divided into turns that are timed."""
 
     name: str
     step: Any
@@ -39,7 +39,7 @@ class Fall:
     residuals: list[float] = field(default_factory=list)  # after each turn [m/s]
 
     def turn(self, effort: Effort) -> None:
-        """Make some steps, and time them."""
+        """Make the steps of a turn, and time the steps."""
         begin = effort.clock()
         self.step(TURN)
         self.times.append((effort.clock() - begin) / TURN)
@@ -96,7 +96,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _fallen(count: int, effort: Effort) -> list[Fall]:
-    """Return the falls of a heap in all engines, turn by turn, until the slowest takes too long."""
+    """Let a heap fall in all engines, turn by turn, until the slowest engine takes too long."""
     found = falls(count)
     for _ in range(STEPS // TURN):
         for fall in found:

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Humanoids of many makers that stand, sway and walk, in our world and in MuJoCo.
+"""Humanoids of many manufacturers that stand, sway and walk, in hrpsim and in MuJoCo.
 
-The robots' files are no part of hrpsim. The environment variable HRPSIM_BENCHMARK_ROBOTS names the
-folder of the descriptions, in formats of `hrpsim walk --robot`. Gains and posture come from this
-command, because most robots fall within a second with the gains published for learning.
-Robots with closed loops are MJCF with a keyframe `home`.
+The robots' files are not part of hrpsim. The environment variable HRPSIM_BENCHMARK_ROBOTS names the
+folder of the descriptions, in formats of `hrpsim walk --robot`. This command also computes gains
+and posture, because most robots fall within a second with the gains published for learning. Robots
+with closed loops are MJCF files with a keyframe `home`.
 """
 
 from __future__ import annotations
@@ -56,14 +56,21 @@ HEAD = [
 
 
 def found_robots(folder: Path) -> dict[str, Path]:
-    """Return the files of the robots that are in a folder."""
+    """Return the files in a folder of the listed robots, by name."""
     files = sorted(folder.iterdir()) if folder.is_dir() else []
     return {name: file for name in ROBOTS for file in files if file.stem == name}
 
 
 @dataclass
 class Line:
-    """The results of one robot in one motion: time of a step in each engine [s], mean counts."""
+    """The results of one robot in one motion.
+
+    Attributes:
+        times: time of a step by engine [s].
+        counts: mean numbers of sweeps, factorisations and contact points in hrpsim.
+        points: mean number of contact points in MuJoCo.
+        fell: engines in which the robot fell.
+    """
 
     times: dict[str, float]
     counts: np.ndarray  # numbers of sweeps, factorisations and points
@@ -71,13 +78,13 @@ class Line:
     fell: list[str]
 
     def ratio(self, over: str, under: str = OURS) -> float:
-        """Return the ratio of two engines' times, NaN if one is missing or its robot fell."""
+        """Return the ratio of two engines' times, or NaN if a time is missing or a robot fell."""
         if over in self.fell or under in self.fell:
             return np.nan
         return self.times.get(over, np.nan) / self.times.get(under, np.nan)
 
     def cells(self) -> list[str]:
-        """Return the cells of this robot in a row of the table."""
+        """Return the cells of this result in the table."""
         times = 1e6 * self.times[OURS], self.ratio(PUBLIC), self.ratio(ACCURATE)
         sweeps, factorisations, points = self.counts
         counts = f"{sweeps:.1f}", f"{factorisations:.2f}", f"{points:.1f}", f"{self.points:.1f}"
@@ -121,7 +128,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _peers(make: Callable, mujoco) -> dict:
-    """Return the results of `make` for MuJoCo with each setting."""
+    """Return the results of `make` for MuJoCo with each of two solver settings."""
     found = {}
     for name, accurate in ((PUBLIC, False), (ACCURATE, True)) if mujoco is not None else ():
         with contextlib.suppress(ValueError):  # bodies without mass
@@ -130,7 +137,7 @@ def _peers(make: Callable, mujoco) -> dict:
 
 
 def under_servos(robot: OpenLegs | ClosedLoops, mujoco, effort: Effort) -> dict[str, Line]:
-    """Time a robot standing and swaying."""
+    """Time a standing and swaying robot. Return the results by motion."""
     engines = {OURS: robot.ours()}
     if np.any(robot.model.system.friction > 0.0):
         engines[SMOOTH] = robot.ours(friction=False)
@@ -154,7 +161,7 @@ def under_servos(robot: OpenLegs | ClosedLoops, mujoco, effort: Effort) -> dict[
 
 
 def _swing(engine: Servoed, steps: int) -> list:
-    """Do a swing. Returns the counts after each step."""
+    """Simulate one period of swaying. Return the counts after each step."""
     engine.restart()
     counts = []
     for _ in range(SWING // CONTROL_PERIOD):
@@ -166,7 +173,7 @@ def _swing(engine: Servoed, steps: int) -> list:
 
 
 def walking(robot: OpenLegs, mujoco) -> Line:
-    """Time a robot's walk. Raises HrpsimError if the robot cannot walk."""
+    """Time a walking robot. Raises HrpsimError if the robot cannot walk."""
     walkers = {OURS: OurWalk(robot.biped)}
     walkers |= {n: MujocoWalk(r) for n, r in _peers(robot.in_mujoco, mujoco).items()}
     counts: dict[str, list] = {name: [] for name in walkers}
@@ -185,7 +192,7 @@ def walking(robot: OpenLegs, mujoco) -> Line:
 
 
 def _claim(result: CaseResult, lines: dict[str, Line], motion: str) -> None:
-    """Add the claims of the robots that are worst in a motion."""
+    """Add claims for the worst robots in a motion."""
     public = {name: line.ratio(PUBLIC) for name, line in lines.items()}
     friction = {name: line.ratio(OURS, SMOOTH) for name, line in lines.items()}
     if not np.isnan(list(public.values())).all():

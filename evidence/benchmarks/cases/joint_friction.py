@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of hrp2_like on rigid feet that sways, with and without dry friction in the joints."""
+"""A step of hrp2_like swaying on rigid feet, with and without dry friction in the joints."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BOUND = 1.25  # ratio to the time without friction
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time a swing without and with friction."""
+    """Time one period of swaying without and with friction."""
     subjects = []
     for name, friction in (("without", 0.0), ("with", FRICTION)):
         engine = HrpsimStanding(humanoid(8, bush=False), name)

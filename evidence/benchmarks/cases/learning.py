@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A world-step of velocity tracking by the Go2: hrpsim.learning, mujoco.rollout and gymnasium."""
+"""The time of a world-step of the Go2's velocity tracking: hrpsim.learning, MuJoCo, gymnasium."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROLLOUT, GYMNASIUM = "mujoco.rollout", "gymnasium's SyncVectorEnv of MujocoEnv"
 
 
 def described() -> str | None:
-    """Return the Go2's URDF without pictures and meshes, None if no file is named."""
+    """Return the Go2's URDF without visuals and meshes, or None if no file is named."""
     if not os.environ.get(VARIABLE):
         return None
     root = etree.parse(os.environ[VARIABLE]).getroot()
@@ -65,7 +65,7 @@ def tracking(description: str) -> Task:
 
 
 class Ours:
-    """The task in hrpsim: as an environment with observations and rewards, or as steps only."""
+    """The task in hrpsim, as an environment with observations and rewards, or as steps only."""
 
     def __init__(self, task: Task, actions: np.ndarray) -> None:
         from hrpsim.learning import TaskVectorEnv
@@ -81,13 +81,13 @@ class Ours:
         self.env.reset(seed=1)
 
     def act(self, calls: int) -> None:
-        """Apply all actions through the environment, `calls` times."""
+        """Apply all actions `calls` times through the environment."""
         for _ in range(calls):
             for action in self.actions:
                 self.env.step(action)
 
     def follow(self, calls: int) -> None:
-        """Apply all actions through the batch alone, `calls` times."""
+        """Apply all actions `calls` times through the batch alone."""
         state, batch = self.tasks.state, self.tasks.batch
         for _ in range(calls):
             for targets in state.default_joint_pos + 0.25 * self.actions:
@@ -96,7 +96,7 @@ class Ours:
 
 
 class InMujoco:
-    """The same robot, gains, limits and targets in MuJoCo."""
+    """The robot in MuJoCo, with the same gains, limits and targets."""
 
     def __init__(self, mujoco, tasks: TaskBatch, actions: np.ndarray) -> None:
         robot = tasks.batch.worlds[0].robots["go2"]
@@ -118,7 +118,7 @@ class InMujoco:
         self.targets = (state.default_joint_pos + 0.25 * actions)[..., order]
 
     def rollout(self) -> Subject:
-        """Return mujoco.rollout with all targets in one call."""
+        """Return a subject that passes all targets to mujoco.rollout in one call."""
         from mujoco.rollout import Rollout
 
         full = self.mujoco.mjtState.mjSTATE_FULLPHYSICS
@@ -135,7 +135,7 @@ class InMujoco:
         return Subject(ROLLOUT, run, most=1, each=_steps(self.decimation))
 
     def gymnasium(self, folder: Path) -> Subject:
-        """Return gymnasium's vector of environments that observe the state."""
+        """Return a subject with gymnasium's vector of environments that observe the state."""
         import gymnasium
         from gymnasium.envs.mujoco import MujocoEnv
 
@@ -177,7 +177,7 @@ def _steps(decimation: int) -> int:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time 25 control periods of 64 worlds. The engines take turns."""
+    """Time 25 control periods of 64 worlds, with the engines in turn."""
     description = described()
     if description is None or find_spec("gymnasium") is None:
         result.notes.append(f"needs gymnasium, and the Go2's URDF in the variable {VARIABLE}")

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Derivatives of a step of humanoids of 12, 36 and 60 joints on 0, 8 and 64 contact points."""
+"""Derivatives of a step of humanoids with 12, 36 and 60 joints on 0, 8 and 64 contact points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FINGER = (
 
 
 def robot(joints: int, points: int) -> Model:
-    """Return hrp2_like on rigid feet with legs alone, unchanged, or with 12 fingers a hand."""
+    """Return hrp2_like on rigid feet: legs alone, unchanged, or with 12 fingers on each hand."""
     model = humanoid(max(points, 8), bush=False)
     tree = etree.fromstring(model.urdf.encode())
     if joints < model.nv - 6:
@@ -49,7 +49,7 @@ def robot(joints: int, points: int) -> Model:
 
 
 def subjects(model: Model, points: int, mujoco) -> list[Subject]:
-    """Return our step and the derivatives, and MuJoCo's by central differences."""
+    """Return subjects: hrpsim's step, hrpsim's derivatives, and MuJoCo's central differences."""
     world = World(sleeping=False)
     q = half_sitting(model)
     if points:

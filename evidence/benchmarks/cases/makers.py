@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Unchanged robot descriptions of the makers, with meshes and self-collision, in both engines.
+"""Unchanged robot descriptions of manufacturers, with meshes and self-collision, in both engines.
 
 The variable HRPSIM_ROBOTS names folders with MJCF files, in the format of PATH. Every file with a
 floor and a free base is used. No motor acts. Steps are timed in the initial pose of the file, in
@@ -28,7 +28,7 @@ HIGHER, FALL, HEAP = 5.0, 0.4, 1.5  # additional height of the robot in the air 
 
 
 class Ours:
-    """The robot of a file in hrpsim: the world, and states to return to."""
+    """The robot of a file in hrpsim: the world, and snapshots of its states."""
 
     def __init__(self, path: Path) -> None:
         self.world = load_world(path)
@@ -55,7 +55,7 @@ class Ours:
 
 
 class Theirs:
-    """A file in MuJoCo, with the settings of the file."""
+    """The robot of a file in MuJoCo, with the settings of the file."""
 
     def __init__(self, path: Path) -> None:
         import mujoco
@@ -94,7 +94,7 @@ class Theirs:
 
 
 def files() -> list[Path]:
-    """Return the MJCF files of the folders that have a floor and a free base."""
+    """Return the MJCF files in the folders that have a floor and a free base."""
     found = []
     for folder in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         for path in sorted(Path(folder).rglob("*.xml")):
@@ -108,9 +108,9 @@ def files() -> list[Path]:
 
 
 def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:
-    """Open a file in both engines.
+    """Open a file in both engines. Return both robots.
 
-    If one engine refuses the file, the result is None, with a note in `result`.
+    If an engine refuses the file, the result is None, and `result` receives a note.
     """
     made: list[Callable[[Path], Ours | Theirs]] = [Theirs, Ours]
     try:
@@ -126,7 +126,7 @@ def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Measure every file standing, in the air and in a heap."""
+    """Measure every file in the initial pose, in the air and collapsed."""
     ratios: dict[str, list[float]] = {"standing": [], "in the air": [], "in a heap": []}
     for path in files():
         for state in ratios:
@@ -143,7 +143,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _measure(path: Path, state: str, engines, result: CaseResult, effort: Effort) -> float:
-    """Bring a robot into a state, and measure its steps. Return our time over MuJoCo's."""
+    """Bring a robot into a state, and time its steps. Return hrpsim's time divided by MuJoCo's."""
     for engine in engines:
         if state == "in the air":
             engine.raise_base()

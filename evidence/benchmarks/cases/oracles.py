@@ -57,13 +57,13 @@ def balls(count: int = 20) -> World:
 
 
 def collapsing(world: World) -> World:
-    """Return a tower of cubes that friction no longer holds."""
+    """Return a tower of cubes with too little friction to stand."""
     world.set_friction("default", "default", static=0.15)
     return world
 
 
 def scenes() -> dict[str, tuple[Callable[[], World], int, int]]:
-    """Return functions that build the scenes, each with the first compared step and the stride."""
+    """Return the scenes: functions that build a world, the first compared step, and the stride."""
     heavy = tower("", [1.0, 1.0, 1.0, 1.0, 1000.0])
     return {
         "heap of 10": (lambda: world_of(falling(10), "auto"), 120, 2),
@@ -82,7 +82,7 @@ def scenes() -> dict[str, tuple[Callable[[], World], int, int]]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Compare a number of problems that depends on the effort."""
+    """Compare the solvers. The number of problems depends on the effort."""
     compare(result, QUICK if effort.quick else COUNT)
     result.extra.append((["one problem", "solver", "us", "error [m/s]"], curves(effort.quick)))
 
@@ -90,7 +90,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 def compare(result: CaseResult, count: int) -> None:
     """Solve `count` problems by hrpsim's and Pinocchio's solvers, and compare the errors.
 
-    Notes name the solutions that violate the contact laws.
+    Notes name solutions that violate the contact laws.
     """
     pin = pinocchio_module()
     each = -(-count // len(scenes()))
@@ -144,9 +144,9 @@ def one(pin, world: World, problem: ContactProblem) -> dict:
 
 
 def curve_scenes() -> dict[str, tuple[Callable[[], World], int]]:
-    """Return six scenes, each with the step whose contact problem is solved.
+    """Return six scenes, each with the index of the step whose contact problem is solved.
 
-    Pinocchio's PGS crashes on more than some 300 contacts.
+    Pinocchio's PGS crashes on more than about 300 contacts.
     """
     heavy = tower("", [1.0, 1.0, 1.0, 1.0, 1000.0])
     return {
@@ -172,7 +172,7 @@ def curves(quick: bool) -> list[list[str]]:
 
 
 def efforts(pin, world: World, problem: ContactProblem):
-    """Yield (solver, error [m/s], seconds) for each solver, from few iterations to many."""
+    """Yield (solver, error [m/s], time [s]) for each solver, from few iterations to many."""
     every = {
         "iterative": [(1e-14, count) for count in SWEEPS],
         "auto": [(tolerance,) for tolerance in TOLERANCES],
@@ -223,7 +223,7 @@ CASE = Case("Contact problems beside Pinocchio's solvers", run, draw)
 
 
 def main() -> None:
-    """Compare problems of all scenes, and draw the curves if requested."""
+    """Compare the problems of all scenes, and draw the curves if requested."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("count", type=int, nargs="?", default=COUNT, help="problems to compare")
     parser.add_argument("--figure", type=Path, help="draw error against time to this file")

@@ -24,7 +24,7 @@ _GAP = 0.18
 
 
 def let_go(count: int):
-    """Return positions (n, 3) and quaternions (n, 4) of cubes above the floor, turned at random."""
+    """Return positions (n, 3) and random orientations (n, 4) of cubes above the floor."""
     random = np.random.default_rng(1)
     side = max(round((count / 2) ** (1 / 3)), 2)
     k = np.arange(count)
@@ -36,9 +36,9 @@ def let_go(count: int):
 
 
 def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
-    """Return positions (n, 3) and quaternions (n, 4) of cubes dropped at random onto a heap.
+    """Return positions (n, 3) and quaternions (n, 4) of cubes in a random heap.
 
-    A simulation in hrpsim with long steps finds these poses. The remaining motion is ignored.
+    hrpsim simulates the fall in long steps. The remaining motion is ignored.
     """
     world = our_cubes(*let_go(count), time_step)
     world.step(int(seconds / time_step))
@@ -47,7 +47,7 @@ def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
 
 
 def scattered(count: int):
-    """Return positions and quaternions of cubes that lie on the floor, apart from each other."""
+    """Return positions (n, 3) and quaternions (n, 4) of separate cubes on the floor."""
     side = int(np.ceil(np.sqrt(count)))
     k = np.arange(count)
     positions = np.column_stack([0.2 * (k % side), 0.2 * (k // side), np.full(count, EDGE / 2)])
@@ -55,7 +55,7 @@ def scattered(count: int):
 
 
 def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> World:
-    """Return our world with the cubes at rest. options: further arguments of `World`."""
+    """Return an hrpsim world with the cubes at rest. options: further arguments of `World`."""
     world = World(time_step, sleeping=False, **options)
     world.set_friction("default", "default", static=FRICTION)
     world.add_ground()
@@ -65,7 +65,10 @@ def our_cubes(positions, quaternions, time_step: float = 1e-3, **options) -> Wor
 
 
 def mujoco_cubes(mujoco, positions, quaternions, solver: str):
-    """Return functions (step(n), deepest(), places()) of the cubes in MuJoCo, elliptic cone."""
+    """Return functions (step(n), deepest(), places()) of the cubes in MuJoCo.
+
+    Contacts have elliptic friction cones.
+    """
 
     def numbers(values) -> str:
         return " ".join(f"{value:.17g}" for value in values)
@@ -94,7 +97,7 @@ def mujoco_cubes(mujoco, positions, quaternions, solver: str):
 
 
 class Cubes:
-    """Cubes in an engine, after some steps of warm-up."""
+    """Cubes in an engine, after some warm-up steps."""
 
     def __init__(self, name: str, step, deepest, places, warm: int, effort: Effort) -> None:
         self.name, self.step, self.deepest, self.places = name, step, deepest, places
@@ -105,9 +108,9 @@ class Cubes:
                 break
 
     def exact(self) -> dict:
-        """Return the deepest penetration, and the remaining speed after a step.
+        """Return the deepest penetration [m], and the remaining speed after a step [m/s].
 
-        Both are 0 at rest.
+        Both are 0 if the cubes are exactly at rest.
         """
         before = self.places()
         self.step(1)
@@ -189,7 +192,7 @@ def _add_fits(result: CaseResult, scene: str, counts, times: dict[str, list]) ->
 
 
 def _our_row(scene: str, world, seconds: float) -> list[str]:
-    """Return a table row: hrpsim's contacts, sweeps, residual and times, over 20 steps."""
+    """Return hrpsim's table row of contacts, sweeps, residual and times, over 20 steps."""
     sweeps, residuals = [], []
     for _ in range(20):
         world.step()

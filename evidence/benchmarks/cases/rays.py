@@ -23,7 +23,7 @@ SCAN_BOUND, LIDAR_BOUND = 40.0 / 397.0, 2.0 / 14.3  # ratios to MuJoCo's time
 
 
 def scene() -> tuple[World, mujoco.MjModel, mujoco.MjData]:
-    """Return a world of loose boxes on a rough field, and the same in MuJoCo."""
+    """Return a world of loose boxes on a rough height field, and the same scene in MuJoCo."""
     import mujoco
 
     random = np.random.default_rng(0)
@@ -55,14 +55,14 @@ def _text(values) -> str:
 
 
 def height_scan() -> tuple[np.ndarray, np.ndarray]:
-    """Return origins and directions of 17 x 11 rays down."""
+    """Return origins and directions of 17 x 11 downward rays."""
     x, y = np.meshgrid(0.1 * np.arange(-8, 9), 0.1 * np.arange(-5, 6), indexing="ij")
     origins = np.stack([x, y, np.full_like(x, 1.5)], axis=-1).reshape(-1, 3)
     return origins, np.tile([0.0, 0.0, -1.0], (len(origins), 1))
 
 
 def lidar() -> tuple[np.ndarray, np.ndarray]:
-    """Return origins and directions of 16 rings of 1024 rays."""
+    """Return origins and directions of 16 rings with 1024 rays each."""
     turn, rise = np.meshgrid(
         np.linspace(-np.pi, np.pi, 1024), np.linspace(-0.26, 0.26, 16), indexing="ij"
     )
@@ -73,7 +73,7 @@ def lidar() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _ours(world: World, rays) -> Callable[[int], None]:
-    """Return a function that casts the rays n times, into the same arrays."""
+    """Return a function that casts the rays n times into preallocated arrays."""
     origins, directions = rays
     caster, count = world.ray_caster(), len(origins)
     skipped = caster.skipped(())

@@ -26,12 +26,12 @@ def standing() -> tuple[World, object]:
 
 
 def feet_of(robot) -> list[str]:
-    """Return the links that a robot stands on."""
+    """Return the links on which a robot stands."""
     return sorted({robot.world.link_names[k][1] for k in robot.contact_arrays().links})
 
 
 def loose_bodies() -> World:
-    """Return a world with loose balls, as many as bodies in a bench scene."""
+    """Return a world with as many loose balls as the bodies of a typical scene."""
     world = World(gravity=(0.0, 0.0, 0.0))
     for k in range(BALLS):
         world.add_body(Sphere(0.1), 1.0, (k % 6, k // 6 % 6, k // 36), velocity=(0.0, 0.0, 1.0))
@@ -50,7 +50,7 @@ def repeated(call: Callable[[], object]) -> Callable[[int], None]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time every way of reading and commanding in turn."""
+    """Time each way to read or command, in turn."""
     world, robot = standing()
     held = world.connect(None, (robot, feet_of(robot)[0]), "fixed")
     world.step(20)

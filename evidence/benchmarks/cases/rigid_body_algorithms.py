@@ -83,7 +83,7 @@ class Ours:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time the algorithms of every robot in turn. Compare the results."""
+    """Time the algorithms of every robot in turn, and compare the results."""
     pinocchio, mujoco = pinocchio_module(), mujoco_module()
     overhead: dict[tuple[str, str], float] = {}
     for name, text in named_robots().items():
@@ -124,7 +124,7 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 
 def _measure(result, quantity, algorithm, subjects, exact, overhead, effort) -> None:
-    """Measure the subjects in turn. Note the times without the overhead of calls from Python."""
+    """Time the subjects in turn. Subtract the overhead of calls from Python."""
     times = interleave(subjects, effort)
     for name in times:
         times[name] = np.maximum(times[name] - overhead.get((name, algorithm), 0.0), 1e-9)

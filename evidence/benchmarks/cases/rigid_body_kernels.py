@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Loops of hrpsim's rigid-body algorithms over many states, with arguments as in Python."""
+"""Loops of hrpsim's rigid-body algorithms over many states, with Python's argument layout."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run_kinematics(s, q, v, count: int) -> None:
 def run_aba(s, q, v, tau: Vector, count: int, dv_out: Vector) -> None:
     """Compute kinematics and forward dynamics of `count` states.
 
-    The base takes no generalised force.
+    The generalised forces of the base are zero.
     """
     for k in range(count):
         i = k % q.shape[0]
@@ -58,7 +58,7 @@ def run_aba(s, q, v, tau: Vector, count: int, dv_out: Vector) -> None:
 def run_rnea(s, q, v, dv, count: int, tau_out) -> None:
     """Compute kinematics and inverse dynamics of `count` states.
 
-    The entries of the base are moment, then force, about the origin and along the world's axes.
+    The base's entries are moment and force, about the origin and in world axes.
     """
     for k in range(count):
         i = k % q.shape[0]
@@ -87,7 +87,7 @@ def run_crba(s, q, count: int, M_out: Matrix) -> None:
 
 @kernel
 def run_aba_derivatives(w, q, v, tau: Vector, count: int, columns_out: Matrix) -> None:
-    """Differentiate forward dynamics at `count` states. The base takes no generalised force."""
+    """Differentiate forward dynamics at `count` states. The base has no generalised forces."""
     for k in range(count):
         i = k % q.shape[0]
         forward_derivatives(w, q[i], v[i], tau[i], GRAVITY, columns_out)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The ROS node: a short run of the node's script. The page has the long run."""
+"""The ROS node: a short run of bench_ros_node.py. The page has the figures of a long run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RUNS = (("soak", "--duration", "10"), ("lockstep", "--steps", "5000"))
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Run the script and quote its output. Without ROS add a note."""
+    """Run the script and quote its output. Without ROS, add a note instead."""
     if importlib.util.find_spec("rclpy") is None:
         result.notes.append("rclpy is not installed: not measured")
         return

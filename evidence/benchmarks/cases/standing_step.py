@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of hrp2_like at rest on 8 to 128 contact points, and of MuJoCo, dart, Bullet."""
+"""A step of hrp2_like at rest on 8 to 128 contact points, in hrpsim, MuJoCo, dart and Bullet."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def engines(points: int) -> list[StandingEngine]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time every engine in turn at every number of contact points."""
+    """Time every engine in turn, at every number of contact points."""
     counts = (8, 64) if effort.quick else tuple(GRIDS)
     times = {}
     for points in counts:

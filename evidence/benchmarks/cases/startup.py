@@ -60,7 +60,7 @@ mark()
 
 
 def durations(program: str, **environment: str) -> np.ndarray:
-    """Return the processor time [s] of import, load, first step, in a new process."""
+    """Return the processor times of import, load and first step in a new process [s]."""
     done = subprocess.run(
         [sys.executable, "-c", _CLOCK + program + _END],
         env={**os.environ, **environment},
@@ -72,7 +72,7 @@ def durations(program: str, **environment: str) -> np.ndarray:
 
 
 def _peer_programs(folder: str) -> dict[str, str]:
-    """Return programs of peers that read the same robot, without the xacro step."""
+    """Return programs of peers that load the same robot, without the xacro step."""
     from evidence.benchmarks.engines.urdf import plain_urdf
     from evidence.experiments.scenes.standing import humanoid
 
@@ -88,7 +88,7 @@ def _peer_programs(folder: str) -> dict[str, str]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Start processes in turn. Compile once from nothing unless quick."""
+    """Start processes in turn. Unless quick, also compile all kernels once from scratch."""
     with tempfile.TemporaryDirectory() as folder:
         programs = {OURS: _OURS, **_peer_programs(folder)}
         keeps = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": os.path.join(folder, "pyc")}

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A step of hrp2_like that sways and swings the arms, so no solver starts at the solution."""
+"""A step of hrp2_like that sways and swings the arms. No solver starts at the solution."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class Swaying:
         self.engine.aim(q)
 
     def exactness(self) -> dict:
-        """Return the largest errors over the steps of a control period in motion."""
+        """Return the largest errors over the steps of one control period in motion."""
         self.aim()
         self.engine.step(SWING // 8)
         return exactness(self.engine, at_rest=False, steps=CONTROL_PERIOD)
 
 
 class SwayingSubject(Subject):
-    """A timed subject: whole periods of a swaying robot. Changes of targets are not timed."""
+    """A subject that times whole periods of a swaying robot. Setting targets is not timed."""
 
     def timed(self, count: int, clock=time.process_time) -> float:
-        """Return the seconds of a step, over `count` swings."""
+        """Return the time of a step over `count` periods of swaying [s]."""
         if self.reset is not None:
             self.reset()
         total = 0.0
@@ -68,7 +68,7 @@ class SwayingSubject(Subject):
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time a swing of every engine in turn."""
+    """Time one period of swaying in every engine, in turn."""
     for points in (8,) if effort.quick else (8, 64):
         found = engines(points)
         robots = [Swaying(engine, engine.state()[0]) for engine in found]

@@ -27,7 +27,7 @@ OURS_ABA, OURS_STEP, MUJOCO = "hrpsim ABA", "hrpsim step", "mujoco step"
 
 
 def tree_urdf(shape: str, joints: int) -> str:
-    """Return URDF of links of 0.1 m and 1 kg on revolute joints about x, y, z in turn."""
+    """Return a URDF of links of 0.1 m and 1 kg. The joint axes are x, y, z in rotation."""
     inertia = '<inertia ixx="0.002" iyy="0.002" izz="0.002" ixy="0" ixz="0" iyz="0"/>'
     parts = [
         f'<link name="l{k}"><inertial><origin xyz="0.05 0 0"/><mass value="1"/>{inertia}'
@@ -46,7 +46,7 @@ def tree_urdf(shape: str, joints: int) -> str:
 
 
 def random_states(model) -> list[np.ndarray]:
-    """Return q, v, tau, dv of a free base and joints near straight."""
+    """Return q, v, tau, dv of a free base and of joints with small angles."""
     random = np.random.default_rng(1)
     q = np.tile(model.neutral(), (STATES, 1))
     q[:, 7:] = random.uniform(-0.3, 0.3, (STATES, model.nq - 7))
@@ -56,7 +56,7 @@ def random_states(model) -> list[np.ndarray]:
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Time forward dynamics and steps of every tree in turn, fit exponents."""
+    """Time forward dynamics and steps of every tree in turn, and fit power laws."""
     pinocchio, mujoco = pinocchio_module(), mujoco_module()
     sizes = (10, 100, 1000) if effort.quick else SIZES
     times: dict[tuple[str, str], list] = {}

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Twenty seconds of walking with the stabiliser, and MuJoCo's step of the same posture."""
+"""Twenty seconds of walking with the stabiliser, next to MuJoCo's step in the same posture."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ MUJOCO = "mujoco Newton stands"
 
 
 def run(result: CaseResult, effort: Effort) -> None:
-    """Walk second by second, in turn with a second of MuJoCo's standing. Times are of a step."""
+    """Time each second of walking, and in turn one second of standing in MuJoCo.
+
+    Times are per step.
+    """
     world = load_world(share_path("config/walking_demo.yaml"), xacro_arguments={"bush": "true"})
     (robot,) = world.robots.values()
     others = [yardstick()]

@@ -1,4 +1,4 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The same scenes in other installed engines."""
+"""The scenes in other installed engines."""

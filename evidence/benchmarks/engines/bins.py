@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The bin in each engine.
+"""The bin scene in each engine.
 
 MuJoCo: CG, elliptic cone, default softness. Bullet: maximal coordinates, the default solver with 50
-iterations. dart: each solid a skeleton, by the matrix-free contact solver or Dantzig's.
+iterations. dart: one skeleton for each solid, by the matrix-free contact solver or Dantzig's.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class HrpsimBin:
             self.world.step()
 
     def motion(self):
-        """Return positions, quaternions, velocities and spins (n, 3 or 4) in world axes."""
+        """Return positions, quaternions, velocities and angular velocities in world axes."""
         rows = [body.first_q // 7 for body in self._bodies]  # sleeping bodies move to the end
         q = self.world.scene.q.reshape(-1, 7)[rows]
         v = self.world.scene.velocity.reshape(-1, 6)[rows]  # in world axes, angular velocity first
@@ -66,7 +66,7 @@ def _numbers(values) -> str:
 
 
 class MujocoBin:
-    """The bin in MuJoCo. MuJoCo uses the convex hull of a mesh, or with `parts` convex parts."""
+    """The bin in MuJoCo, with the convex hull of each mesh, or its convex parts if `parts`."""
 
     def __init__(self, mujoco, scene: BinScene, parts: bool) -> None:
         self.name = "mujoco, convex parts" if parts else "mujoco"
@@ -97,7 +97,7 @@ class MujocoBin:
             self._mujoco.mj_step(self._model, self._data)
 
     def motion(self):
-        """Return positions, quaternions, velocities and spins (n, 3 or 4) in world axes."""
+        """Return positions, quaternions, velocities and angular velocities in world axes."""
         q, v = self._data.qpos.reshape(-1, 7), self._data.qvel.reshape(-1, 6)
         quaternions = np.roll(q[:, 3:], -1, axis=1)
         spins = np.einsum("nij,nj->ni", rotations(quaternions), v[:, 3:])
@@ -108,7 +108,7 @@ class MujocoBin:
 
 
 def _geoms(solid: Solid, parts: bool, assets: dict[str, str]) -> str:
-    """Return the geoms of a solid. Add the meshes, of parts in place, to `assets`."""
+    """Return the geoms of a solid, and add its meshes, or its parts' meshes, to `assets`."""
     if isinstance(solid.shape, Box):
         return f'<geom type="box" size="{_numbers(solid.shape.size)}"/>'
     text = ""
@@ -122,10 +122,7 @@ def _geoms(solid: Solid, parts: bool, assets: dict[str, str]) -> str:
 
 
 class BulletBin:
-    """The bin in Bullet.
-
-    Bullet uses the convex hull of a moving mesh, or with `parts` convex parts.
-    """
+    """The bin in Bullet, with the convex hull of each mesh, or its convex parts if `parts`."""
 
     def __init__(self, pybullet, scene: BinScene, parts: bool) -> None:
         self.name = "bullet, convex parts" if parts else "bullet"
@@ -148,7 +145,7 @@ class BulletBin:
                 self._bodies.append(body)
 
     def _shape(self, solid: Solid, parts: bool, path: Path) -> int:
-        """Return a collision shape: a file of several objects becomes as many hulls."""
+        """Return a collision shape. Each object of the mesh file becomes a convex hull."""
         if isinstance(solid.shape, Box):
             size = list(solid.shape.size)
             return self._pb.createCollisionShape(self._pb.GEOM_BOX, halfExtents=size)
@@ -173,7 +170,7 @@ class BulletBin:
             step()
 
     def motion(self):
-        """Return positions, quaternions, velocities and spins (n, 3 or 4) in world axes."""
+        """Return positions, quaternions, velocities and angular velocities in world axes."""
         places = [self._pb.getBasePositionAndOrientation(body) for body in self._bodies]
         speeds = [self._pb.getBaseVelocity(body) for body in self._bodies]
         positions, quaternions = (np.array(values) for values in zip(*places))
@@ -181,7 +178,7 @@ class BulletBin:
         return positions, quaternions, velocities, spins
 
     def close(self) -> None:
-        """Disconnect from the physics server. Bullet allows only a few servers."""
+        """Disconnect from the physics server, because Bullet allows only a few servers."""
         self._pb.disconnect()
 
 
@@ -217,7 +214,7 @@ class DartBin:
         self._world.addSkeleton(skeleton)
 
     def _add(self, solid: Solid, position, quaternion, name: str, folder: Path):
-        """Return the body of a solid. dart reads meshes from files only, with a URDF."""
+        """Return the body of a solid. dart reads meshes only from files that a URDF names."""
         dart = self._dart
         if isinstance(solid.shape, Box):
             skeleton = dart.dynamics.Skeleton(name)
@@ -241,7 +238,7 @@ class DartBin:
             self._world.step()
 
     def motion(self):
-        """Return positions, quaternions, velocities and spins (n, 3 or 4) in world axes."""
+        """Return positions, quaternions, velocities and angular velocities in world axes."""
         poses = [body.getWorldTransform() for body in self._bodies]
         positions = np.array([pose.translation() for pose in poses])
         turns = Rotation.from_matrix([pose.rotation() for pose in poses]).as_quat()

@@ -38,7 +38,7 @@ def silence():
 
 
 def bullet_module():
-    """Return the module pybullet, or None if not installed."""
+    """Return the module pybullet, or None if it is not installed."""
     try:
         import pybullet
     except ImportError:
@@ -47,7 +47,7 @@ def bullet_module():
 
 
 def connect(pb, time_step: float = 1e-3, gravity: float = 9.80665):
-    """Return a client of a new physics server. The functions of `pb` are the client's methods.
+    """Return a client of a new physics server. The methods of the client are functions of `pb`.
 
     The server ends with the client. Bullet allows only a few servers.
     """
@@ -68,12 +68,12 @@ def _on_floor(pb, friction: float):
 
 
 def rub(client, body: int, link: int, friction: float, **options) -> None:
-    """Give a link the root of a friction coefficient: Bullet multiplies both coefficients."""
+    """Set a link's friction to the square root, because Bullet multiplies both coefficients."""
     client.changeDynamics(body, link, lateralFriction=friction**0.5, **options)
 
 
 def load_robots(client, model, count: int = 1) -> list[BulletRobot]:
-    """Return copies of the robot of a model, on rigid feet, because Bullet has no joint springs."""
+    """Return copies of a model's robot on rigid feet, because Bullet has no joint springs."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "robot.urdf"
         path.write_text(plain_urdf(model.urdf), encoding="utf-8")
@@ -84,7 +84,10 @@ def load_robots(client, model, count: int = 1) -> list[BulletRobot]:
 
 
 class BulletRobot:
-    """A robot in Bullet, whose base is the centre of mass. q and v follow hrpsim's model."""
+    """A robot in Bullet, with the base frame at the centre of mass.
+
+    q and v have hrpsim's layout.
+    """
 
     def __init__(self, client, number: int, model) -> None:
         self.client, self.number, self.model = client, number, model
@@ -119,7 +122,7 @@ class BulletRobot:
 
 
 class BulletStanding(BulletRobot):
-    """The standing robot in Bullet. Servos are position motors (constraints)."""
+    """The standing robot in Bullet. Servos are position motors, which are constraints."""
 
     def __init__(self, pybullet, model, q) -> None:
         client = _on_floor(pybullet, FRICTION)
@@ -161,14 +164,15 @@ class BulletStanding(BulletRobot):
         )
 
     def close(self) -> None:
-        """Disconnect from the physics server. Bullet allows only a few servers."""
+        """Disconnect from the physics server, because Bullet allows only a few servers."""
         self.client.disconnect()
 
 
 def bullet_cubes(pb, edge: float, mass: float, positions, quaternions, friction: float):
     """Return (step(n), deepest(), places()) of cubes on the floor, in maximal coordinates.
 
-    deepest() is the deepest penetration of any contact [m], places() the centres (n, 3) [m].
+    deepest() returns the deepest penetration of all contacts [m]. places() returns the centres (n,
+    3) [m].
     """
     client = _on_floor(pb, friction)
     client.setPhysicsEngineParameter(deterministicOverlappingPairs=1)

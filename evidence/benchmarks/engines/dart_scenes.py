@@ -20,7 +20,7 @@ _FLOOR = 40.0  # edge [m]
 
 
 def dart_module():
-    """Return the module dartpy, or None if not installed."""
+    """Return the module dartpy, or None if it is not installed."""
     try:
         import dartpy
     except ImportError:
@@ -47,7 +47,7 @@ def isometry(dart, position):
 
 
 def coat(shape, friction: float, restitution: float = 0.0) -> None:
-    """Give a shape node contacts with a friction coefficient and a restitution."""
+    """Give a shape node collision properties with a friction coefficient and a restitution."""
     shape.createCollisionAspect()
     shape.createDynamicsAspect()
     shape.getDynamicsAspect().setFrictionCoeff(friction)
@@ -56,7 +56,7 @@ def coat(shape, friction: float, restitution: float = 0.0) -> None:
 
 
 def set_friction(skeleton, friction: float) -> None:
-    """Set the friction coefficient of all shapes that a file gave to a skeleton."""
+    """Set the friction coefficient of all shapes of a skeleton that was loaded from a file."""
     for k in range(skeleton.getNumBodyNodes()):
         for shape in skeleton.getBodyNode(k).getShapeNodes():
             if shape.getDynamicsAspect() is not None:
@@ -64,7 +64,10 @@ def set_friction(skeleton, friction: float) -> None:
 
 
 def add_floor(dart, world, edge: float, friction: float, restitution: float = 0.0) -> None:
-    """Add a fixed box with its upper face at height 0. edge: length and width [m]."""
+    """Add a fixed box with its upper face at height 0.
+
+    edge: length and width of the box [m].
+    """
     floor = dart.dynamics.Skeleton("floor")
     joint, body = floor.createWeldJointAndBodyNodePair()
     shape = dart.dynamics.BoxShape([edge, edge, 0.2])
@@ -74,7 +77,10 @@ def add_floor(dart, world, edge: float, friction: float, restitution: float = 0.
 
 
 def add_free(dart, world, name, shape, mass, moments, position, friction, restitution=0.0):
-    """Return a free body at rest, a skeleton of its own. friction None: without contacts."""
+    """Add a free body at rest as a separate skeleton, and return the body.
+
+    If friction is None, the body has no contacts.
+    """
     skeleton = dart.dynamics.Skeleton(name)
     joint, body = skeleton.createFreeJointAndBodyNodePair()
     node = body.createShapeNode(shape)
@@ -87,7 +93,7 @@ def add_free(dart, world, name, shape, mass, moments, position, friction, restit
 
 
 def load_robot(dart, model, name: str = "robot"):
-    """Return a new skeleton of a model, and pairs of its joints and the joints of the model."""
+    """Return a new skeleton of a model, and pairs of its joints with the model's joints."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "robot.urdf"
         path.write_text(plain_urdf(model.urdf), encoding="utf-8")
@@ -98,7 +104,7 @@ def load_robot(dart, model, name: str = "robot"):
 
 
 def place_robot(robot, joints, q) -> None:
-    """Put a skeleton on a free base at rest in the configuration q."""
+    """Place a skeleton with a free base at rest in the configuration q."""
     for joint, ours in joints:
         joint.setPosition(0, q[ours.q_index])
     turn = Rotation.from_quat(q[3:7]).as_rotvec()
@@ -106,7 +112,10 @@ def place_robot(robot, joints, q) -> None:
 
 
 def state_of(robot, joints, model):
-    """Return q and v of a skeleton. `joints` pairs dart's joints with joints of the model."""
+    """Return q and v of a skeleton.
+
+    joints: pairs of dart's joints with the model's joints.
+    """
     q, v = np.zeros(model.nq), np.zeros(model.nv)
     base = robot.getBodyNode(0)
     pose = base.getWorldTransform()
@@ -150,7 +159,7 @@ class DartStanding:
         return state_of(self.robot, self._joints, self.model)
 
     def touching(self) -> Touching:
-        """Return the contacts of the last step. Forces are turned so that the floor pushes up."""
+        """Return the contacts of the last step, with the forces of the floor on the robot."""
         contacts = self.world.getLastCollisionResult().getContacts()
         forces = np.array([c.force for c in contacts]).reshape(-1, 3)
         forces *= np.sign(forces[:, 2:]) + (forces[:, 2:] == 0.0)
@@ -162,10 +171,11 @@ class DartStanding:
 
 
 def dart_cubes(dart, edge, mass, positions, quaternions, friction, sleeping=False):
-    """Return (step(n), deepest(), places()) of cubes on the floor, each a skeleton of its own.
+    """Return (step(n), deepest(), places()) of cubes on the floor, each a separate skeleton.
 
-    deepest() is the deepest penetration of any contact [m], places() the centres (n, 3) [m].
-    With `sleeping`, cubes that rest for half a second are left alone, which is dart's default.
+    deepest() returns the deepest penetration of all contacts [m]. places() returns the centres (n,
+    3) [m]. With `sleeping`, cubes that have rested for half a second are deactivated, which is
+    dart's default.
     """
     world = new_world(dart, 1e-3, sleeping=sleeping)
     add_floor(dart, world, _FLOOR, friction)
@@ -199,7 +209,7 @@ def _add_cube(dart, world, edge, mass, position, quaternion, friction, name):
 
 
 def dart_beam(dart, edge: float, mass: float, time_step: float, positions, gravity):
-    """Return (world, positions()) of cubes welded in a row, the first to the world."""
+    """Return (world, positions()) of cubes welded in a row, with the first welded to the world."""
     world = new_world(dart, time_step, gravity)
     ends = (0.0, 0.0, 0.0, 1.0)
     bodies = [

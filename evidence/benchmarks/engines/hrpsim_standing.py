@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Our standing robot."""
+"""The standing robot in hrpsim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SWEEPS = 120
 
 
 class HrpsimStanding:
-    """Our standing robot, at rest at half-sitting, with options of World.
+    """The standing robot in hrpsim, at rest in the half-sitting posture, with options of World.
 
     sweeps: number of sweeps in every step, converged or not.
     """

@@ -3,9 +3,9 @@
 
 """mjbatch's worlds in a separate interpreter, because mjbatch needs another version of MuJoCo.
 
-The script runs there with the folder that `MjbatchWorlds` has written. Each input line is a number
-of steps. The script makes the steps and writes the processor time to its output. After 0 steps, all
-worlds are in the state after the first steps.
+The interpreter runs this file as a script, with the folder that `MjbatchWorlds` has written. Each
+input line is a number of steps. The script makes the steps, and prints the processor time. The
+number 0 resets all worlds to the state after the first steps.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ PYTHON = "HRPSIM_MJBATCH_PYTHON"  # environment variable with an interpreter tha
 
 
 class MjbatchWorlds:
-    """Worlds of a model in XML, with arrays of states, controls and factors.
+    """Worlds of an XML model, with arrays of states, controls and factors.
 
-    processor_time: of the process, after the last step [s].
+    processor_time: processor time of the process after the last step [s].
     """
 
     def __init__(self, xml: str, threads: int, **arrays: np.ndarray) -> None:
@@ -62,7 +62,10 @@ class MjbatchWorlds:
 
 
 def randomise(arrays, of_model) -> None:
-    """Write masses, friction and gains. of_model(name): the values (worlds, ...) of a field."""
+    """Write masses, friction and gains.
+
+    of_model(name) returns the values of a field (worlds, ...).
+    """
     for name in ("body_mass", "body_inertia"):
         values = of_model(name)
         values *= arrays["masses"].reshape(-1, *[1] * (values.ndim - 1))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MuJoCo's functions that together do what the rigid-body algorithms do, called from Python."""
+"""MuJoCo's functions that correspond to the rigid-body algorithms, called from Python."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ NAME = "mujoco"
 
 
 class MujocoAlgorithms:
-    """MuJoCo's functions at the first of the states q (n, nq), v (n, nv) of `model`.
+    """MuJoCo's functions, evaluated at the first of the states q (n, nq), v (n, nv) of `model`.
 
-    MuJoCo's coordinates are assigned joint by joint.
+    The coordinates of MuJoCo's model are set joint by joint.
     """
 
     def __init__(self, mujoco, model, q, v) -> None:
@@ -30,7 +30,7 @@ class MujocoAlgorithms:
             joint.qpos[:], joint.qvel[:] = q[0, named.q_index], v[0, named.v_index]
 
     def subjects(self, algorithm: str) -> list[Subject]:
-        """Return the calls of an algorithm, none for analytic derivatives."""
+        """Return subjects that call an algorithm. There are none for analytic derivatives."""
         if algorithm.endswith("derivatives"):
             return []
         return [Subject(NAME, self._calls(algorithm, self.model, self.data))]
@@ -61,7 +61,7 @@ class MujocoAlgorithms:
         return run
 
     def overhead(self, effort: Effort) -> dict[tuple[str, str], float]:
-        """Return the time of the same calls for a model of one joint [s]."""
+        """Return the overhead of the calls [s], measured with a model of one joint."""
         mj = self.mujoco
         small = mj.MjModel.from_xml_string(
             '<mujoco><worldbody><body><joint/><geom size="0.1"/></body></worldbody></mujoco>'

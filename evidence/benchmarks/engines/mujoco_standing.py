@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MuJoCo's standing robot, with any solver."""
+"""The standing robot in MuJoCo, with any solver."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ SOLVERS = ("Newton", "CG", "PGS")
 
 
 class MujocoStanding:
-    """MuJoCo's robot, from configuration q.
+    """The standing robot in MuJoCo, starting at configuration q.
 
-    The model has an elliptic cone, default contacts and the integrator implicitfast.
+    The model has elliptic cones, default contacts and the integrator implicitfast.
     """
 
     def __init__(self, mujoco, model, q, solver: str) -> None:
@@ -39,7 +39,7 @@ class MujocoStanding:
         self.data.ctrl[:] = q[self._aims]
 
     def state(self):
-        """Return q and v. The velocity of MuJoCo's base is along the world's axes."""
+        """Return q and v. MuJoCo's base velocity is in world axes."""
         q, v = np.zeros(self.model.nq), np.zeros(self.model.nv)
         q[:3], q[3:7] = self.data.qpos[:3], self.data.qpos[[4, 5, 6, 3]]
         v[:3] = Rotation.from_quat(q[3:7]).inv().apply(self.data.qvel[:3])
@@ -49,7 +49,7 @@ class MujocoStanding:
         return q, v
 
     def touching(self) -> Touching:
-        """Return the contacts of the last step. The floor is a contact's first geom."""
+        """Return the contacts of the last step. The floor is the first geom of a contact."""
         contacts, forces, wrench = self.data.contact, [], np.zeros(6)
         for k in range(self.data.ncon):
             self.mujoco.mj_contactForce(self.mj, self.data, k, wrench)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Pinocchio's algorithms on given states: compiled loops, else calls from Python."""
+"""Pinocchio's algorithms at given states, by compiled loops or by calls from Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WORLD = "pinocchio, WORLD convention"
 
 
 def pinocchio_q(model, q) -> np.ndarray:
-    """Return q (nq,) with the cosine and sine of each continuous joint in place of its angle."""
+    """Return q (nq,) with each continuous joint's angle replaced by its cosine and sine."""
     out, k = [], 0
     for joint in list(model.joints)[1:]:
         if (joint.nq, joint.nv) == (2, 1):
@@ -47,7 +47,7 @@ class PinocchioAlgorithms:
         self.out = np.zeros((self.model.nv, len(q)), order="F")
 
     def subjects(self, algorithm: str) -> list[Subject]:
-        """Return the compiled loop, the call from Python, or both."""
+        """Return the compiled loop and the call from Python as subjects, as far as available."""
         q, v, tau, dv = self.columns
 
         def aba(n) -> None:
@@ -68,7 +68,7 @@ class PinocchioAlgorithms:
         return [Subject(LOOP, call)]
 
     def _calls(self, algorithm: str, model, q, v, tau):
-        """Return run(n) that calls from Python."""
+        """Return a function run(n) that calls an algorithm n times from Python."""
         pin, data, world, states = self.pin, model.createData(), self.pin.Convention.WORLD, len(q)
         q, v, tau = list(q), list(v), list(tau)
 
@@ -105,7 +105,7 @@ class PinocchioAlgorithms:
         }[algorithm]
 
     def overhead(self, effort: Effort) -> dict[tuple[str, str], float]:
-        """Return the times of calls for a model of one joint [s], by subject and algorithm."""
+        """Return the overhead of calls [s], by subject and algorithm, for a one-joint model."""
         small = self.pin.Model()
         joint = small.addJoint(0, self.pin.JointModelRZ(), self.pin.SE3.Identity(), "joint")
         small.appendBodyToJoint(joint, self.pin.Inertia.Random(), self.pin.SE3.Identity())
@@ -135,7 +135,7 @@ class PinocchioAlgorithms:
         return float(np.abs(numbers - truth).max() / np.abs(truth).max())
 
     def _derivatives(self, algorithm: str, data, q, v) -> np.ndarray:
-        """Return the derivatives for the last state, the three matrices side by side."""
+        """Return the three derivative matrices for the last state, side by side."""
         if algorithm == "ABA derivatives":
             self.pin.computeABADerivatives(self.model, data, q, v, self.tau[-1])
             found = [data.ddq_dq, data.ddq_dv, data.Minv]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Humanoids of many makers on a level floor, held by servos: in our world and in MuJoCo."""
+"""Humanoids of many manufacturers on a level floor, held by servos, in hrpsim and in MuJoCo."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ HOME = "home"  # keyframe of the posture
 
 
 class Stopwatch:
-    """Time and count the calls of a function."""
+    """Wraps a function, and measures the total time and the number of calls."""
 
     def __init__(self, function) -> None:
         self.function, self.seconds, self.calls = function, 0.0, 0
 
     def __call__(self, *arguments) -> None:
-        """Call the function, and add the time of the call."""
+        """Call the function, and add the duration of the call."""
         begin = time.process_time()
         self.function(*arguments)
         self.seconds += time.process_time() - begin
@@ -50,7 +50,7 @@ class Stopwatch:
 
 
 class Servoed:
-    """A robot whose targets are a posture, plus a sine of the same amplitude for all joints."""
+    """A robot whose targets are a posture plus a sine with the same amplitude for all joints."""
 
     def __init__(self, posture: np.ndarray) -> None:
         self.posture, self.amplitude, self.k, self.engine = posture, 0.0, 0, self
@@ -59,7 +59,7 @@ class Servoed:
 
     @property
     def fallen(self) -> bool:
-        """Whether the base has fallen by a fifth of its height."""
+        """Whether the base has fallen by more than a fifth of its height."""
         return self.height() < 0.8 * self.start_height
 
     def aim(self) -> None:
@@ -70,7 +70,7 @@ class Servoed:
 
 
 class OursServoed(Servoed):
-    """A humanoid in hrpsim. The joints may lose their dry friction."""
+    """A humanoid in hrpsim. Dry friction of the joints can be removed."""
 
     def __init__(self, world: World, names, friction: bool = True) -> None:
         (self.robot,), self.world, self.names = world.robots.values(), world, names
@@ -81,7 +81,7 @@ class OursServoed(Servoed):
         self._saved = world.snapshot()
 
     def restart(self) -> None:
-        """Return to the initial state of rest."""
+        """Return to the initial state at rest."""
         self.world.restore(self._saved)
         self.k = 0
 
@@ -111,7 +111,7 @@ class MujocoServoed(Servoed):
         self._saved = copy.copy(data)
 
     def restart(self) -> None:
-        """Return to the initial state of rest."""
+        """Return to the initial state at rest."""
         self.mujoco.mj_copyData(self.data, self.mj, self._saved)
         self.k = 0
 
@@ -133,7 +133,7 @@ class MujocoServoed(Servoed):
 
 
 class OurWalk(ControlLoop):
-    """The walking controller on a biped in our world."""
+    """The walking controller on a biped in hrpsim."""
 
     def __init__(self, biped: PreparedBiped) -> None:
         robot, self.watch = robot_in_world(biped, None), FallWatch()
@@ -142,7 +142,7 @@ class OurWalk(ControlLoop):
         super().__init__(robot, Walk(), {**parameters_of(biped), "pattern": PATTERN})
 
     def tick(self) -> None:
-        """Make one control period."""
+        """Simulate one control period."""
         super().tick()
         q = self.robot.q
         self.watch.add(q[2], tuple(q[3:7]))
@@ -157,7 +157,7 @@ class OurWalk(ControlLoop):
 
 
 class MujocoWalk(MujocoLoop):
-    """The same controller in MuJoCo. The time includes the call from Python of each step."""
+    """The same controller in MuJoCo. Times include the Python call of each step."""
 
     def __init__(self, robot: MujocoRobot) -> None:
         super().__init__(robot, PATTERN)
@@ -174,13 +174,13 @@ class MujocoWalk(MujocoLoop):
 
 
 def counts_of(world: World) -> tuple[int, int, int]:
-    """Return the sweeps, factorisations and points of the last step."""
+    """Return the numbers of sweeps, factorisations and contact points of the last step."""
     stats = world.stats
     return stats.iterations, stats.newton_factorisations, stats.contact_count
 
 
 def set_accuracy(mujoco, mj, accurate: bool) -> None:
-    """Set the options of MuJoCo's solver: accurate, or as in MuJoCo Playground."""
+    """Set the options of MuJoCo's solver, for high accuracy or as in MuJoCo Playground."""
     if accurate:
         mj.opt.iterations, mj.opt.ls_iterations, mj.opt.tolerance = 100, 50, 1e-12
     else:
@@ -191,8 +191,8 @@ def set_accuracy(mujoco, mj, accurate: bool) -> None:
 class OpenLegs:
     """A biped of any description, as `hrpsim walk --robot` prepares the robot.
 
-    In both engines the feet are boxes of the soles' length and width. `own` keeps the feet of the
-    description.
+    In both engines the feet are boxes with the length and width of the soles. `own` keeps the feet
+    of the description.
     """
 
     def __init__(self, path: Path) -> None:
@@ -220,13 +220,13 @@ class OpenLegs:
         return robot
 
     def theirs(self, mujoco, accurate: bool) -> MujocoServoed:
-        """Return the robot in MuJoCo, under servos."""
+        """Return the robot in MuJoCo, held by servos."""
         robot = self.in_mujoco(mujoco, accurate)
         return MujocoServoed(mujoco, robot.mj, robot.data)
 
 
 class ClosedLoops:
-    """An MJCF with closed loops, in the keyframe `home`. The motors are servos."""
+    """The robot of an MJCF with closed loops, in the keyframe `home`. The motors become servos."""
 
     def __init__(self, path: Path, model: Model) -> None:
         self.path, self.model, self.names = path, model, list(model.command_interfaces)
@@ -258,7 +258,7 @@ class ClosedLoops:
 
 
 def described(path: Path) -> OpenLegs | ClosedLoops:
-    """Return the robot of a file. Raises ModelError without legs and without a posture."""
+    """Return the robot of a file. Raises ModelError if it has neither legs nor a keyframe."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ModelWarning)
         if path.suffix == ".xml":

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A robot description in the form that other engines can read."""
+"""Convert a robot description for other engines."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NEGLIGIBLE = {"mass": "1e-6", "inertia": "1e-9"}
 
 
 def plain_urdf(text: str) -> str:
-    """Return URDF without our elements. Links without matter get a tiny mass.
+    """Return URDF without hrpsim's elements. Links without mass receive a tiny mass.
 
-    Bullet and dart would give such links 1 kg.
+    Bullet and dart would assign 1 kg to such links.
     """
     root = etree.fromstring(text.encode())
     for element in [*root.iter("hrpsim", "ros2_control", "visual")]:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Publishes a command for each state of joint_states, and prints missing states at the end."""
+"""Publish a command for each message of joint_states. Print the missing messages at the end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PERIOD_NS = 1_000_000
 
 
 def control(stop: StopSignal) -> int:
-    """Command the first positions until a signal."""
+    """Command the initial positions until a signal arrives."""
     node = rclpy.create_node("plain_controller")
     states = PolledSubscription(node, JointState, "joint_states", 10)
     publisher = node.create_publisher(JointState, "joint_commands", 10)

@@ -14,9 +14,9 @@ class Hold(Controller):
     period = 0.001
 
     def initialize(self, state: State) -> None:
-        """Remember the positions."""
+        """Store the positions."""
         self._positions = state.joint_positions
 
     def control(self, state: State) -> Command:
-        """Return the first positions."""
+        """Return the stored positions."""
         return Command(positions=self._positions)

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Subscribes to one topic until a signal. Prints the numbers of received and missing messages."""
+"""Subscribe to one topic until a signal arrives.
+
+Print the numbers of received and lost messages.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ LATCHED = ("/tf_static", "/robot_description")
 
 
 def listen(topic: str, type_name: str, stop: StopSignal) -> int:
-    """Count the messages of `topic` until a signal."""
+    """Count the messages of `topic` until a signal arrives."""
     package, _, name = type_name.split("/")
     kind = getattr(importlib.import_module(f"{package}.msg"), name)
     transient = topic in LATCHED
@@ -50,7 +53,7 @@ def listen(topic: str, type_name: str, stop: StopSignal) -> int:
 
 
 def _stamp(message) -> int | None:
-    """Return the stamp of a message [ns], or None for a list without elements."""
+    """Return the stamp of a message [ns], or None if the message is a list without elements."""
     for field in ("transforms", "markers"):
         if hasattr(message, field):
             message = next(iter(getattr(message, field)), None)
@@ -61,9 +64,9 @@ def _stamp(message) -> int | None:
 
 
 def _missing(numbers: list[int], sent: list[int], stamps: list[int | None]) -> dict:
-    """Return the lost messages by sequence numbers and stamps, and the deviations from 1 ms.
+    """Return counts of lost messages and of irregular stamps, and the jitter [us].
 
-    While the node is paused, stamps are repeated at 10 Hz. These periods do not count.
+    While the node is paused, stamps are repeated at 10 Hz. These intervals do not count.
     """
     steps = np.diff(np.array(numbers, dtype=np.int64))
     times = np.array([stamp for stamp in stamps if stamp], dtype=np.int64)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Round trips of lockstep at 1 kHz, as fast as possible, with a controller in another process."""
+"""Lockstep round trips at 1 kHz, as fast as possible, with a controller in another process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ros_node.processes import HERE, Processes
 
 
 def lockstep(steps: int) -> bool:
-    """Measure round trips with two controllers. Return whether every step had a command."""
+    """Measure round trips with two controllers. Return whether every step received a command."""
     host = ["-m", "hrpsim.ros.controller.controller_node", "--ros-args", "-p", "lockstep:=true"]
     host += ["-p", f"controller:={HERE / 'hold.py'}:Hold"]
     runs = [("a plain controller", [HERE / "controller.py"]), ("hrpsim_controller", host)]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""`hrpsim_node`, which prints the counters of lockstep at the end."""
+"""Run `hrpsim_node`, and print the lockstep counters at the end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hrpsim.ros.simulation.world_setup import world_from_parameters
 
 
 def simulate(stop: StopSignal) -> int:
-    """Simulate until a signal or the end of `duration`."""
+    """Simulate until a signal arrives, or until `duration` has passed."""
     node = SimulationNode(world_from_parameters)
     stop.loop_started()
     robot, trips = node.robots[0], []

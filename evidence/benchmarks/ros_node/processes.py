@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The processes of one measurement, and the cost of the processes."""
+"""The processes of one measurement, and their processor time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 class Processes:
-    """Processes of one measurement in a separate ROS domain. All processes end afterwards."""
+    """Processes of one measurement in a separate ROS domain.
+
+    The context manager ends all processes.
+    """
 
     def __init__(self) -> None:
         self._domain = PrivateDomain()
@@ -41,11 +44,11 @@ class Processes:
         self._folder.cleanup()
 
     def program(self, name: str, *arguments) -> ChildProcess:
-        """Start a program of this folder and wait for the line that begins with ready."""
+        """Start a program of this folder, and wait for its line that begins with "ready"."""
         return self.start(name, HERE / f"{name.partition(' ')[0]}.py", *arguments)
 
     def start(self, name: str, *arguments) -> ChildProcess:
-        """Start Python with `arguments`, and wait for the line that begins with ready."""
+        """Start Python with `arguments`, and wait for the line that begins with "ready"."""
         child = self.begin(name, *arguments)
         if not child.wait_for_line("ready", START_LIMIT):
             raise SystemExit("\n".join([f"{name} did not start", *child.lines]))
@@ -60,7 +63,7 @@ class Processes:
         return child
 
     def node(self, **parameters) -> ChildProcess:
-        """Start the simulation node, which waits for resume."""
+        """Start the simulation node, paused."""
         arguments = [f"{name}:={value}" for name, value in XACRO_ARGUMENTS.items()]
         given = {"world_file": share_path(WORLD), "xacro_arguments": arguments}
         given |= {"start_paused": "true"} | parameters
@@ -68,12 +71,12 @@ class Processes:
         return self.program("node", *(word for rule in ros for word in ("-p", rule)))
 
     def graph(self) -> Graph:
-        """Return this process's own node in the domain."""
+        """Return a ROS node of this process in the domain."""
         return Graph(self._domain.domain_id)
 
 
 class Graph:
-    """A node that lists topics, and that pauses and resumes the simulation."""
+    """A ROS node that lists topics, and pauses and resumes the simulation."""
 
     def __init__(self, domain_id: int) -> None:
         import rclpy
@@ -109,7 +112,7 @@ class Graph:
         raise SystemExit("the simulation node does not show its topics")
 
     def call(self, service: str) -> float:
-        """Call a std_srvs/Trigger service of the simulation. Returns the simulated time [s]."""
+        """Call a std_srvs/Trigger service of the simulation. Return the simulated time [s]."""
         from std_srvs.srv import Trigger
 
         client = self._node.create_client(Trigger, f"/hrpsim/{service}")
@@ -124,13 +127,13 @@ class Graph:
 
 
 def processor_time(pid: int) -> float:
-    """Return the processor time of a process, all threads [s]."""
+    """Return the processor time of a process, over all threads [s]."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def step_time() -> float:
-    """Return the processor time of one step of the same world, one call a step [s]."""
+    """Return the processor time of a step of the same world, called from Python [s]."""
     from hrpsim import load_world
 
     world = load_world(share_path(WORLD), xacro_arguments=XACRO_ARGUMENTS)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Losses, cost and jitter of all topics at 1 kHz, with a listener for each or a recorder."""
+"""Losses, cost and jitter of all topics at 1 kHz, with one listener per topic or a recorder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNREPEATED = {"/tf", "/contact_markers"}  # not published while the node is paus
 
 
 def soak(duration: float) -> bool:
-    """Measure a node with a listener process for each topic. Return whether nothing was lost."""
+    """Measure a node with one listener process per topic. Return whether no message was lost."""
     with Processes() as processes, _simulation(processes) as (node, graph):
         listeners = {
             topic: processes.program(f"listener {topic}", topic, kind)
@@ -54,7 +54,7 @@ def soak(duration: float) -> bool:
 
 
 def record(duration: float) -> bool:
-    """Measure a node whose topics `hrpsim record` records. Return whether nothing was lost."""
+    """Measure a node recorded by `hrpsim record`. Return whether no message was lost."""
     with Processes() as processes, _simulation(processes) as (node, graph):
         bag = processes.folder / "bag"
         timed = [topic for topic in graph.topics() if topic not in UNTIMED]
@@ -74,17 +74,17 @@ def record(duration: float) -> bool:
 
 @contextmanager
 def _simulation(processes: Processes) -> Iterator[tuple[ChildProcess, Graph]]:
-    """Start a node at 1 kHz in real time, paused, and the graph of the node."""
+    """Start a node at 1 kHz in real time, paused, and return its graph."""
     node = processes.node(publish_rate=RATE, tf_rate=100.0, real_time_factor=1.0)
     with processes.graph() as graph:
         yield node, graph
 
 
 def _let_run(graph: Graph, duration: float, children: dict[str, ChildProcess]) -> dict[str, float]:
-    """Run for `duration` [s, wall] and drain.
+    """Run for `duration` [s, wall time], and let the listeners receive all messages.
 
-    Return the processor time of each child for a second of simulated time, which on a busy machine
-    is less than the wall time that has passed.
+    Return the processor time of each child per second of simulated time. On a busy machine, less
+    simulated time than wall time passes.
     """
     before = os.getloadavg()[0]
     graph.call("resume")

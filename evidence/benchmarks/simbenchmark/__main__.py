@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""python -m evidence.benchmarks simbenchmark [--scene S] [--part P] [--engine E]: the suite."""
+"""Run the suite: python -m evidence.benchmarks simbenchmark [--scene S] [--part P] [--engine E]."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""One engine in a process of its own: python -m evidence.benchmarks.simbenchmark.child ENGINE.
+"""One engine in a separate process: python -m evidence.benchmarks.simbenchmark.child ENGINE.
 
-Requests and answers are lines of JSON on standard input and output. A request names a task:
-error (scene, time_step, limit), begin (scene, time_step, count), or run (steps).
+Requests and replies are lines of JSON on standard input and output. A request names a task: error
+(scene, time_step, limit), begin (scene, time_step, count), or run (steps).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The engines of the suite by name. Only the process that needs a module imports the module."""
+"""The engines of the suite by name. Only the process that needs an engine imports its module."""
 
 from __future__ import annotations
 
@@ -24,41 +24,44 @@ OURS = "hrpsim"
 
 
 class Unable(Exception):
-    """Raised if an engine cannot do what a scene requires. The message names the requirement."""
+    """Raised if an engine lacks a feature that a scene requires. The message names the feature."""
 
 
 class LooseEngine(Protocol):
-    """The bodies of a Scene."""
+    """The free bodies of a Scene in an engine."""
 
     settings: str  # version and settings for the table
 
     def step(self, count: int) -> None:
-        """Do `count` steps under the scene's force on the first body."""
+        """Make `count` steps with the scene's force on the first body."""
 
     def state(self) -> State:
         """Return positions and velocities of the bodies, in the scene's order."""
 
 
 class RobotEngine(Protocol):
-    """The robots of a RobotScene. q and v follow hrpsim's model of the robot."""
+    """The robots of a RobotScene in an engine. q and v have hrpsim's layout."""
 
     settings: str
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Make `count` steps, with an upward force `lift` [N] at the origin of the first base."""
+        """Make `count` steps.
+
+        lift: upward force at the origin of the first robot's base [N].
+        """
 
     def state(self) -> tuple[np.ndarray, np.ndarray]:
         """Return configuration (nq,) and velocity (nv,) of the first robot."""
 
     def ball_velocity(self) -> np.ndarray:
-        """Return the velocity (3,) of the ball that the scene has [m/s]."""
+        """Return the velocity of the scene's ball (3,) [m/s]."""
 
 
 class Engine(Protocol):
-    """Makes the scenes of an engine."""
+    """Makes scenes in one engine."""
 
     def loose(self, scene: Scene, time_step: float) -> LooseEngine:
-        """Return the bodies at the start. Raises Unable for features that the engine lacks."""
+        """Return the bodies in the initial state. Raises Unable if the engine lacks a feature."""
 
     def robots(self, scene: RobotScene, time_step: float) -> RobotEngine:
         """Return the robots of the scene in the initial state."""
@@ -68,7 +71,7 @@ class Engine(Protocol):
 class Kind:
     """The module and class of an engine, its options, and the required package.
 
-    path: folder of the package, searched first.
+    path: folder that is searched first for the package.
     """
 
     module: str

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part `errors` of the suite: one engine in one process at a time.
+"""The part `errors` of the suite, with one engine in one process at a time.
 
-Each result is stored at once.
+Each result is stored immediately.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PATIENCE, _START = 6.0, 300.0
 
 
 def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None:
-    """Measure the errors that the store lacks, or all errors if `anew` is set."""
+    """Measure the errors that are missing in the store, or all errors if `anew`."""
     child = None
     for task in tasks:
         if not anew and store.error(task.scene, task.time_step, task.engine) is not None:
@@ -46,7 +46,10 @@ def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None
 
 
 def record(found: dict, task: ErrorTask) -> dict:
-    """Return a measurement for the store, with limit and date. A lost state has the error None."""
+    """Return a measurement for the store, with limit and date.
+
+    The error is None if the state diverged.
+    """
     today = datetime.date.today().isoformat()
     kept = {**found, "limit": task.limit, "date": today}
     if not math.isfinite(kept.get("error", 0.0)):
@@ -55,14 +58,14 @@ def record(found: dict, task: ErrorTask) -> dict:
 
 
 def whole(found: dict) -> bool:
-    """Whether a run reached the end of the scene with a finite error."""
+    """Return whether a run reached the end of the scene with a finite error."""
     if "unable" in found or found["error"] is None:
         return False
     return found["reached"] >= 0.999 * found["seconds"]
 
 
 def cell(found: dict | None) -> str:
-    """Return the text of an error for a table, with the reached time if the run stopped early."""
+    """Format an error for a table. If the run stopped early, the text has the reached time."""
     if found is None:
         return ""
     if "unable" in found:
@@ -75,7 +78,7 @@ def cell(found: dict | None) -> str:
 
 
 def stood(found: dict | None) -> str:
-    """Return a text with the time for which the tower of Kapla stood."""
+    """Format the time for which the Kapla tower stood."""
     if found is None:
         return ""
     if "unable" in found:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Engines in separate processes, with requests and time limits."""
+"""Run engines in separate processes, with requests and time limits."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ _BUILD = 60.0  # the same, or one turn, for a scene with a time limit [s]
 
 
 class Child:
-    """An engine's process. After an end or a timeout the next request starts a new process."""
+    """The process of an engine. If the process ends or times out, the next request restarts it."""
 
     def __init__(self, name: str) -> None:
         self.name, self._process = name, None
 
     def ask(self, patience: float = _START, **request) -> dict:
-        """Return the reply to a request, or {"unable": why}."""
+        """Send a request, and return the reply.
+
+        If the process fails or needs more than `patience` [s], the result is {"unable": reason}.
+        """
         if self._process is None:
             self._begin()
         try:
@@ -77,7 +80,7 @@ class Child:
 
 
 class RideFailure(Exception):
-    """Raised if an engine failed during timing. `engine` is the name of the engine."""
+    """Raised if an engine fails during timing. `engine` is the name of the engine."""
 
     def __init__(self, engine: str, reason: str) -> None:
         super().__init__(reason)
@@ -85,7 +88,7 @@ class RideFailure(Exception):
 
 
 class Ride:
-    """A scene that a child steps."""
+    """A scene that a child process steps."""
 
     def __init__(self, child: Child, begin: dict, answer: dict) -> None:
         self._child, self._begin = child, begin
@@ -96,7 +99,7 @@ class Ride:
         self._asked(self._begin)
 
     def run(self, steps: int) -> tuple[float, float]:
-        """Make `steps` steps. Return processor and wall time of one step in the child [s]."""
+        """Make `steps` steps. Return processor time and wall time of one step in the child [s]."""
         found = self._asked({"task": "run", "steps": steps})
         return found["seconds"], found["wall"]
 
@@ -108,7 +111,7 @@ class Ride:
 
 
 def ride(child: Child, scene: str, time_step: float, count: int) -> Ride | str:
-    """Return a new scene in the child process, or the reason why the engine cannot make it."""
+    """Return a new scene in the child process, or the reason why the engine cannot simulate it."""
     begin = {"task": "begin", "scene": scene, "time_step": time_step, "count": count}
     answer = child.ask(_BUILD, **begin)
     return answer["unable"] if "unable" in answer else Ride(child, begin, answer)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The published error measures, and processor time, of scenes in any engine."""
+"""Measure the published errors, and the processor time, of scenes in any engine."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOMENTUM_SECONDS, PULL_SECONDS, FLIGHT_SECONDS = 10.0, 1.0, 2.0
 
 @dataclass(frozen=True)
 class Found:
-    """The mean error of a scene until the time `reached`, of `seconds` in all [s].
+    """The mean error of a scene up to the time `reached` of `seconds` [s].
 
-    A lost state has an infinite error.
+    The error is infinite if the state diverged.
     """
 
     error: float
@@ -36,7 +36,7 @@ class Found:
 
 
 def error(engine: Engine, name: str, time_step: float, limit: float) -> Found:
-    """Return the mean error of a scene, until the end or until `limit` [s] of processor time."""
+    """Return the mean error of a scene. Stop after `limit` [s] of processor time."""
     if name in LOOSE:
         return _loose_error(engine, name, time_step, limit)
     scene = ROBOTS[name]()
@@ -81,7 +81,10 @@ def _energy_error(engine: Engine, scene: RobotScene, time_step: float, limit: fl
 
 
 def _mean(sample, moving, seconds: float, time_step: float, limit: float) -> Found:
-    """Return the mean error. sample(time) returns an error, and whether the bodies have fallen."""
+    """Return the mean error.
+
+    sample(time) returns the error at a time, and whether the bodies have fallen.
+    """
     steps = int(seconds / time_step + 1e-9)
     total, until, done, fell = 0.0, time.process_time() + limit, steps, False
     for k in range(steps):
@@ -96,7 +99,10 @@ def _mean(sample, moving, seconds: float, time_step: float, limit: float) -> Fou
 
 
 class Ride:
-    """A timed scene: `run` does the next steps, from the start again if too few are left."""
+    """A timed scene.
+
+    `run` makes the next steps, and restarts the scene if too few steps are left.
+    """
 
     def __init__(self, engine: Engine, name: str, time_step: float, count: int = 1) -> None:
         self.engine, self.name, self.time_step = engine, name, time_step
@@ -113,7 +119,7 @@ class Ride:
         self.moving, self.left = make(self.scene, self.time_step), self.steps
 
     def run(self, steps: int) -> tuple[float, float]:
-        """Make `steps` steps. Return processor and wall time of one step [s]."""
+        """Make `steps` steps. Return processor time and wall time of one step [s]."""
         if steps > self.left:
             self._begin()
         began, begin = time.perf_counter(), time.process_time()

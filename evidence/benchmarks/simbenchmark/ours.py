@@ -13,7 +13,7 @@ from hrpsim import Box, Sphere, World
 
 
 class Ours:
-    """Makes scenes, with options of World. Nothing sleeps, as in the suite."""
+    """Makes scenes, with options of World. Sleeping is disabled, as in the suite."""
 
     def __init__(self, **options) -> None:
         self.options = {"sleeping": False, **options}
@@ -61,14 +61,14 @@ class OurBodies:
         self.world.step(count)
 
     def state(self) -> State:
-        """Return the state of the bodies. Velocities of the scene are angular first."""
+        """Return the state of the bodies. In the scene's arrays, angular velocities come first."""
         arrays = self.world.scene
         v = arrays.velocity[self._v]
         return State(arrays.q[self._q], v[:, 3:], v[:, :3])
 
 
 class OurRobots:
-    """The robots of a RobotScene, with PD in the compiled step."""
+    """The robots of a RobotScene, with PD control inside the compiled step."""
 
     def __init__(self, scene: RobotScene, time_step: float, options) -> None:
         self.settings = _settings(options)

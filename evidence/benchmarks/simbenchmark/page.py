@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""docs/simbenchmark.md: the tables between the marks are made from the store."""
+"""Write the tables of docs/simbenchmark.md between the page's marks, from the store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _UNITS = {"anymal momentum": "kg2 m2/s2", "anymal energy": "J2"}
 
 
 def write(store: Store, path: Path = PATH) -> None:
-    """Replace the text between the marks. ValueError without marks."""
+    """Replace the text between the marks of a page. Raises ValueError if a mark is missing."""
     page = path.read_text(encoding="utf-8")
     before, found, rest = page.partition(BEGIN)
     _, found_end, after = rest.partition(END)
@@ -58,7 +58,7 @@ def tables(store: Store) -> list[str]:
 
 
 def _errors(store: Store, scene: str):
-    """Return the table of a scene's errors, and whether ours is first or tied."""
+    """Return the table of a scene's errors, and whether hrpsim is first or tied."""
     steps = ERROR_STEPS[scene]
     unit = LOOSE[scene]().unit if scene in LOOSE else _UNITS[scene]
     rows = []
@@ -81,7 +81,7 @@ def _published_cell(scene: str, engine: str, step: float) -> str:
 
 
 def _error_claim(store: Store, scene: str, step: float) -> list[Claim]:
-    """Return that the better of ours is first or tied, of complete runs."""
+    """Return the claim that hrpsim's better variant is first or tied, among complete runs."""
     mine, others = [], []
     for name in KINDS:
         found = store.error(scene, step, name)
@@ -115,7 +115,7 @@ def _kapla(store: Store):
 
 
 def _standing(store: Store) -> list[str]:
-    """Return the times of the robots that stand."""
+    """Return the table of times of standing robots."""
     rows = []
     for task in time_tasks(SCENES):
         if not task.whole and task.name in store.times:
@@ -126,7 +126,7 @@ def _standing(store: Store) -> list[str]:
 
 
 def _whole_runs(store: Store) -> list[str]:
-    """Return the mean times of a step over whole scenes."""
+    """Return the table of mean times of a step over complete scenes."""
     rows = []
     for task in time_tasks(SCENES):
         if task.whole and task.name in store.times:
@@ -193,7 +193,7 @@ def _claim_table(claims: list[Claim]) -> list[str]:
 
 
 def _settings(store: Store) -> list[str]:
-    """Return the choices for each engine, by the scenes that differ."""
+    """Return the table of the settings of each engine, with the scenes that use each setting."""
     found: dict[str, dict[str, dict[str, None]]] = {}
     records = [(scene, one) for scene, by in store.errors.items() for one in by.values()]
     records += [(task, record["engines"]) for task, record in store.times.items()]

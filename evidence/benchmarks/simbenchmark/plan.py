@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The tasks of the suite: scenes, step sizes, counts of robots, and limits of computing time."""
+"""The tasks of the suite: scenes, step sizes, numbers of robots, and limits of processor time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_ROBOTS = {"drake": 9, "mujoco 4 dense": 25, "bullet": 100, "dart": 100}  # 
 
 @dataclass(frozen=True)
 class ErrorTask:
-    """The task to measure the error of a scene at a step size [s] in an engine.
+    """Measure the error of a scene in an engine at a step size [s].
 
     limit: processor time [s].
     """
@@ -47,9 +47,9 @@ class ErrorTask:
 
 @dataclass(frozen=True)
 class TimeTask:
-    """The task to time steps of a length [s] in all engines in turn.
+    """Time the steps of a scene, with a given step size [s], in all engines in turn.
 
-    whole: whether the scene is timed from start to end.
+    whole: whether the complete scene is timed.
     """
 
     scene: str
@@ -64,7 +64,7 @@ class TimeTask:
 
 
 def error_tasks(scenes, engines, limit: float | None = None, quick: bool = False):
-    """Return the ErrorTasks. In each scene hrpsim comes first."""
+    """Return the ErrorTasks. In each scene, hrpsim comes first."""
     tasks = []
     for scene in (s for s in ERROR_STEPS if s in scenes):
         usual = KAPLA_LIMIT if scene == "kapla" else LIMIT
@@ -77,7 +77,7 @@ def error_tasks(scenes, engines, limit: float | None = None, quick: bool = False
 
 
 def time_tasks(scenes, quick: bool = False) -> list[TimeTask]:
-    """Return the TimeTasks: one robot, whole scenes, more robots."""
+    """Return the TimeTasks: one robot, complete scenes, then more robots."""
     tasks = []
     for scene, (time_step, counts) in _STANDING.items():
         counts = counts[:1] if quick else counts

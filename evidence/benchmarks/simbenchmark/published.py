@@ -4,8 +4,9 @@
 """The results that SimBenchmark published for the engines, on an i7-7700HQ, 2018 to 2021.
 
 Source: data/*/sample.csv of leggedrobotics/SimBenchmark. For each step size, the table has the
-settings with the least error, without error reduction (erp) if both were run. The seconds belong to
-the same run. Engines without an entry were not run or gave no result.
+settings with the smallest error. If runs with and without error reduction (erp) exist, the runs
+without error reduction are used. The times belong to the same runs. Engines without an entry were
+not run or gave no result.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
 
 The suite's own robot files are not used. ANYmal is `anymal_b_simple_description` of the package
 example-robot-data, with 30.5 instead of 33.7 kg. The package has no Atlas. `simple_humanoid` has
-the same 35 degrees of freedom (torso 3, arms 7, legs 6), Atlas's gains of the corresponding joints,
-137 instead of 150 kg, and one box for each foot as the only shapes.
+the same 35 degrees of freedom (torso 3, arms 7, legs 6), Atlas's gains for the corresponding
+joints, 137 instead of 150 kg, and one box for each foot as the only collision shapes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _FOOT, _SOLE = (0.26, 0.15, 0.05), -0.754  # edges of the box, height of the sol
 
 @dataclass(frozen=True)
 class Ball:
-    """A flying ball: radius [m], mass [kg], position and velocity (3,)."""
+    """A flying ball: radius [m], mass [kg], position [m] and velocity [m/s] (3,)."""
 
     radius: float
     mass: float
@@ -49,10 +49,10 @@ class Ball:
 
 @dataclass(frozen=True)
 class RobotScene:
-    """A scene with `count` robots, a square number, in rows `apart` [m].
+    """A scene with `count` robots, a square number, in rows with spacing `apart` [m].
 
-    Robots above a floor stand. Servos with `gains` (kp, kd) for each joint hold the angles of q.
-    Without gains the joints turn freely.
+    With a floor, the robots stand. Servos with `gains` (kp, kd) of each joint hold the angles of q.
+    Without gains, the joints move freely.
     """
 
     name: str
@@ -94,7 +94,7 @@ def _without(urdf: str, *elements: str):
 
 @cache
 def anymal() -> Model:
-    """Return ANYmal with shapes and without meshes, and with one base link instead of two."""
+    """Return ANYmal with collision shapes, without meshes, and with its two base links merged."""
     root = _without(_shipped("anymal_b_simple_description/robots/anymal.urdf"), "visual")
     base, matter = (root.find(f"link[@name='{name}']") for name in ("base", "base_inertia"))
     base.replace(base.find("inertial"), matter.find("inertial"))
@@ -132,7 +132,7 @@ def anymal_momentum() -> RobotScene:
 
 
 def anymal_energy() -> RobotScene:
-    """Return the scene of ANYmal without gains, pulled up for 1 s, then in flight for 2 s.
+    """Return the scene of ANYmal without gains, pulled up for 1 s, then in free flight for 2 s.
 
     The pulling force is twice the weight.
     """
@@ -141,7 +141,7 @@ def anymal_energy() -> RobotScene:
 
 @cache
 def humanoid() -> Model:
-    """Return simple_humanoid on one box for each foot, centred below the centre of mass."""
+    """Return simple_humanoid with one box for each foot, centred below the centre of mass."""
     urdf = _shipped("simple_humanoid_description/urdf/simple_humanoid.urdf")
     root = _without(urdf, "visual", "collision", "collision_checking")
     bare = load_model(etree.tostring(root, encoding="unicode"))
@@ -177,15 +177,15 @@ ROBOTS = {
 
 
 def robot_energy(scene: RobotScene, q: np.ndarray, v: np.ndarray) -> float:
-    """Return the total energy of a robot [J], kinetic and potential, for any engine."""
+    """Return the kinetic plus potential energy of a robot [J], for the state of any engine."""
     kinetic, potential = energy(scene.model, q, v, gravity=(0.0, 0.0, -scene.gravity))
     return float(kinetic + potential)
 
 
 def robot_momentum(scene: RobotScene, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return a robot's linear momentum (3,) along the world's axes [kg m/s].
+    """Return a robot's linear momentum (3,) in world axes [kg m/s].
 
-    The first rows of M v are that momentum in the frame of the base.
+    The first rows of M v are the momentum in the frame of the base.
     """
     along_base = mass_matrix(scene.model, q)[:3] @ v
     return Rotation.from_quat(q[3:7]).apply(along_base)

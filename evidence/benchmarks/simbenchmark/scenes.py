@@ -4,8 +4,8 @@
 """Scenes of free bodies, with SimBenchmark's measures of error.
 
 Source of all numbers and formulas: leggedrobotics/SimBenchmark, benchmark/res/yaml and
-benchmark/include. Random positions differ from SimBenchmark's, because the generators differ. The
-amplitude is the same.
+benchmark/include. Random positions have the same amplitude as in SimBenchmark, but other values,
+because the generators differ.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FLOOR = "floor"
 
 @dataclass(frozen=True)
 class Body:
-    """A uniform ball of radius `size` (1,) or box of edges `size` (3,) [m] along the world's axes.
+    """A uniform ball of radius `size` (1,), or box of edges `size` (3,) along the world's axes [m].
 
     `kind` names the material.
     """
@@ -56,10 +56,13 @@ class State:
 class Scene:
     """Bodies on a floor at z = 0.
 
-    `friction` has coefficients for pairs of materials, and `restitution` applies to all pairs.
-    `force` (3,) [N] acts on the first body throughout. error(scene, time, state) returns the error
-    at the start of a step. The error of a run is the mean over `seconds`. If fallen(state) is true,
-    the run ends.
+    Attributes:
+        friction: friction coefficients of pairs of materials.
+        restitution: restitution of all pairs.
+        force: force on the first body throughout (3,) [N].
+        error: error(scene, time, state) returns the error at the start of a step. The error of a
+            run is the mean over `seconds`.
+        fallen: the run ends if fallen(state) is true.
     """
 
     name: str
@@ -73,7 +76,7 @@ class Scene:
     fallen: Callable[[State], bool] | None = None
 
     def mu(self, a: str, b: str) -> float:
-        """Return the friction coefficient of two materials, by default 0.8."""
+        """Return the friction coefficient of two materials, 0.8 by default."""
         return self.friction.get((a, b), self.friction.get((b, a), 0.8))
 
 
@@ -105,7 +108,7 @@ def rolling() -> Scene:
 
 
 def rolling_accelerations(push: float = 150.0) -> tuple[float, float]:
-    """Return the accelerations [m/s^2] of a sliding box and of balls that roll on the box."""
+    """Return the accelerations of a sliding box, and of balls that roll on the box [m/s^2]."""
     mass, ball, count = 10.0, 1.0, 25
     floor = 0.4 * (mass + count * ball) * GRAVITY
     rub = (push - floor) / mass / (3.5 / ball + count / mass)
@@ -119,7 +122,7 @@ def _velocity_error(scene: Scene, time: float, state: State) -> float:
 
 
 def bouncing() -> Scene:
-    """Return the scene of 49 balls that fall from 5 m and bounce without loss."""
+    """Return the scene of 49 balls that fall from 5 m and bounce without losses."""
     balls = tuple(
         Body("ball", (_RADIUS,), 10.0, (2.0 * i, 2.0 * j, 5.0))
         for i, j in product(range(7), repeat=2)
@@ -131,7 +134,7 @@ def bouncing() -> Scene:
 
 
 def energy(scene: Scene, state: State) -> float:
-    """Return kinetic and potential energy of balls together [J]."""
+    """Return the total kinetic and potential energy of balls [J]."""
     mass = np.array([body.mass for body in scene.bodies])
     moment = np.array([body.moment for body in scene.bodies])
     kinetic = mass @ (state.velocities**2).sum(axis=1) + moment @ (state.spins**2).sum(axis=1)
@@ -152,7 +155,7 @@ def _cube_of_balls(height: float) -> tuple[Body, ...]:
 
 
 def six() -> Scene:
-    """Return the scene of 6 x 6 x 6 balls without friction that fall, 1 mm above the floor."""
+    """Return the scene of 6 x 6 x 6 frictionless balls that fall from 1 mm above the floor."""
     frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
     return Scene(
         "666", _cube_of_balls(0.101), 10.0, _penetration_error, "m2", friction=frictionless
@@ -160,7 +163,7 @@ def six() -> Scene:
 
 
 def elastic_six() -> Scene:
-    """Return the scene `six`, from 1 m higher and without loss."""
+    """Return the scene `six` with balls that start 1 m higher and bounce without losses."""
     frictionless = {(FLOOR, "ball"): 0.0, ("ball", "ball"): 0.0}
     return Scene(
         "elastic 666",
@@ -189,9 +192,9 @@ def _penetration_error(scene: Scene, time: float, state: State) -> float:
 
 
 def kapla(floors: int = 6, columns: int = 8) -> Scene:
-    """Return the scene of a tower of 102 blocks.
+    """Return the scene of a Kapla tower of 102 blocks.
 
-    The error is the time between the fall of the tower and the end of the run [s].
+    The error is the time from the fall of the tower to the end of the run [s].
     """
     long, short, high = 0.2, 0.05, 0.1
     half = columns // 2

@@ -3,7 +3,8 @@
 
 """The measurements in docs/simbenchmark.json. A stored measurement is not repeated.
 
-`errors` are by scene, step size in milliseconds and engine. `times` are by the name of a TimeTask.
+`errors` are stored by scene, step size in milliseconds and engine. `times` are stored by the name
+of a TimeTask.
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ _FORMAT = 1
 
 
 class Store:
-    """Records in a file, written after each record. `path` None keeps the records in memory."""
+    """Records in a file, which is written after each record.
+
+    With `path` None, nothing is written.
+    """
 
     def __init__(self, path: Path | None = PATH) -> None:
         self.path, self.errors, self.times = path, {}, {}

@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The part `times` of the suite: engines are timed in turn, and load of the machine is detected.
+"""The part `times` of the suite: time engines in turn, and detect other load of the machine.
 
-A moving scene is divided into slices. In each round all engines simulate slice after slice in turn.
-The time of a slice is the least time over all rounds. A scene at rest is a single slice, which is
-repeated.
+A moving scene is divided into slices. In each round, all engines simulate slice after slice in
+turn. The time of a slice is the minimum over all rounds. A scene at rest is a single slice, which
+is repeated.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LEAST_SHARE, MOST_SPREAD = 0.97, 0.10
 
 
 def run_times(tasks, engines, store: Store, budget: float, quick: bool = False) -> None:
-    """Measure the tasks in turn. None begins once `budget` [s] are over."""
+    """Measure the tasks in order. No task begins after `budget` [s]."""
     children = {name: Child(name) for name in TIMED_ENGINES if name in engines}
     until = time.monotonic() + budget
     try:
@@ -81,9 +81,10 @@ def measure(task: TimeTask, children, until: float, quick: bool = False) -> dict
 
 
 def _whole(rides: dict[str, Ride], until: float, quick: bool) -> dict:
-    """Time slice after slice of the scene from its start, in turn.
+    """Time the scene slice by slice from its start, with the engines in turn.
 
-    An engine stops where MOST seconds of one round are over, in the same slice in every round.
+    An engine stops when its processor time in the first round exceeds MOST seconds. Later rounds
+    stop at the same slice.
     """
     slices, rounds = (2, 1) if quick else (SLICES, WHOLE_ROUNDS)
     times, walls = ({name: np.zeros((rounds, slices)) for name in rides} for _ in range(2))
@@ -102,7 +103,10 @@ def _whole(rides: dict[str, Ride], until: float, quick: bool) -> dict:
 
 
 def _time_slices(rides: dict[str, Ride], round_: int, times, walls, reach: dict) -> None:
-    """Write times and walls (rounds, slices) of a round. The first round limits the `reach`."""
+    """Write the times of one round to `times` and `walls` (rounds, slices).
+
+    The first round sets `reach`, the number of slices of each engine.
+    """
     for one in rides.values():
         one.restart()
     for k, (name, one) in product(range(max(reach.values(), default=0)), rides.items()):
@@ -114,7 +118,7 @@ def _time_slices(rides: dict[str, Ride], round_: int, times, walls, reach: dict)
 
 
 def _standing(rides: dict[str, Ride], quick: bool) -> dict:
-    """Time turns of about TURN seconds, in turn."""
+    """Time standing robots in turns of about TURN seconds, with the engines in turn."""
     rounds = 3 if quick else STANDING_ROUNDS
     counts = {}
     for name, one in rides.items():
@@ -134,10 +138,17 @@ def _standing(rides: dict[str, Ride], quick: bool) -> dict:
 
 
 def _record(times: np.ndarray, walls: np.ndarray, one: Ride, slices: int) -> dict:
-    """Return least times by slice [s], the spread of rounds, and the share of wall time.
+    """Summarise the times of one engine.
 
-    `times` and `walls` [s] by round and slice. The spread is the middle round's time over the
-    least, less one. `part` of all `slices` were done.
+    Args:
+        times: processor time of a step by round and slice [s].
+        walls: wall time of a step by round and slice [s].
+        one: the timed scene.
+        slices: number of slices of the complete scene.
+
+    Returns:
+        Minimum time by slice, spread (median over minimum time of a round, minus one), share of
+        processor time in wall time, and the completed part of the scene.
     """
     wholes = times.sum(axis=1)
     return {
@@ -150,7 +161,7 @@ def _record(times: np.ndarray, walls: np.ndarray, one: Ride, slices: int) -> dic
 
 
 def busy(engines: dict) -> str:
-    """Return a text with the evidence that other programs used the machine, or ""."""
+    """Describe the evidence that other programs used the machine, or return ""."""
     if not engines:
         return ""
     share = min(one["share"] for one in engines.values())
@@ -164,12 +175,12 @@ def busy(engines: dict) -> str:
 
 
 def mean(one: dict) -> float:
-    """Return the mean time of a step [s] of an engine over the measured slices."""
+    """Return the mean time of a step of an engine over the measured slices [s]."""
     return float(np.mean(one["slices"]))
 
 
 def ratio(record: dict, over: str, under: str) -> float | None:
-    """Return the ratio of two engines' times in common slices, or None if there are none."""
+    """Return the ratio of two engines' times over common slices, or None without common slices."""
     engines = record["engines"]
     if over not in engines or under not in engines:
         return None

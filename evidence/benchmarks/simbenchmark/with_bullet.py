@@ -4,8 +4,8 @@
 """The suite's scenes in Bullet, by PyBullet: the multi-body solver, 50 iterations.
 
 Error reduction is off, as in the suite's better results, except in scenes in which bodies stand for
-long. PD is Bullet's own (POSITION_CONTROL with both gains is a constraint, so torques are set
-instead, step by step from Python, as the suite's program does in C++).
+a long time. In Bullet, POSITION_CONTROL with both gains is a constraint. PD control is therefore
+implemented by torques, set before each step from Python, as in the suite's C++ program.
 """
 
 from __future__ import annotations
@@ -140,7 +140,10 @@ class BulletRobots:
         pb.resetBaseVelocity(self.ball, ball.velocity)
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Make `count` steps, one call each. Before each step a call sets the torques of PD."""
+        """Make `count` steps, with one call for each step.
+
+        A further call sets the torques before each step.
+        """
         pb, base = self.pb, self.robots[0].number
         step, read, command = pb.stepSimulation, pb.getJointStates, pb.setJointMotorControlArray
         for _ in range(count):

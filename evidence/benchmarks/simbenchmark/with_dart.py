@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The suite's scenes in DART: the default solver for contacts, Bullet's detector, nothing sleeps.
+"""The suite's scenes in DART: default contact solver, Bullet's collision detector, no sleeping.
 
-PD is DART's joint springs and dampers, which DART integrates implicitly.
+PD control uses DART's joint springs and dampers, which DART integrates implicitly.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The suite's scenes in Drake: discrete, SAP, boxes hydroelastic, balls by points.
+"""The suite's scenes in Drake: discrete, SAP, hydroelastic boxes, balls with point contact.
 
-Drake has no restitution. PD belongs to the joint actuators, which SAP takes implicitly.
+Drake has no restitution. PD control uses joint actuators, which SAP integrates implicitly.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Drake:
 
 
 class _Plant:
-    """A plant and the simulator that runs the plant."""
+    """A plant, and the simulator that advances the plant."""
 
     def __init__(self, drake, time_step: float, gravity: float) -> None:
         self.drake, self.time_step = drake, time_step
@@ -91,7 +91,7 @@ class _Plant:
         self.simulator.AdvanceTo(self.done * self.time_step)
 
     def push(self, body, force) -> None:
-        """Apply a force at the origin of a body's frame from now on."""
+        """Apply a constant force at the origin of a body's frame, from now on."""
         drake = self.drake
         wrench = drake.ExternallyAppliedSpatialForce()
         wrench.body_index = body.index()
@@ -173,7 +173,7 @@ class DrakeRobots(_Plant):
         self._places()
 
     def _keep_apart(self) -> None:
-        """Disable self-collisions of robots."""
+        """Disable the self-collisions of each robot."""
         for robot in self.robots:
             bodies = [self.plant.get_body(k) for k in self.plant.GetBodyIndices(robot)]
             geometries = self.plant.CollectRegisteredGeometries(bodies)

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The suite's scenes in MuJoCo, with the authors' advice: Newton, elliptic cones, implicitfast.
+"""The suite's scenes in MuJoCo, as its authors advise: Newton, elliptic cones, implicitfast.
 
-Elastic contacts are springs without damping (solref -k 0) that push for ten steps. Other contacts
-keep MuJoCo's default compliance.
+Elastic contacts are springs without damping (solref -k 0) that act for ten steps. Other contacts
+have MuJoCo's default compliance.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MU = {FLOOR: 0.4, "box": 0.4, "ball": 0.8}
 
 
 class Mujoco:
-    """Make scenes. integrator: MuJoCo's name. sparse: None leaves the choice to MuJoCo."""
+    """Makes scenes. integrator: MuJoCo's name. sparse: None leaves the choice to MuJoCo."""
 
     def __init__(self, integrator: str = "IMPLICITFAST", sparse: bool | None = None) -> None:
         import mujoco
@@ -43,7 +43,7 @@ class Mujoco:
         return MujocoRobots(self, scene, time_step)
 
     def set_options(self, model, time_step: float, gravity: float) -> str:
-        """Set the model's options. Returns the choices, for the table."""
+        """Set the model's options, and return the settings for the table."""
         mujoco, option = self.mujoco, model.opt
         option.timestep = time_step
         option.gravity[:] = (0.0, 0.0, -gravity)
@@ -77,7 +77,7 @@ class MujocoBodies:
     def state(self) -> State:
         """Return the state of the bodies.
 
-        Angular velocities are in the bodies' frames, also for balls.
+        MuJoCo's angular velocities are in the frames of the bodies, also for balls.
         """
         v = self.data.qvel.reshape(-1, 6)
         return State(self.data.qpos.reshape(-1, 7)[:, :3].copy(), v[:, :3].copy(), v[:, 3:].copy())
@@ -110,7 +110,10 @@ def _bodies_xml(scene: Scene, time_step: float) -> str:
 
 
 class MujocoRobots:
-    """A RobotScene. Position actuators are PD servos, implicit in implicitfast."""
+    """The robots of a RobotScene.
+
+    Position actuators act as PD control, implicit in implicitfast.
+    """
 
     def __init__(self, maker: Mujoco, scene: RobotScene, time_step: float) -> None:
         self.mujoco, self.scene = maker.mujoco, scene
@@ -138,7 +141,7 @@ class MujocoRobots:
         geom.condim, geom.friction[0] = 3, FRICTION
 
     def _robot(self):
-        """Return the description of one robot, whose shapes touch floor and ball alone."""
+        """Return the description of one robot, whose shapes collide only with floor and ball."""
         root = etree.fromstring(plain_urdf(self.scene.model.urdf).encode())
         etree.SubElement(etree.SubElement(root, "mujoco"), "compiler", fusestatic="true")
         etree.SubElement(root, "link", name="mujoco_world")
@@ -163,7 +166,7 @@ class MujocoRobots:
         return spec
 
     def _take_exact_numbers(self) -> None:
-        """Replace the model's numbers, rounded to six digits, by the description's numbers."""
+        """Replace numbers that were rounded to six digits by the numbers of the description."""
         exact, model = self._exact, self.model
         for k in range(model.nbody):
             name = model.body(k).name.partition("/")[2]
@@ -187,7 +190,7 @@ class MujocoRobots:
         self._may_touch(geom)
 
     def _places(self) -> None:
-        """Put all robots at the start, and find the first robot's joints."""
+        """Place all robots in the initial state, and find the first robot's joints."""
         scene, model, data = self.scene, self.model, self.data
         ours, here = [], []
         for k in range(model.njnt):
@@ -216,7 +219,10 @@ class MujocoRobots:
             data.qvel[at : at + 3] = scene.ball.velocity
 
     def step(self, count: int, lift: float = 0.0) -> None:
-        """Do `count` steps. A force at the base needs a moment about the centre of mass."""
+        """Make `count` steps.
+
+        The force at the base is applied with a moment about the centre of mass.
+        """
         if lift or self.data.xfrc_applied.any():
             force = np.array([0.0, 0.0, lift])
             arm = self.data.xpos[self._base] - self.data.xipos[self._base]
@@ -224,7 +230,7 @@ class MujocoRobots:
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
     def state(self):
-        """Return q and v of the first robot. MuJoCo's base velocity is along the world's axes."""
+        """Return q and v of the first robot. MuJoCo's base velocity is in world axes."""
         model, data = self.scene.model, self.data
         q, v = np.zeros(model.nq), np.zeros(model.nv)
         at, dof = self._root

@@ -1,12 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Makers' robots walk: python -m evidence.benchmarks.walkers FILE ... [--pattern P ...].
+"""Walks of other robots: python -m evidence.benchmarks.walkers FILE ... [--pattern P ...].
 
-Each walks each pattern in hrpsim with the defaults of `hrpsim walk --robot`, then in MuJoCo with
-the same controller, gains, limits and friction. Files of robots are not part of hrpsim: give yours.
-Each row is printed as soon as known. The factor is simulated time to processor time, both in one
-thread, controller included, planning and compilation not.
+Each robot walks each pattern in hrpsim with the defaults of `hrpsim walk --robot`. The same
+controller, gains, limits and friction are then used in MuJoCo. Robot files are not part of hrpsim
+and must be supplied. Each row is printed when it is complete. The factor is simulated time divided
+by processor time. Both simulators use one thread. The processor time includes the controller, but
+not planning and compilation.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ HEAD = "| robot | pattern | engine | walks | turn | creep | factor | load |"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Simulate each robot's walk. Print a row for each."""
+    """Simulate each robot's walk, and print a row for each."""
     parser = argparse.ArgumentParser(
         prog="python -m evidence.benchmarks.walkers", description=__doc__
     )
@@ -75,7 +76,7 @@ def _prepared(path: Path, options: argparse.Namespace) -> PreparedBiped:
 
 
 def _ours(prepared: PreparedBiped, pattern: str) -> Trial:
-    """Walk in hrpsim. The trial's `wall_time` is processor time."""
+    """Walk in hrpsim. The `wall_time` of the trial is processor time."""
     begin: list[float] = []
 
     def each_tick(now: float) -> None:

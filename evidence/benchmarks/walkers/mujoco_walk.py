@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A walk in MuJoCo with hrpsim's walking controller, recorded as by `walk_trial`."""
+"""A walk in MuJoCo with hrpsim's walking controller, with results as from `walk_trial`."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ REST = 1.0  # time in the first posture before the walk [s]
 
 
 def urdf_for_mujoco(prepared: PreparedBiped) -> str:
-    """Return the robot on a free joint. One link of each body has the whole mass of the body.
+    """Return the robot on a free joint, with the mass of each body in one link.
 
-    The only shapes are boxes as large as the soles. Inertias that break the triangle
-    inequality are balanced by MuJoCo.
+    The only shapes are boxes with the size of the soles. MuJoCo balances inertias that violate the
+    triangle inequality.
     """
     root = etree.fromstring(prepared.urdf.encode())
     for element in list(root.iter(*_REPLACED)):
@@ -67,7 +67,10 @@ def urdf_for_mujoco(prepared: PreparedBiped) -> str:
 
 
 def _add_inertias(root, model: Model) -> None:
-    """Give each body's inertia to the link that the joint moves. Point masses get a little."""
+    """Assign each body's inertia to the link that the joint moves.
+
+    Point masses get a small inertia.
+    """
     links = {link.get("name"): link for link in root.iterchildren("link")}
     moved = {j.get("name"): j.find("child").get("link") for j in root.iterchildren("joint")}
     for joint in model.joints:
@@ -86,7 +89,7 @@ def _add_inertias(root, model: Model) -> None:
 
 
 def put_on_floor(mujoco: ModuleType, spec, solref: float) -> None:
-    """Add a level floor. The colliding geoms of a robot then touch only the floor."""
+    """Add a level floor, and let the robot's geoms collide only with the floor."""
     for geom in spec.geoms:
         geom.conaffinity = 1 if geom.contype or geom.conaffinity else 0
         geom.contype, geom.condim, geom.density = 0, 3, 0.0
@@ -97,7 +100,7 @@ def put_on_floor(mujoco: ModuleType, spec, solref: float) -> None:
 
 
 def add_servo(mujoco: ModuleType, spec, joint: str, gains, most: float = np.inf) -> None:
-    """Add a position servo with gains (kp, kd), whose effort is at most `most` [Nm]."""
+    """Add a position servo with gains (kp, kd) and an effort limit `most` [Nm]."""
     actuator = spec.add_actuator(name=joint, target=joint)
     actuator.trntype = mujoco.mjtTrn.mjTRN_JOINT
     actuator.set_to_position(kp=gains[0], kv=gains[1])
@@ -107,7 +110,7 @@ def add_servo(mujoco: ModuleType, spec, joint: str, gains, most: float = np.inf)
 
 
 def compiled(mujoco: ModuleType, spec, step: float):
-    """Return the compiled model: elliptic cone, implicitfast."""
+    """Compile a model with elliptic cones and the integrator implicitfast."""
     mj = spec.compile()
     mj.opt.timestep = step
     mj.opt.gravity[:] = (0.0, 0.0, -STANDARD_GRAVITY)
@@ -119,8 +122,9 @@ def compiled(mujoco: ModuleType, spec, step: float):
 class MujocoRobot:
     """The robot on a level floor, with the servos of hrpsim's model and sensors without noise.
 
-    Elliptic cone and implicitfast. step: [s]. solref: time constant of contacts [s]. Raises
-    ValueError if MuJoCo refuses the robot.
+    Elliptic cones and implicitfast. Raises ValueError if MuJoCo refuses the robot.
+
+    step: time step [s]. solref: time constant of contacts [s].
     """
 
     def __init__(
@@ -161,7 +165,7 @@ class MujocoRobot:
             add_servo(self.mujoco, spec, name, model.gains[name], most)
 
     def _start(self) -> None:
-        """Settle in the initial posture of the walk."""
+        """Let the robot settle in the initial posture of the walk."""
         q = self.prepared.start
         self.data.qpos[:3], self.data.qpos[3:7] = q[:3], q[[6, 3, 4, 5]]
         self.data.qpos[self._q_index] = self.data.ctrl[:] = q[self._ours]
@@ -170,7 +174,7 @@ class MujocoRobot:
         self.data.time = 0.0
 
     def q(self) -> np.ndarray:
-        """Return the configuration, in the layout of hrpsim's model (nq,)."""
+        """Return the configuration (nq,) in the layout of hrpsim's model."""
         q = self.model.neutral()
         q[:3], q[3:7] = self.data.qpos[:3], self.data.qpos[[4, 5, 6, 3]]
         q[self._ours] = self.data.qpos[self._q_index]
@@ -213,9 +217,9 @@ class MujocoRobot:
         return ImuReading(turned, imu.R.T @ omega, imu.R.T @ force)
 
     def follow(self, positions, velocities, steps: int) -> None:
-        """Do `steps` steps. The targets move evenly to `positions`, as in hrpsim.
+        """Make `steps` steps. The targets move linearly to `positions`, as in hrpsim.
 
-        MuJoCo finds forces at the beginning of a step, from the targets of this time.
+        MuJoCo computes forces at the beginning of a step, with the targets of that time.
         """
         begin, lead = self._target, self._lead * (0.0 if velocities is None else velocities)
         for k in range(steps):
@@ -225,7 +229,7 @@ class MujocoRobot:
 
 
 class MujocoLoop:
-    """`hrpsim.control.ControlLoop` in MuJoCo: the walking controller, period by period."""
+    """A `hrpsim.control.ControlLoop` for MuJoCo, which runs the walking controller."""
 
     def __init__(self, robot: MujocoRobot, pattern: str) -> None:
         self.robot, self.controller, self.watch = robot, Walk(), FallWatch()
@@ -237,7 +241,7 @@ class MujocoLoop:
         self.steps = steps_in_period("the walk's period", period, robot.mj.opt.timestep)
 
     def tick(self) -> np.ndarray:
-        """Make one control period. Return the configuration (nq,)."""
+        """Simulate one control period. Return the configuration (nq,)."""
         command = self.host.command(self.robot.state())
         self.robot.follow(command.positions, command.velocities, self.steps)
         q = self.robot.q()
@@ -246,9 +250,9 @@ class MujocoLoop:
 
 
 def mujoco_walk(robot: MujocoRobot, pattern: str) -> Trial:
-    """Simulate a pattern of `hrpsim walk`, with the same controller and gains.
+    """Simulate a pattern of `hrpsim walk` in MuJoCo, with the same controller and gains.
 
-    The trial's `wall_time` is processor time.
+    The `wall_time` of the trial is processor time.
     """
     loop = MujocoLoop(robot, pattern)
     controller, q = loop.controller, []

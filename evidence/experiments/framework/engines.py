@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Engines for experiments: worlds of hrpsim, and installed peers."""
+"""Engines for experiments: worlds of hrpsim, and installed peers (other engines)."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MUJOCO_FORM = "dense Jacobian up to 60 degrees of freedom, sparse above"  # jaco
 
 
 def mujoco_module() -> ModuleType | None:
-    """Return the module mujoco, or None if not installed."""
+    """Return the module mujoco, or None if it is not installed."""
     return _module("mujoco")
 
 
 def pinocchio_module() -> ModuleType | None:
-    """Return the module pinocchio, or None if not installed."""
+    """Return the module pinocchio, or None if it is not installed."""
     return _module("pinocchio")
 
 
@@ -39,8 +39,8 @@ def _module(name: str) -> ModuleType | None:
 def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco") -> str:
     """Return "mujoco 3.1.0, settings", or a note that the peer is not installed.
 
-    For mujoco the text includes the form of the Jacobian: mujoco's own choice if not in the
-    settings.
+    For mujoco the text includes the format of the Jacobian. If the settings do not name the format,
+    it is MuJoCo's default.
     """
     if module is None:
         return f"{name}: {NOT_INSTALLED}"
@@ -51,13 +51,13 @@ def peer_name(module: ModuleType | None, settings: str = "", name: str = "mujoco
 
 
 def against_mujoco(settings: str) -> tuple[ModuleType | None, Result]:
-    """Return mujoco, or None if not installed, and a result with mujoco and `settings` as peer."""
+    """Return the module mujoco, or None, and a new result with mujoco and `settings` as peer."""
     mujoco = mujoco_module()
     return mujoco, Result(peer=peer_name(mujoco, settings))
 
 
 def steps_through(world: World, count: int = 1) -> bool:
-    """Step a world. Return whether all steps had finite results."""
+    """Step a world `count` times. Return whether all results were finite."""
     try:
         world.step(count)
     except WorldError:

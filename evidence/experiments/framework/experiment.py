@@ -1,14 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Experiments and their results: rows to compare, notes, and data for a figure.
+"""Experiments and their results: rows of values, notes, and data for a figure.
 
     def run(options: Options) -> Result: ...
     def draw(result: Result, figure) -> None: ...   # on a matplotlib figure
 
     EXPERIMENT = Experiment("E7", "Stopping distance", "thesis, Figs 8.2-8.5", run, draw)
 
-A row without a target is information. A row with a target is met or missed.
+A row with a target is met or missed. A row without a target is for information.
 """
 
 import math
@@ -24,10 +24,10 @@ Value = float | int | str | None
 
 @dataclass(frozen=True)
 class Row:
-    """One result: values of ours, of the source document, of theory and of another engine.
+    """One result, with values of hrpsim, of the source document, of theory and of another engine.
 
-    `unit` is SI ("" for counts and ratios). A value of None does not exist. Without a `target` the
-    row is information.
+    `unit` is an SI unit ("" for counts and ratios). None marks a missing value. A row without a
+    `target` is for information.
     """
 
     what: str
@@ -40,7 +40,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether our value satisfies the target, or None without a target."""
+        """Whether hrpsim's value satisfies the target. None without a target."""
         if self.target is None:
             return None
         if self.ours is None or (isinstance(self.ours, float) and math.isnan(self.ours)):
@@ -50,10 +50,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Options:
-    """Options of an experiment. `quick` runs fewer or shorter cases with the same targets.
+    """Options of an experiment.
 
-    `data` is the folder of measurements (engines.py explains None). `fit` fits parameters to the
-    measurements again, which takes long.
+    Attributes:
+        quick: whether to run fewer or shorter cases with the same targets.
+        data: folder of measurements. measurements.py describes the default.
+        fit: whether to fit parameters to the measurements again, which takes long.
     """
 
     quick: bool = False
@@ -63,7 +65,7 @@ class Options:
 
 @dataclass
 class Result:
-    """Rows and notes of one run, the engine `peer`, and `data` for the figure."""
+    """Rows and notes of one run, the name `peer` of the other engine, and `data` for the figure."""
 
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -73,16 +75,19 @@ class Result:
     def add(
         self, what: str, unit: str, ours: Value, target: Target | None = None, **others: Value
     ) -> None:
-        """Add a row. others: the row's `source`, `analytic` and `peer`."""
+        """Add a row.
+
+        others: the row's values `source`, `analytic` and `peer`.
+        """
         self.rows.append(Row(what, unit, ours, target, **others))
 
     def of(self, case: str) -> Callable[..., None]:
-        """Return `add` for rows of one case, with names that begin with `case`."""
+        """Return a variant of `add` that puts `case` in front of each row's name."""
         return lambda what, *values, **others: self.add(case + what, *values, **others)
 
     @property
     def met(self) -> bool:
-        """Whether all rows with a target meet the target."""
+        """Whether no row misses its target."""
         return all(row.met is not False for row in self.rows)
 
 

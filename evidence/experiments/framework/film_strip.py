@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A film strip of a robot: outlines of the description's shapes, posture after posture."""
+"""Draw a film strip of a robot: outlines of the description's shapes in successive postures."""
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -18,10 +18,10 @@ _EDGE = "#2b2f38"
 
 
 def draw_film_strip(axes, model: Model, frames, labels, view, *, spacing: float = 0.8) -> None:
-    """Draw configurations `frames` (k, nq) in a row on a floor at height 0.
+    """Draw configurations `frames` (k, nq) side by side on a floor at height 0.
 
-    view: horizontal direction (2,) in the world that points to the right in the picture. The base
-    of each robot is `spacing` [m] to the right of the previous base. Meshes are left out.
+    view: horizontal direction (2,) in the world that points to the right in the picture. Each
+    robot's base is `spacing` [m] to the right of the previous base. Meshes are left out.
     """
     parts = Parts(model)
     right = np.array([*view, 0.0]) / np.linalg.norm(view)
@@ -52,7 +52,7 @@ class Parts:
         ]
 
     def placed(self, q) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return, for each part, points (k, 3) [m] with the part as convex hull, and the colour."""
+        """Return for each part its colour and the points (k, 3) [m] of its convex hull."""
         poses = {link: link_pose(self._model, q, link) for link, _, _ in self._parts}
         return [(poses[k][0] + points @ poses[k][1].T, c) for k, points, c in self._parts]
 
@@ -70,7 +70,7 @@ def draw_solids(axes, solids, right: np.ndarray, shift: float) -> None:
 
 
 def outline_points(shape: Geometry) -> np.ndarray:
-    """Return points (k, 3) [m] with a box, a cylinder or a sphere as convex hull, for drawing."""
+    """Return points (k, 3) [m] whose convex hull is a box, a cylinder or a sphere, for drawing."""
     if isinstance(shape, Box):
         return CORNERS * shape.lengths
     if isinstance(shape, Cylinder):

@@ -3,9 +3,9 @@
 
 """Fit parameters of a simulation to measurements, in the same way for every engine.
 
-If bodies collide, the loss is rough: a toss that comes to rest on another face changes the loss by
-a jump. Therefore the fit uses no gradients. Every engine gets the same number of runs, and errors
-are reported for trials that the fit has not seen.
+If bodies collide, the loss is discontinuous. For example, a toss that comes to rest on another face
+changes the loss by a jump. The fit therefore uses no gradients. Every engine receives the same
+number of runs. Errors are reported for trials that the fit has not used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -33,13 +33,16 @@ class Parameter:
     logarithmic: bool = False
 
     def at(self, share: float) -> float:
-        """Return the value at a position between low (0) and high (1), by the parameter's scale."""
+        """Convert a position from 0 (lower bound) to 1 (upper bound) to a value.
+
+        For logarithmic parameters, positions are proportional to the logarithm.
+        """
         if self.logarithmic:
             return float(self.low * (self.high / self.low) ** share)
         return float(self.low + share * (self.high - self.low))
 
     def share(self, value: float) -> float:
-        """Return the position of `value` between low (0) and high (1), the inverse of `at`."""
+        """Convert a value to a position from 0 (lower bound) to 1 (upper bound)."""
         if self.logarithmic:
             return float(np.log(value / self.low) / np.log(self.high / self.low))
         return float((value - self.low) / (self.high - self.low))
@@ -52,10 +55,10 @@ def fit(
     seed: int = 0,
     generations: int = GENERATIONS,
 ) -> Values:
-    """Return the values within bounds with the least `loss`, by differential evolution.
+    """Minimise `loss` within the bounds by differential evolution. Return the best values.
 
-    The first generation is a Latin hypercube and `start`. A loss that is not finite counts as the
-    worst loss.
+    The first generation consists of a Latin hypercube sample and `start`. A loss that is not finite
+    is replaced by the worst loss.
     """
     names = list(parameters)
 
@@ -95,7 +98,7 @@ def cross_validate(
 ) -> list[Values]:
     """Fit once for each fold, without the trials of the fold. Return the values of each fit.
 
-    `loss(values, trials)` returns the loss of each trial. The mean loss is minimised.
+    `loss(values, trials)` returns the loss of each trial. The fit minimises the mean loss.
     """
     found = []
     for number, out in enumerate(held_out(count, folds)):
@@ -122,9 +125,9 @@ def profile(
 ) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Vary each parameter alone over its bounds, and compute the increase of the loss.
 
-    `points` values are evenly spaced, and four more values are close to the best value. The
-    increase is the mean over trials of the loss minus the loss at `best`. The data do not
-    distinguish values with an increase within two standard errors from the best value.
+    The values are `points` evenly spaced values, and four values close to the best value. The
+    increase is the mean over trials of the loss minus the loss at `best`. If the increase is within
+    two standard errors, the data do not distinguish a value from the best value.
 
     Returns:
         {parameter: (values, increases of the loss, standard errors)}.
@@ -143,7 +146,10 @@ def profile(
 def undecided(
     best: float, values: np.ndarray, extra: np.ndarray, error: np.ndarray
 ) -> tuple[float, float]:
-    """Return the range of values in a profile that fit as well as `best`, including `best`."""
+    """Return the range of values in a profile that fit as well as `best`.
+
+    The range includes `best`.
+    """
     good = [best, *values[extra <= 2.0 * error]]
     return float(min(good)), float(max(good))
 
@@ -152,8 +158,10 @@ def undecided(
 class Contestant:
     """A simulation and its fitted parameters.
 
-    `errors(values, trials)` simulates trials (a list of indices) and returns an error (trials,
-    kinds) of each kind. `loss(errors)` is the minimised loss, (trials,).
+    Attributes:
+        errors: errors(values, trials) simulates trials (a list of indices), and returns an error of
+            each kind (trials, kinds).
+        loss: loss(errors) returns the minimised loss (trials,).
     """
 
     name: str
@@ -163,15 +171,18 @@ class Contestant:
     start: Values
 
     def losses(self, values: Values, trials: Sequence[int]) -> np.ndarray:
-        """Return the loss of each of these trials (trials,)."""
+        """Return the loss of each trial (trials,)."""
         return self.loss(self.errors(values, trials))
 
     def fitted(self, count: int, folds: int) -> list[Values]:
-        """Fit to `count` trials, without the trials of each fold. Return each result."""
+        """Fit to `count` trials, leaving out the trials of each fold in turn.
+
+        Return all results.
+        """
         return cross_validate(self.losses, self.parameters, self.start, count, folds)
 
     def held_out_errors(self, found: Sequence[Values], count: int) -> np.ndarray:
-        """Return the errors (count, kinds) of each trial, with values fitted without the trial."""
+        """Return the errors (count, kinds) of each trial, from the fit without the trial."""
         parts = held_out(count, len(found))
         judged = [self.errors(values, list(out)) for values, out in zip(found, parts)]
         errors = np.empty((count, judged[0].shape[1]))
@@ -188,9 +199,9 @@ def values_of(
     folds: int,
     result: Result,
 ) -> dict[str, list[Values]]:
-    """Return each contestant's values, fold by fold: stored values, or new values with `fit`.
+    """Return each contestant's values by fold: the stored values, or new values if `options.fit`.
 
-    Notes describe the values. Raises KeyError for a contestant that is not stored.
+    Notes describe the values. Raises KeyError if no values of a contestant are stored.
     """
     found: dict[str, list[Values]] = {}
     for one in contestants:
@@ -211,7 +222,7 @@ def values_of(
 def add_difference(
     result: Result, what: str, unit: str, first, second, bound: Target | None = None
 ) -> None:
-    """Add a row with the mean of first - second over the same trials, and its standard error.
+    """Add a row with the mean of first - second over the trials, and its standard error.
 
     first, second: errors (trials,).
     """
@@ -226,9 +237,8 @@ def add_profiles(
 ) -> None:
     """Add rows with the range of each parameter that fits as well as the best value.
 
-    All other parameters keep their best values.
-
-    The best values are from the first fold. The loss is over all trials.
+    The other parameters keep their best values. The best values are from the first fold, and the
+    loss is over all trials.
     """
     result.data["profiles"] = {}
     for one in contestants:
@@ -243,7 +253,7 @@ def add_profiles(
 
 
 def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) -> None:
-    """Draw the profiles from `add_profiles`. what: name of the loss."""
+    """Draw the profiles of `add_profiles`. what: name of the loss."""
     for style, (name, profiles) in zip("-:", result.data.get("profiles", {}).items()):
         parameters, curves = profiles
         for colour, (parameter, (values, extra, _)) in enumerate(curves.items()):

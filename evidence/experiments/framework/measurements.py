@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The files of measurements for R1 to R4, which are not part of hrpsim."""
+"""Find the files of measurements for R1 to R4, which are not part of hrpsim."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _BESIDE_THE_CHECKOUT = Path(__file__).resolve().parents[4] / "shared" / "data"
 
 
 class MeasurementsAbsent(HrpsimError):
-    """Measurements for an experiment are not on this machine. The message names the files."""
+    """Raised if measurements for an experiment are missing. The message names the files."""
 
 
 def measurements(folder: Path | None, names: tuple[str, ...], source: str) -> list[Path]:
-    """Return the files `names` of `folder`.
+    """Return the paths of the files `names` in `folder`.
 
     If `folder` is None, the variable HRPSIM_MEASUREMENTS names the folder. Without this variable,
-    the folder is ../shared/data next to the checkout. Raises MeasurementsAbsent, with `source`, if
-    a file is missing.
+    the folder is ../shared/data next to the checkout. Raises MeasurementsAbsent if a file is
+    missing. The message names the `source`.
     """
     named = os.environ.get(VARIABLE)
     folder = folder or (Path(named) if named else _BESIDE_THE_CHECKOUT)

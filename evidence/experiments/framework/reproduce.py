@@ -31,9 +31,9 @@ _FILE = re.compile(r"([er])(\d+)_\w+\.py")
 
 @dataclass(frozen=True)
 class Outcome:
-    """One experiment's run: the result, or the error that ended the run, and the figure, if any.
+    """One experiment's run: the result or the error, and the figure, if any.
 
-    `skipped` names the missing measurements of an experiment that did not run.
+    `skipped` names the missing measurements of an experiment that was not run.
     """
 
     experiment: Experiment
@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def met(self) -> bool:
-        """Whether the experiment was skipped, or ran to the end and missed no target."""
+        """Whether the experiment was skipped, or ran without an error and missed no target."""
         return not self.error and self.result.met
 
 
@@ -60,10 +60,16 @@ def reproduce(
 ) -> int:
     """Run the experiments `names`. Return 0 if no target is missed, else 1.
 
-    An experiment is skipped, by name, if the measurements are not on this machine. Figures go to
-    `folder`. Tables, or JSON, go to standard output. The file `markdown` receives all tables. The
-    folder `pages` receives a page for each experiment that ran. Raises HrpsimError for an unknown
-    name, before anything runs.
+    An experiment is skipped if its measurements are missing. Tables, or JSON, are written to
+    standard output. Raises HrpsimError for an unknown name, before anything runs.
+
+    Args:
+        names: names of experiments.
+        folder: folder for the figures.
+        options: options of the experiments.
+        as_json: whether to print JSON instead of tables.
+        markdown: file for all tables, or None.
+        pages: folder for one page about each experiment, or None.
     """
     outcomes = []
     for outcome in run_all(find(names), options or Options(), folder):
@@ -88,14 +94,14 @@ def _write_pages(outcomes: list[Outcome], folder: Path) -> None:
 
 
 def available() -> dict[str, str]:
-    """Return the module of each experiment by name, E1 first, R1 after the last E."""
+    """Return the module of each experiment by name: E1, E2, ..., then R1, R2, ...."""
     files = (match for path in _STUDIES.iterdir() if (match := _FILE.match(path.name)))
     numbered = sorted((match[1].upper(), int(match[2]), match[0][:-3]) for match in files)
     return {f"{kind}{n}": f"evidence.experiments.studies.{module}" for kind, n, module in numbered}
 
 
 def find(names: list[str]) -> list[Experiment]:
-    """Return the experiments called `names` ("E7", "e7", or "all"), each once, in this order.
+    """Return the experiments with these names ("E7", "e7", or "all"), without duplicates.
 
     Raises HrpsimError, with the existing names, for an unknown name.
     """
@@ -112,7 +118,7 @@ def find(names: list[str]) -> list[Experiment]:
 
 
 def shown(value: Value) -> str:
-    """Return a value as text: five digits, three for tiny or huge values, "-" for none."""
+    """Format a value with five digits, three digits if tiny or huge. None becomes "-"."""
     if value is None:
         return "-"
     if isinstance(value, bool) or not isinstance(value, float):
@@ -143,7 +149,7 @@ def _verdict(outcome: Outcome) -> str:
 
 
 def as_text(outcome: Outcome) -> str:
-    """Return an aligned table with notes, for a terminal."""
+    """Format an experiment's rows and notes as an aligned table for a terminal."""
     lines = [_heading(outcome), f"  source: {outcome.experiment.source}"]
     if outcome.skipped:
         return "\n".join([*lines, f"  {_verdict(outcome)}"])
@@ -164,7 +170,7 @@ def as_text(outcome: Outcome) -> str:
 
 
 def as_markdown(outcome: Outcome, folder: Path) -> str:
-    """Return a section of a page in `folder`. The link to the figure is relative to `folder`."""
+    """Format an experiment as a section of a page in `folder`, with a link to the figure."""
     lines = [f"### {_heading(outcome)}", ""]
     if outcome.skipped:
         return "\n".join([*lines, f"{_verdict(outcome)}.", ""])
@@ -181,7 +187,7 @@ def as_markdown(outcome: Outcome, folder: Path) -> str:
 
 
 def as_page(outcome: Outcome, folder: Path) -> str:
-    """Return a page of `folder` about one experiment. The page verification.md is one level up."""
+    """Format an experiment as a page in `folder`. The page verification.md is one level up."""
     _, section = as_markdown(outcome, folder).split("\n", 1)
     command = f"hrpsim reproduce {outcome.experiment.name}"
     columns = "[Columns](../verification.md#columns)"
@@ -189,7 +195,7 @@ def as_page(outcome: Outcome, folder: Path) -> str:
 
 
 def as_data(outcomes: list[Outcome]) -> dict[str, Any]:
-    """Return the data of --json: met, versions, and the rows of each experiment."""
+    """Return the data for --json: whether all targets are met, versions, and all rows."""
     return {
         "met": all(outcome.met for outcome in outcomes),
         "versions": versions(),
@@ -221,7 +227,7 @@ def _row_data(row: Row) -> dict[str, Any]:
 
 
 def _plain(value: Value) -> Value:
-    """Return a value for JSON: infinities and NaN as text, numpy's numbers as Python's."""
+    """Convert a value for JSON: infinities and NaN to text, numpy's numbers to Python's."""
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -230,7 +236,7 @@ def _plain(value: Value) -> Value:
 
 
 def versions() -> dict[str, str | None]:
-    """Return the versions of the used packages. None if not installed."""
+    """Return the versions of the used packages, None for packages that are not installed."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     for name in ("hrpsim", "numba", "numpy", "mujoco", "matplotlib"):
         try:
@@ -241,7 +247,7 @@ def versions() -> dict[str, str | None]:
 
 
 def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:
-    """Run experiments in turn, with figures into `folder`. A failure ends one experiment only."""
+    """Run experiments in order, with figures in `folder`. An error ends only its experiment."""
     for number, experiment in enumerate(experiments):
         done = f"{bar(number / len(experiments))} {number} of {len(experiments)} experiments done"
         show_line(f"hrpsim: reproducing {done}, now {experiment.name}: {experiment.title}")
@@ -261,7 +267,7 @@ def run_all(experiments: list[Experiment], options: Options, folder: Path) -> It
 def save_figure(experiment: Experiment, result: Result, folder: Path) -> Path | None:
     """Draw the figure to folder/e7.png. Return the path, or None without matplotlib.
 
-    Axes with labelled artists get a legend, unless `draw` has placed a legend.
+    Axes with labelled artists receive a legend, unless `draw` has added one.
     """
     try:
         figure = new_figure(9.0, 4.2)

@@ -30,10 +30,12 @@ CONFIDENT = 1.96  # standard deviations: half of a 95 % interval
 
 @dataclass(frozen=True)
 class Follower:
-    """An engine that follows recordings in windows.
+    """An engine that simulates recordings in windows.
 
-    `follow(many, recordings)` returns the differences of each recording, predicted minus measured
-    (values, samples, columns), for each entry of `many`. `scales` (columns,) divide the columns.
+    Attributes:
+        follow: follow(many, recordings) returns the differences of each recording, predicted minus
+            measured (values, samples, columns), for each set of values in `many`.
+        scales: divisors of the columns (columns,).
     """
 
     name: str
@@ -41,24 +43,24 @@ class Follower:
     scales: np.ndarray
 
     def errors(self, values: Values, recordings: Sequence[Recording]) -> np.ndarray:
-        """Return the differences (samples, columns) over all recordings."""
+        """Return the differences over all recordings (samples, columns)."""
         return np.concatenate([one[0] for one in self.follow([values], recordings)])
 
     def residuals(self, many: Sequence[Values], recordings: Sequence[Recording]) -> np.ndarray:
-        """Return scaled differences (values, rows)."""
+        """Return scaled differences for each set of values (values, rows)."""
         found = self.follow(many, recordings)
         return np.hstack([(one / self.scales).reshape(len(one), -1) for one in found])
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """Values of a fit, and standard deviations from clusters (White's sandwich)."""
+    """Values of a fit, with standard deviations from clusters (White's sandwich)."""
 
     values: Values
     deviations: Values
 
     def agrees_with(self, other: Fitted) -> dict[str, bool]:
-        """Return for each parameter whether both fits agree within the 95 % interval."""
+        """Return for each parameter whether two fits agree within the 95 % interval."""
         found = {}
         for name, value in self.values.items():
             spread = np.hypot(self.deviations[name], other.deviations[name])
@@ -74,7 +76,7 @@ def add_fit(
     Args:
         result: receives the rows.
         fits: fits of hrpsim and, if installed, of mujoco, by name.
-        again: a fit to the last third, to be compared with hrpsim's.
+        again: a fit to the last third, which is compared with hrpsim's fit.
         digits: digits of the values.
         prefix: removed from the names of the parameters.
     """
@@ -97,10 +99,10 @@ def fit(
     start: Values,
     clusters: np.ndarray,
 ) -> Fitted:
-    """Fit `parameters` within bounds, from `start`.
+    """Fit `parameters` within their bounds, from the values `start`.
 
-    clusters: cluster number of each difference (samples,) or (samples, columns). The noise in
-    different clusters is independent. There must be more clusters than parameters.
+    clusters: index of the cluster of each difference, (samples,) or (samples, columns). The noise
+    in different clusters is independent. There must be more clusters than parameters.
     """
     names = list(parameters)
 
@@ -148,10 +150,10 @@ def _result(
 
 
 def runs_of(many: Sequence[Values], prefixes: tuple[str, ...]) -> list[tuple[Values, list[Values]]]:
-    """Group consecutive entries of `many` that have the same values of some parameters.
+    """Group consecutive entries of `many` with equal values of some parameters.
 
-    These parameters have names that begin with one of `prefixes`. Each group has the shared values,
-    and the other values of each entry.
+    prefixes: beginnings of the names of these parameters. Each group has the equal values, and the
+    other values of each entry.
     """
 
     def shared(values: Values) -> Values:
@@ -165,5 +167,5 @@ def runs_of(many: Sequence[Values], prefixes: tuple[str, ...]) -> list[tuple[Val
 
 
 def root_mean_square(differences: np.ndarray) -> float:
-    """Return the root mean square."""
+    """Return the root mean square of all differences."""
     return float(np.sqrt(np.mean(np.square(differences))))

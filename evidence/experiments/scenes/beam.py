@@ -3,14 +3,13 @@
 
 """The rigid beam of E12, a row of cubes with rigid connections, in hrpsim and in MuJoCo.
 
-The source has 39 boxes of 1.25 kg, 0.1 m apart, and does not state the load or the shape of a box.
-Here, the boxes are cubes of 0.1 m under three loads. In "spinning" the beam rotates about the
-middle as a rigid body.
+The source document has 39 boxes of 1.25 kg, 0.1 m apart, and does not state the load or the shape
+of a box. Here, the boxes are cubes of 0.1 m under three loads. With the load "spinning", the beam
+rotates about its middle as a rigid body.
 
-The reference solution is the step of AGX's notes (eqs. 15, 16), as one dense system.
-
-The reference shares no code with hrpsim's solver. NumPy assembles the matrix [M -G^T; G Sigma] in
-full, and SciPy solves the system. Bodies are cubes, with the same inertia about all axes and no
+The reference solution is the step of AGX's notes (eqs. 15, 16), solved as one dense system. The
+reference shares no code with hrpsim's solver. NumPy assembles the complete matrix [M -G^T; G
+Sigma], and SciPy solves the system. The cubes have the same inertia about all axes and no
 gyroscopic moment.
 """
 
@@ -35,10 +34,16 @@ MUJOCO_STIFFEST = 'solref="-7000 -60" solimp="0.9999 0.9999 1e-6"'
 
 
 class DenseBeam:
-    """n cubes, each locked in six axes to the previous cube, the first to the world if `clamped`.
+    """n cubes.
 
-    Public arrays hold the state: `x` (n, 3) centres [m], `R` (n, 3, 3) attitudes, `v` and `omega`
-    (n, 3) along the world's axes, `impulse` (rows,) of the last step [Ns or Nms].
+    Each cube is locked in six axes to the previous cube. The first cube is locked to the world if
+    `clamped`.
+
+    Attributes:
+        x: centres (n, 3) [m].
+        R: rotation matrices (n, 3, 3).
+        v, omega: linear and angular velocities in world axes (n, 3).
+        impulse: impulses of the last step (rows,) [Ns or Nms].
     """
 
     def __init__(  # many parameters: keywords, passed by name
@@ -64,9 +69,10 @@ class DenseBeam:
         self.impulse = np.zeros(0)
 
     def _frames(self):
-        """Yield (a, b, pose of frame a, pose of frame b) of each joint. a is None for the world.
+        """Yield (a, b, pose of frame a, pose of frame b) for each joint. a is None for the world.
 
-        A pose is (arm from the body's centre, point, axes, velocity of the centre, spin).
+        A pose is (vector from the body's centre, point, axes, velocity of the centre, angular
+        velocity).
         """
         half = np.array([self.edge / 2, 0.0, 0.0])
         zero = np.zeros(3)
@@ -80,7 +86,7 @@ class DenseBeam:
         return arm, self.x[k] + arm, self.R[k], self.v[k], self.omega[k]
 
     def rows(self):
-        """Return G (rows, 6 n), errors g, and d2g/dt2 at constant velocities."""
+        """Return G (rows, 6 n), errors g (rows,), and d2g/dt2 at constant velocities (rows,)."""
         G, g, bends = [], [], []
         for a, b, (arm_a, p_a, A, v_a, w_a), (arm_b, p_b, B, v_b, w_b) in self._frames():
             d = p_a - p_b
@@ -102,13 +108,13 @@ class DenseBeam:
         return np.vstack(G), np.concatenate(g), np.concatenate(bends)
 
     def system(self):
-        """Return the matrix and the right side of eq. 15, whose unknowns are v+ and lambda.
+        """Return the matrix and the right side of eq. 15, with the unknowns v+ and lambda.
 
-        The rows are evaluated in the middle of the step, half a step from the old and the new
-        velocity. For the new velocity, the curvature d2g/dt2 over half a step is subtracted. The
-        curvature terms of the old velocity and of the errors cancel, except in the damper. AGX's
-        damper acts at the new velocity. Here a fraction `weight` of the damper acts at the new
-        velocity, and the rest at the old velocity, by the inverse masses of the rows.
+        The rows are evaluated in the middle of the step, half a step after the old and before the
+        new velocity. For the new velocity, the curvature d2g/dt2 over half a step is subtracted.
+        The curvature terms of the old velocity and of the errors cancel, except in the damper.
+        AGX's damper acts at the new velocity. Here a fraction `weight` of the damper acts at the
+        new velocity, and the rest at the old velocity, according to the inverse masses of the rows.
         """
         G, g, bends = self.rows()
         h, tau, count = self.time_step, self.damping_time, len(self.mass)
@@ -146,24 +152,31 @@ class DenseBeam:
 
 
 def centres(count: int = COUNT) -> np.ndarray:
-    """Return the centres (count, 3) [m] at the start, along x about the origin."""
+    """Return the initial centres (count, 3) [m], along x about the origin."""
     positions = np.zeros((count, 3))
     positions[:, 0] = EDGE * (np.arange(count) - 0.5 * (count - 1))
     return positions
 
 
 def motion(load: str, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return gravity (3,), velocities (n, 3) and angular velocities (n, 3) at the start."""
+    """Return gravity (3,), initial velocities (n, 3) and initial angular velocities (n, 3)."""
     gravity = np.array([0.0, 0.0, -GRAVITY if load == "cantilever" else 0.0])
     omega = np.array([0.0, 0.0, SPIN if load == "spinning" else 0.0])
     return gravity, np.cross(omega, positions), np.tile(omega, (len(positions), 1))
 
 
 def our_beam(load: str, count: int = COUNT, *, solver=None, spring=None, **options) -> World:
-    """Return a world with the beam. spring: compliance and damping time of the joints.
+    """Return an hrpsim world with the beam.
 
-    Joints are rigid by default. A joint is in the middle between two cubes. The cantilever's joint
-    with the world is at the outer face of the first cube. options: of World.
+    A joint is in the middle between two cubes. The cantilever's joint with the world is at the
+    outer face of the first cube.
+
+    Args:
+        load: name of the load.
+        count: number of cubes.
+        solver: solver of the world.
+        spring: compliance and damping time of the joints. Joints are rigid by default.
+        **options: options of World.
     """
     positions = centres(count)
     gravity, velocities, spins = motion(load, positions)
@@ -183,7 +196,7 @@ def our_beam(load: str, count: int = COUNT, *, solver=None, spring=None, **optio
 
 
 def our_positions(world: World) -> np.ndarray:
-    """Return the centres (n, 3) [m] now."""
+    """Return the present centres (n, 3) [m]."""
     return np.array([body.position for body in world.bodies.values()])
 
 
@@ -211,7 +224,7 @@ def mujoco_beam(mujoco, load: str, solver: str, iterations: int):
 
 
 def distance_error(positions: np.ndarray) -> float:
-    """Return the source's error, the sum of |d_i - 0.1| over neighbours [m]."""
+    """Return the source document's error: the sum of |d_i - 0.1| over neighbours [m]."""
     apart = np.linalg.norm(np.diff(positions, axis=0), axis=1)
     return float(np.abs(apart - EDGE).sum())
 
@@ -219,8 +232,8 @@ def distance_error(positions: np.ndarray) -> float:
 def bend(load: str, positions: np.ndarray) -> float:
     """Return the bending of the beam [m].
 
-    For the cantilever, this is the sag of the tip. For other loads, it is the largest distance of a
-    centre from the straight line through both ends.
+    For the cantilever, the result is the sag of the tip. For other loads, it is the largest
+    distance of a centre from the straight line through both ends.
     """
     if load == "cantilever":
         return float(0.0 - positions[-1, 2])
@@ -231,10 +244,10 @@ def bend(load: str, positions: np.ndarray) -> float:
 
 
 def twice(omega: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """Return omega x (omega x x) of one vector or of rows of vectors."""
+    """Return omega x (omega x x) for one vector or for rows of vectors."""
     return np.cross(omega, np.cross(omega, x))
 
 
 def dots(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the dot products of rows of two arrays."""
+    """Return the dot products of the rows of two arrays."""
     return (a * b).sum(axis=1)

@@ -4,8 +4,9 @@
 """Measured landings of the biped Cassie, and their simulations, for R2.
 
 Source: Acosta, Yang and Posa, Validating Robotics Simulators on Real-World Impacts (2022),
-github.com/DAIRLab/cassie_impact_dataset. A landing has 50 ms at 2 kHz, and begins about 5 ms before
-the impact. The robot is cassie_v2.urdf of github.com/DAIRLab/dairlib, folder examples/Cassie/urdf.
+github.com/DAIRLab/cassie_impact_dataset. A landing lasts 50 ms, sampled at 2 kHz, and begins about
+5 ms before the impact. The robot is cassie_v2.urdf of github.com/DAIRLab/dairlib, folder
+examples/Cassie/urdf.
 """
 
 from collections.abc import Sequence
@@ -113,23 +114,20 @@ def read_landings(path: Path, model: Model) -> list[Landing]:
 
 
 def _first_stop(heights: np.ndarray) -> int:
-    """Return the sample at which the descent of a foot is half of the descent before the impact."""
+    """Return the sample at which a foot descends at half of its speed before the impact."""
     pace = (heights[0] - heights[BEFORE]) / BEFORE
     slow = heights[BEFORE:-4] - heights[BEFORE + 4 :] < 0.5 * 4 * pace
     return BEFORE + 2 + int(np.argmax(slow))
 
 
 def lowest_point(model: Model, q: np.ndarray) -> float:
-    """Return the height of the lowest of the four points at which the feet touch [m]."""
+    """Return the height of the lowest of the feet's four contact points [m]."""
     poses = [hrpsim.link_pose(model, q, f"toe_{side}") for side in _SIDES]
     return float(min((p + R @ point)[2] for p, R in poses for point in np.array(FOOT)))
 
 
 def close_loops(model: Model, q: np.ndarray, v: np.ndarray) -> None:
-    """Replace the unmeasured velocities of the heel springs by values that satisfy the rods.
-
-    The rods must keep their length.
-    """
+    """Set the unmeasured velocities of the heel springs so that the rods keep their length."""
     for side in _SIDES:
         k = model.joint(f"ankle_spring_joint_{side}").v_index
         v[k] = 0.0
@@ -138,7 +136,7 @@ def close_loops(model: Model, q: np.ndarray, v: np.ndarray) -> None:
 
 
 def _rod_rate(model: Model, q: np.ndarray, v: np.ndarray, side: str) -> float:
-    """Return how fast a rod would lengthen [m/s]."""
+    """Return the rate of change of a rod's length [m/s]."""
     heel, thigh = ROD_ENDS[side]
     ends = [
         point_motion(model, q, v, link, point)
@@ -149,7 +147,7 @@ def _rod_rate(model: Model, q: np.ndarray, v: np.ndarray, side: str) -> float:
 
 
 def point_motion(model: Model, q, v, link: str, point) -> tuple[np.ndarray, np.ndarray]:
-    """Return position [m] and velocity [m/s] in the world of a point of a link."""
+    """Return position [m] and velocity [m/s] of a point of a link, in the world."""
     small = 1e-6  # central differences, with an error of 1e-10 of a velocity
     ends = []
     for sign in (1.0, -1.0):
@@ -159,7 +157,7 @@ def point_motion(model: Model, q, v, link: str, point) -> tuple[np.ndarray, np.n
 
 
 def moved(q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
-    """Return the configuration q after motion with the velocity v for `time` [s] (free base)."""
+    """Integrate the configuration q with the constant velocity v over `time` [s] (free base)."""
     turned = Rotation.from_quat(q[3:7])
     end = q.copy()
     end[:3] += turned.apply(v[:3]) * time
@@ -169,11 +167,11 @@ def moved(q: np.ndarray, v: np.ndarray, time: float) -> np.ndarray:
 
 
 class Cassie:
-    """hrpsim's Cassie, which lands on a level ground.
+    """hrpsim's Cassie, which lands on level ground.
 
     Parameters: friction and restitution of the feet, compliance [m/N] (0: rigid) and damping_time
-    [s] of each of the four contact points, factors of the stiffness of the leaf springs and of the
-    damping of all joints. `locked` springs do not move. Without `ground` the robot falls on.
+    [s] of each of the four contact points, and factors of leaf-spring stiffness and of joint
+    damping. With `locked`, the springs do not move. Without `ground`, the robot falls freely.
     """
 
     def __init__(  # many parameters: keywords of the fitted quantities
@@ -204,7 +202,7 @@ class Cassie:
         self.locked = [f"{name}_{side}" for name in SPRINGS for side in _SIDES] if locked else []
 
     def follow(self, landings: Sequence[Landing]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Simulate landings from the first samples. Returns q and v 20 ms after each impact."""
+        """Simulate landings from the first samples. Return q and v 20 ms after each impact."""
         return [self._follow(landing) for landing in landings]
 
     def _follow(self, landing: Landing) -> tuple[np.ndarray, np.ndarray]:
@@ -221,9 +219,9 @@ class Cassie:
 
 
 class MujocoCassie:
-    """MuJoCo's Cassie. As `Cassie`, with solref and impratio of the contacts.
+    """MuJoCo's Cassie, with the parameters of `Cassie`, and solref and impratio of the contacts.
 
-    The rods are tendons of constant length, stiff by a time constant of two time steps.
+    The rods are tendons of constant length, with a time constant of two time steps.
     """
 
     def __init__(  # many parameters: keywords of the fitted quantities
@@ -266,7 +264,7 @@ class MujocoCassie:
         self.at_v = [*range(6), *(joint.dofadr[0] for joint in joints)]
 
     def follow(self, landings: Sequence[Landing]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Simulate landings from the first samples. Returns q and v 20 ms after each impact."""
+        """Simulate landings from the first samples. Return q and v 20 ms after each impact."""
         return [self._follow(landing) for landing in landings]
 
     def _follow(self, landing: Landing) -> tuple[np.ndarray, np.ndarray]:
@@ -284,10 +282,11 @@ class MujocoCassie:
 
 
 def velocity_errors(predicted, landings: Sequence[Landing], model: Model) -> np.ndarray:
-    """Return the errors (landings, 3) of velocities 20 ms after each impact.
+    """Return the errors of velocities 20 ms after each impact (landings, 3).
 
-    The columns are the root mean square over the joints with encoders [rad/s], and the lengths of
-    the errors of the base's velocity [m/s] and angular velocity [rad/s] in the world.
+    The first column is the root mean square over the joints with encoders [rad/s]. The other
+    columns are the magnitudes of the errors of the base's velocity [m/s] and angular velocity
+    [rad/s] in the world.
     """
     joints = [model.joint(name).v_index for name in ENCODERS]
     found = np.empty((len(landings), len(RESULTS)))

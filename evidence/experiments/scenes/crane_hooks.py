@@ -1,14 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The concave solids of E10: a girder that hangs on the pads, a heart gripped at notch and tip.
+"""The concave solids of E10: a girder that hangs on the pads, and a heart gripped at notch and tip.
 
-The girder is a closed triangle mesh, an upright H that is concave on both sides.
+The girder is a closed triangle mesh, an upright H that is concave on both sides. The heart is a
+closed triangle mesh, a slab with the outline of a heart.
 
-The heart is a closed triangle mesh, a slab with the outline of a heart.
-
-The curve is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in units. The heart is 32
-wide. The tip is 17 below the origin, the notch 5 and the lobes 11.97 above.
+The outline is x = 16 sin^3 t, y = 13 cos t - 5 cos 2t - 2 cos 3t - cos 4t in units. The heart is 32
+units wide. The tip is 17 units below the origin, the notch 5 units and the lobes 11.97 units above.
 """
 
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ class Hooked:
 
 
 def play(time_step: float, load: Load, grip: float, friction: float, duration: float) -> Hooked:
-    """Grip a solid at the middle, lift the solid, and hold the solid for `duration` [s]."""
+    """Grip a solid at the middle, lift the solid, and hold it for `duration` [s]."""
     low, start = max(load.position[2], _LOWEST), load.position[2]
     moves = [
         Grip(False, 1.5),
@@ -92,14 +91,14 @@ def play(time_step: float, load: Load, grip: float, friction: float, duration: f
 
 
 def heart_load() -> Load:
-    """Return the heart, flat on the table, the middle between notch and tip under the hand."""
+    """Return the heart, flat on the table, with the middle between notch and tip under the hand."""
     shape = heart(UNIT, THICKNESS)
     notch, tip = shape.vertices[0], shape.vertices[24]
     return Load("heart", shape, MASS, (0.0, -0.5 * (notch[1] + tip[1]), 0.5 * THICKNESS))
 
 
 def girder_load() -> Load:
-    """Return the girder, upright."""
+    """Return the girder in upright position."""
     return Load("girder", girder(GIRDER_LENGTH), MASS, (0.0, 0.0, 0.5 * HEIGHT))
 
 
@@ -110,7 +109,7 @@ def block_load() -> Load:
 
 
 def add(result: Result, rate: int, duration: float) -> None:
-    """Add the rows for one step length: slips and postures of both solids, held for a time."""
+    """Add rows for one time step: slips and postures of both solids, held for `duration` [s]."""
     step, case = 1.0 / rate, f"dt 1/{rate} s: "
     hung = play(step, girder_load(), GIRDER_GRIP, SLIPPERY, duration)
     left = play(step, block_load(), GIRDER_GRIP, SLIPPERY, _LEFT_ALONE)
@@ -134,15 +133,15 @@ def add(result: Result, rate: int, duration: float) -> None:
 
 
 def add_slip(result: Result, case: str, how: str, held: Watched) -> None:
-    """Add the row of the largest slip of the held solid."""
+    """Add a row with the largest slip of the held solid."""
     what = f"{case}{how}: largest slip in {held.times[-1]:.0f} s of holding"
     result.add(what, "m", float(held.slips.max()), at_most(scene.LARGEST_SLIP), analytic=0.0)
 
 
 def girder(length: float) -> Mesh:
-    """Return a girder of `length` [m] along x, with slots open to both sides of y.
+    """Return a girder of `length` [m] along x, with slots that open to both sides of y.
 
-    The frame's origin is the centre of mass. Faces look outwards.
+    The frame's origin is the centre of mass. Triangles are oriented outwards.
     """
     w, f, s, t = 0.5 * WEB, 0.5 * FLANGE, 0.5 * SLOT, 0.5 * HEIGHT
     right = [(f, -t), (f, -s), (w, -s), (w, s), (f, s), (f, t)]
@@ -156,7 +155,7 @@ def girder(length: float) -> Mesh:
 
 
 def outline(count: int) -> np.ndarray:
-    """Return points (count, 2) [units] of the curve, counter-clockwise, the notch first."""
+    """Return points (count, 2) [units] of the curve, counter-clockwise, starting at the notch."""
     t = -np.linspace(0.0, 2.0 * np.pi, count, endpoint=False)
     x = 16.0 * np.sin(t) ** 3
     y = 13.0 * np.cos(t) - 5.0 * np.cos(2 * t) - 2.0 * np.cos(3 * t) - np.cos(4 * t)
@@ -164,10 +163,15 @@ def outline(count: int) -> np.ndarray:
 
 
 def heart(unit: float, thickness: float, count: int = 48) -> Mesh:
-    """Return a heart: a slab along x and y, of `thickness` [m] along z about z = 0.
+    """Return a heart: a slab in the plane of x and y, of `thickness` [m] along z about z = 0.
 
-    unit: length of a unit of the curve [m]. count: points of the outline, even, so that notch and
-    tip are points. The frame's origin is the centre of mass. Faces look outwards.
+    The frame's origin is the centre of mass. Triangles are oriented outwards.
+
+    Args:
+        unit: length of a unit of the curve [m].
+        thickness: thickness [m].
+        count: number of points of the outline. The number is even, so that notch and tip are
+            points.
     """
     ring = unit * outline(count)
     area, centre = _area_and_centroid(ring)
@@ -190,7 +194,7 @@ def heart(unit: float, thickness: float, count: int = 48) -> Mesh:
 
 
 def _area_and_centroid(ring: np.ndarray) -> tuple[float, np.ndarray]:
-    """Return area and centroid (2,) of a polygon, counter-clockwise."""
+    """Return area and centroid (2,) of a counter-clockwise polygon."""
     following = np.roll(ring, -1, axis=0)
     cross = ring[:, 0] * following[:, 1] - ring[:, 1] * following[:, 0]
     area = 0.5 * cross.sum()

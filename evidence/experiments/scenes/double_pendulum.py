@@ -3,19 +3,18 @@
 
 """The two-link pendulum of E9: Lagrange's equations with dry friction, and three models.
 
-Kuroda, 8.2: boxes of 2 x 2 x 6 m and 5 kg. Each box hangs on an axis along x, 1 m below the upper
-face. The second axis is 4 m below the first. I is the moment of inertia of a box about the axis, s
-the distance from axis to centre, and l the distance of the axes. theta_1 is relative to link 1, and
-tau is the friction:
+Kuroda, 8.2: two boxes of 2 x 2 x 6 m and 5 kg. Each box hangs on an axis along x, 1 m below its
+upper face. The second axis is 4 m below the first. I is the moment of inertia of a box about the
+axis, s the distance from axis to centre, and l the distance between the axes. theta_1 is relative
+to link 1, and tau is the friction torque:
 
-    [2 I + m l^2 + 2 m l s c, I + m l s c] [theta_0'']   [-m l s sin(theta_1) w (2 u + w)] [I + m l
-    s c,             I          ] [theta_1''] + [m l s sin(theta_1) u^2         ]
-
-        + [m g (s + l) sin(theta_0) + m g s sin(theta_0 + theta_1)] [m g s sin(theta_0 + theta_1)
-        ] = tau
+    (2 I + m l^2 + 2 m l s c) theta_0'' + (I + m l s c) theta_1'' - m l s sin(theta_1) w (2 u + w)
+        + m g (s + l) sin(theta_0) + m g s sin(theta_0 + theta_1) = tau_0
+    (I + m l s c) theta_0'' + I theta_1'' + m l s sin(theta_1) u^2
+        + m g s sin(theta_0 + theta_1) = tau_1
 
 with c = cos(theta_1), u = theta_0', w = theta_1'. The printed equation (8.5) has brackets in other
-positions. Friction is -f sign(rate), and up to f at rest.
+positions. Friction is -f sign(rate) in motion, and between -f and f at rest.
 """
 
 import itertools
@@ -40,14 +39,14 @@ SPRING_STEP = 1.0 / 50  # time step at which their extension is w [s]
 
 
 class Lagrange:
-    """The exact motion of one or two links from rest."""
+    """The exact motion of one or two links, starting at rest."""
 
     def __init__(self, start=START, friction: float = FRICTION, inertia: float = INERTIA) -> None:
         self.start, self.friction, self.inertia = np.array(start), friction, inertia
         self.count = len(self.start)
 
     def _equations(self, angles, rates):
-        """Return the mass matrix and the torques of the remaining terms."""
+        """Return the mass matrix, and the torques of gravity and velocities."""
         weight = MASS * GRAVITY
         if self.count == 1:
             return np.array([[self.inertia]]), weight * CENTRE * np.sin(angles)
@@ -66,7 +65,10 @@ class Lagrange:
         return M, np.array(h)
 
     def _forces(self, state, signs):
-        """Return accelerations and friction torques. signs: of the joint rates, 0 if held."""
+        """Return accelerations and friction torques.
+
+        signs: signs of the joint rates, 0 for a joint that friction holds.
+        """
         n = self.count
         M, h = self._equations(state[:n], state[n:])
         torque = -self.friction * np.array(signs, dtype=float)
@@ -79,7 +81,7 @@ class Lagrange:
         return acceleration, torque
 
     def _signs(self, state, standing):
-        """Return the signs of the joints' next motion, those `standing` being at rest now."""
+        """Return the signs of the joints' next motion. The joints `standing` are at rest."""
         n = self.count
         known = np.sign(state[n:])
         choices = [(0, 1, -1) if k in standing else (int(known[k]),) for k in range(n)]
@@ -94,7 +96,10 @@ class Lagrange:
         raise ArithmeticError(f"no consistent friction at {state}")
 
     def angles(self, times: np.ndarray) -> np.ndarray:
-        """Return the angles (len(times), n) [rad] by DOP853 at 1e-12, from stop to stop."""
+        """Return the angles (len(times), n) [rad] by DOP853 with tolerance 1e-12.
+
+        The integration restarts whenever a joint stops or starts to move.
+        """
         n, now, end = self.count, 0.0, float(times[-1])
         state = np.concatenate([self.start, np.zeros(n)])
         found = np.zeros((len(times), n))
@@ -117,13 +122,13 @@ class Lagrange:
                     standing.add(k)
 
     def _stop_of(self, joint: int, signs):
-        """Return the function with a zero at which a moving joint stops, or a stuck joint slips."""
+        """Return a function whose zero is a moving joint's stop, or a held joint's start."""
         if signs[joint]:
             return lambda _, y: signs[joint] * y[self.count + joint]
         return lambda _, y: self.friction - abs(self._forces(y, signs)[1][joint])
 
     def _part(self, state, signs, now: float, end: float):
-        """Integrate until a moving joint stops or a held one slips."""
+        """Integrate until a moving joint stops or a held joint starts to move."""
         n = self.count
 
         def flow(_, y):
@@ -142,7 +147,10 @@ class Lagrange:
 
 
 def urdf(friction: float = FRICTION, count: int = 2) -> str:
-    """Return the links as a robot below the ceiling. Zero angles hang straight down."""
+    """Return the links as a robot below the ceiling.
+
+    At zero angles the links hang straight down.
+    """
     across = MASS * (LENGTHS[0] ** 2 + LENGTHS[2] ** 2) / 12.0
     along = MASS * (LENGTHS[0] ** 2 + LENGTHS[1] ** 2) / 12.0
     parts, parent, z = ['<link name="ceiling"/>'], "ceiling", 0.0
@@ -159,7 +167,7 @@ def urdf(friction: float = FRICTION, count: int = 2) -> str:
 
 
 class Tree:
-    """The pendulum as a robot with joint angles (articulated-body algorithm)."""
+    """The pendulum as a robot with joint coordinates (articulated-body algorithm)."""
 
     def __init__(
         self, time_step, integrator="semi_implicit", start=START, friction=FRICTION
@@ -174,7 +182,7 @@ class Tree:
 
 
 class Boxes:
-    """The pendulum as free boxes. `_join` connects two boxes."""
+    """The pendulum as free boxes. Subclasses define how `_join` connects boxes."""
 
     def __init__(
         self, time_step, integrator="semi_implicit", start=START, friction=FRICTION
@@ -195,20 +203,23 @@ class Boxes:
             above, axis = box, axis + NEXT * down
 
     def _join(self, above, box, point, angle):
-        """Hang a box at `point` [m] on the upper box or the world, `angle` [rad] off that."""
+        """Hang a box at `point` [m] on the upper box or the world.
+
+        angle: angle of the box relative to the upper box [rad].
+        """
         raise NotImplementedError
 
     def look(self) -> np.ndarray:
-        """Return the present angles [rad], each below half a turn."""
+        """Return the present angles [rad], in the range from -pi to pi."""
         total = np.array([2.0 * math.atan2(b.orientation[0], b.orientation[3]) for b in self.boxes])
         relative = np.diff(total, prepend=0.0)
         return (relative + math.pi) % (2.0 * math.pi) - math.pi
 
 
 class Hinged(Boxes):
-    """Free boxes on the constraint solver's hinges, with direct rows.
+    """Free boxes with hinges of the constraint solver, solved directly.
 
-    Friction is a motor at rest with a limited torque.
+    Friction is a motor with target speed zero and a torque limit.
     """
 
     def _join(self, above, box, point, angle) -> None:
@@ -218,11 +229,12 @@ class Hinged(Boxes):
 
 
 class Sprung(Boxes):
-    """Free boxes on damped springs of natural length 0, two for each box on both sides of the axis.
+    """Free boxes with damped springs of natural length 0, two for each box.
 
-    In steps of 1/50 s each spring extends by `max_extension` (the thesis's w) [m] under the weight
-    of both boxes. In shorter steps the stiffness is proportional to 1 / dt^2, the limit of explicit
-    springs. `longest` is the longest extension. The springs are ball connections with compliance.
+    The springs are on both sides of the axis. In steps of 1/50 s each spring extends by
+    `max_extension` (the thesis's w) [m] under the weight of both boxes. In shorter steps the
+    stiffness is proportional to 1 / dt^2, which is the stability limit of explicit springs.
+    `longest` is the longest extension. The springs are ball connections with compliance.
     """
 
     def __init__(self, time_step, max_extension: float, **options) -> None:
@@ -246,14 +258,17 @@ class Sprung(Boxes):
             self.springs[-1].drive("rx", 0.0, self.friction)
 
     def look(self) -> np.ndarray:
-        """Return the angles [rad], and note the longest extension."""
+        """Return the present angles [rad], and update the longest extension."""
         given = [np.linalg.norm(spring.error[:3]) for spring in self.springs]
         self.longest = max(self.longest, *given)
         return super().look()
 
 
 def swing(model, duration: float) -> np.ndarray:
-    """Step a model for `duration` [s]. Returns the angles, from the start on, after each step."""
+    """Step a model for `duration` [s].
+
+    Return the initial angles, and the angles after each step.
+    """
     seen = [model.look()]
     for _ in range(round(duration / model.world.time_step)):
         model.world.step()
@@ -262,5 +277,5 @@ def swing(model, duration: float) -> np.ndarray:
 
 
 def times(time_step: float, duration: float) -> np.ndarray:
-    """Return the times at which `swing` samples [s]."""
+    """Return the times of the results of `swing` [s]."""
     return np.arange(round(duration / time_step) + 1) * time_step

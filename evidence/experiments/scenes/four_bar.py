@@ -3,7 +3,7 @@
 
 """A four-bar linkage that swings under gravity: geometry, exact motion, and worlds.
 
-In the x-z plane the crank turns about (0, 0), the rocker about (GROUND, 0), and the coupler joins
+In the x-z plane, the crank rotates about (0, 0) and the rocker about (GROUND, 0). The coupler joins
 the tips. Angles are measured from x towards z. The crank's angle determines all bars in closed
 form, so the exact motion follows from
 
@@ -33,9 +33,10 @@ def _along(angle) -> np.ndarray:
 
 
 def angles_of(crank) -> np.ndarray:
-    """Return the angles (3, ...) [rad] of crank, coupler and rocker, the coupler above the ground.
+    """Return the angles (3, ...) [rad] of crank, coupler and rocker, with the coupler above ground.
 
-    The tips of crank and rocker are the coupler's length apart: a triangle of known sides.
+    The tips of crank and rocker are one coupler length apart, so a triangle with known sides gives
+    the angles.
     """
     tip = CRANK * _along(crank)
     x, z = GROUND - tip[0], -tip[1]
@@ -73,14 +74,14 @@ def angle_rates(angles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _centre_arms():
-    """Yield mass, spin inertia, and (length, bar) of the arms to the centre, of each bar."""
+    """Yield mass, spin inertia, and the vectors (length, bar) to the centre of each bar."""
     yield MASSES[0], SPINS[0], 0, [(CRANK / 2, 0)]
     yield MASSES[1], SPINS[1], 1, [(CRANK, 0), (COUPLER / 2, 1)]
     yield MASSES[2], SPINS[2], 2, [(ROCKER / 2, 2)]
 
 
 def reduced(crank):
-    """Return I [kg m^2], dI/dtheta, V [J] and dV/dtheta (...) at the crank's angle [rad]."""
+    """Return I [kg m^2], dI/dtheta, V [J] and dV/dtheta (...) for the crank's angle [rad]."""
     angles = angles_of(np.asarray(crank, dtype=float))
     first, second = angle_rates(angles)
     inertia, bend = np.zeros_like(angles[0]), np.zeros_like(angles[0])
@@ -100,9 +101,9 @@ def reduced(crank):
 
 
 def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the energies of bars at independent angles and rates (3, ...).
+    """Return the energies of the bars at independent angles and rates (3, ...).
 
-    The loop may be open. The coupler is then attached to the crank.
+    If the loop is open, the coupler is attached to the crank.
 
     Returns:
         (kinetic energy, potential energy) [J].
@@ -119,9 +120,9 @@ def energies(angles: np.ndarray, rates: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def exact_motion(duration: float):
-    """Return a function that gives theta [rad] at times (n,) [s], from rest at START.
+    """Return a function of times (n,) [s] that gives theta [rad] for a motion from rest at START.
 
-    Hamilton's equations, DOP853 at a tolerance of 1e-12.
+    The function integrates Hamilton's equations by DOP853 with tolerance 1e-12.
     """
 
     def flow(_, state):
@@ -136,7 +137,7 @@ def exact_motion(duration: float):
 
 
 def loop_gap(angles: np.ndarray) -> np.ndarray:
-    """Return the distance of the coupler's end from the rocker's tip [m]."""
+    """Return the distance between the coupler's end and the rocker's tip [m]."""
     theta, phi, psi = angles
     apart = CRANK * _along(theta) + COUPLER * _along(phi) - ROCKER * _along(psi)
     apart[0] -= GROUND
@@ -144,7 +145,7 @@ def loop_gap(angles: np.ndarray) -> np.ndarray:
 
 
 def urdf() -> str:
-    """Return the open tree: the coupler on the crank, and the rocker."""
+    """Return the open tree: crank with coupler, and rocker."""
     at = {"crank": ("ground", 0.0), "coupler": ("crank", CRANK), "rocker": ("ground", GROUND)}
     parts = ['<link name="ground"/>']
     for name, length, mass, spin in zip(NAMES, LENGTHS, MASSES, SPINS, strict=True):
@@ -161,10 +162,10 @@ def urdf() -> str:
 
 
 class Tree:
-    """The URDF tree, closed by a connection of two rows between coupler and rocker."""
+    """The tree of `urdf`, closed by a connection with two rows between coupler and rocker."""
 
     def __init__(self, **options) -> None:
-        """Make the world. options: of World."""
+        """Make the world. options: options of World."""
         self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
         start = angles_of(START)
         q = [start[0], start[1] - start[0], start[2]]
@@ -174,21 +175,21 @@ class Tree:
         self.world.connect((self.robot, "coupler"), (self.robot, "rocker"), axes=CLOSURE, point=end)
 
     def look(self) -> np.ndarray:
-        """Return present angles and angular rates (2, 3) of the bars in the plane."""
+        """Return the present angles and angular rates (2, 3) of the bars in the plane."""
         state = np.array([self.robot.joint_positions, self.robot.joint_velocities])
         state[:, 1] += state[:, 0]
         return state
 
     def gap(self) -> float:
-        """Return the distance of the two points that the connection holds together [m]."""
+        """Return the distance between the two connected points [m]."""
         return float(loop_gap(self.look()[0]))
 
 
 class Bars:
-    """Three free bodies and four hinges, of which two join the world."""
+    """Three free bodies and four hinges, two of which connect a body to the world."""
 
     def __init__(self, **options) -> None:
-        """Make the world. options: of World."""
+        """Make the world. options: options of World."""
         self.world = World(gravity=(0.0, 0.0, -GRAVITY), **options)
         angles = angles_of(START)
         tip = CRANK * _along(angles[0])
@@ -215,13 +216,16 @@ class Bars:
         self._turns = angles.copy()
 
     def look(self) -> np.ndarray:
-        """Return present angles and rates (2, 3). Frequent calls keep the angles unwrapped."""
+        """Return the present angles and rates (2, 3).
+
+        Angles are unwrapped relative to the previous call, so calls must be frequent.
+        """
         new = np.array([-2.0 * math.atan2(b.orientation[1], b.orientation[3]) for b in self.bars])
         self._turns += np.remainder(new - self._turns + math.pi, 2.0 * math.pi) - math.pi
         return np.array([self._turns, [-b.angular_velocity[1] for b in self.bars]])
 
     def gap(self) -> float:
-        """Return the largest distance of two points that a hinge holds together [m]."""
+        """Return the largest distance between two points that a hinge connects [m]."""
         ends = []
         for bar, length in zip(self.bars, LENGTHS, strict=True):
             x, y, z, w = bar.orientation
@@ -233,9 +237,10 @@ class Bars:
 
 
 def mujoco_linkage(mujoco, time_step: float, integrator: str = "Euler", stiff: bool = False):
-    """Return (MjModel, MjData) of the tree of `urdf`, closed by MuJoCo's equality of two points.
+    """Return (MjModel, MjData) of the tree of `urdf`, closed by MuJoCo's connect equality.
 
-    `stiff` corrects the loop's error within two steps, MuJoCo's least, instead of 20 ms.
+    If `stiff`, the error of the loop is corrected within two steps, MuJoCo's minimum, instead of 20
+    ms.
     """
     start = angles_of(START)
     keep_ground = '<mujoco><compiler fusestatic="false"/></mujoco></robot>'

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A gripper that holds a box over a floor with many objects: the scene, ours and MuJoCo's.
+"""A gripper that holds a box over a floor with many objects, in hrpsim and in MuJoCo.
 
-The hand moves sideways (x) and up (z) on velocity motors. Two fingers close along y: one has a
-motor with a limited force, and the other is a mimic, so each pad presses with half of the force.
-The hand grips the box on the floor, drags and lifts the box, and shakes the box along the pads.
-Boxes, cylinders and balls fall on the same floor in two heaps next to the box.
+The hand moves sideways (x) and up (z) on velocity motors. Two fingers close along y. One finger has
+a motor with limited force, and the other is a mimic joint, so each pad presses with half of the
+force. The hand grips the box on the floor, drags and lifts the box, and shakes the box along the
+pads. Boxes, cylinders and balls fall on the same floor in two heaps next to the box.
 """
 
 import math
@@ -43,7 +43,7 @@ DRAGGED, LIFTED, SHAKEN = (1.0, 1.5), (1.6, 2.4), 2.5  # begin and end, begin of
 
 
 def hand_speeds(time: float) -> tuple[float, float]:
-    """Return the hand's speed sideways and upwards [m/s] at a time [s]."""
+    """Return the hand's sideways and upward speed at a time [s] [m/s]."""
     sideways = DRAG * _bell(time, *DRAGGED)
     if time > SHAKEN:
         omega = 2.0 * math.pi * FREQUENCY
@@ -52,16 +52,15 @@ def hand_speeds(time: float) -> tuple[float, float]:
 
 
 def _bell(time: float, begin: float, end: float) -> float:
-    """Return the speed of a quintic from 0 to 1 between two times."""
+    """Return the speed of a quintic motion from 0 to 1 between two times."""
     s = (time - begin) / (end - begin)
     return 30.0 * s * s * (1.0 - s) ** 2 / (end - begin) if 0.0 < s < 1.0 else 0.0
 
 
 def margin() -> float:
-    """Return the ratio of the pads' largest friction to the friction needed in the motion.
+    """Return the ratio of the pads' largest friction force to the friction force that is needed.
 
-    The needed friction is the force of both pads at the largest acceleration of the hand, including
-    gravity.
+    The needed force on both pads results from the largest acceleration of the hand and gravity.
     """
     lift = 10.0 / math.sqrt(3.0) * LIFT / (LIFTED[1] - LIFTED[0]) ** 2  # largest of a quintic
     needed = MASS * max(math.hypot(GRAVITY, SHAKE), GRAVITY + lift)
@@ -69,7 +68,10 @@ def margin() -> float:
 
 
 def urdf() -> str:
-    """Return the hand: two sliders, a palm, and two fingers. The right finger mimics the left."""
+    """Return the hand: two sliders, a palm, and two fingers.
+
+    The right finger mimics the left finger.
+    """
     start = EDGE / 2 + PAD[1] / 2 + OPEN
     links = [_link("carriage", CARRIAGE), _link("palm", HAND - CARRIAGE)]
     links += [_link(name, FINGER, PAD) for name in FINGERS]
@@ -127,7 +129,10 @@ def rim() -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def things(count: int = OBJECTS) -> list[Thing]:
-    """Return objects in two heaps next to the hand's path, turned at random and clear of others."""
+    """Return objects with random orientations in two heaps next to the hand's path.
+
+    The objects do not overlap initially.
+    """
     random = np.random.default_rng(14)
     found = []
     for k in range(count):
@@ -149,9 +154,10 @@ def things(count: int = OBJECTS) -> list[Thing]:
 
 
 class Scene:
-    """Our world of `kind`: "hybrid", or all "direct" or "iterative".
+    """The hrpsim world of `kind` "hybrid", "direct" or "iterative".
 
-    hybrid: all that the gripper touches or is driven by is direct, all else iterative.
+    With "hybrid", all constraints of the gripper, its motors and its contacts are solved directly.
+    All other constraints are solved iteratively.
     """
 
     def __init__(
@@ -163,7 +169,7 @@ class Scene:
     ) -> None:
         """Make the world with `count` objects on the floor.
 
-        turn: angle of the box from the pads' plane [rad]. compliance: of the pads [m/N].
+        turn: angle of the box from the pads' plane [rad]. compliance: compliance of the pads [m/N].
         """
         solver = [{"solver": "direct", "bodies": "gripper"}] if kind == "hybrid" else kind
         if kind == "hybrid":
@@ -204,7 +210,7 @@ class Scene:
         return self.world.time
 
     def steer(self) -> None:
-        """Set the hand's motors to the speed at the end of the next step."""
+        """Set the targets of the hand's motors to the speeds at the end of the next step."""
         self.robot.drive(list(SLIDERS), hand_speeds(self.time + TIME_STEP), MOTOR_LIMIT)
 
     def step(self) -> None:
@@ -212,12 +218,12 @@ class Scene:
         self.world.step()
 
     def corners(self) -> np.ndarray:
-        """Return the corners of the box seen from each finger (2, 8, 3) [m]."""
+        """Return the corners of the box in the frame of each finger (2, 8, 3) [m]."""
         R = rotation_matrix(self.box.orientation)
         return corners_from_fingers(self.box.position, R, self.robot.joint_positions)
 
     def stands(self) -> bool:
-        """Return whether the held box is still on the floor."""
+        """Return whether the gripped box still touches the floor."""
         return bool(self.box.position[2] < EDGE / 2 + 1e-7)
 
     def pad_forces(self) -> list[float]:
@@ -227,10 +233,10 @@ class Scene:
 
 
 class MujocoScene:
-    """The same in MuJoCo: elliptic cone, implicitfast, Newton.
+    """The scene in MuJoCo: elliptic cone, implicitfast, Newton.
 
-    MuJoCo's motors are no constraints, and stiff forces count only after friction. The hand
-    therefore follows the path on soft position actuators.
+    MuJoCo's motors are not constraints, and stiff forces are included only after friction is
+    solved. The hand therefore follows the path by soft position actuators.
     """
 
     def __init__(self, mujoco, impratio: float = 1.0) -> None:
@@ -255,13 +261,13 @@ class MujocoScene:
         self.mujoco.mj_step(self.model, self.data)
 
     def corners(self) -> np.ndarray:
-        """Return the corners of the box seen from each finger (2, 8, 3) [m]."""
+        """Return the corners of the box in the frame of each finger (2, 8, 3) [m]."""
         q = self.data.qpos
         return corners_from_fingers(q[4:7], rotation_matrix(q[[8, 9, 10, 7]]), q[:4])
 
 
 def corners_from_fingers(position, R, joints) -> np.ndarray:
-    """Return the corners of the box (2, 8, 3) [m] seen from the fingers, which do not turn."""
+    """Return the corners of the box (2, 8, 3) [m] in the fingers' frames, which do not rotate."""
     signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     corners = position + signs * EDGE / 2 @ np.asarray(R).T
     sideways, lift, left, right = joints

@@ -3,9 +3,9 @@
 
 """Simulate robots with a fixed base in windows of recordings, for R3 and R4.
 
-Values of parameters are paths of hrpsim, such as robots.NAME.joints.JOINT.friction. Two more kinds
-change the recording: zero.RECORDING.JOINT [rad] is added to measured angles, because an encoder is
-set to zero by hand. gain.JOINT multiplies measured torques.
+Values of parameters are given by hrpsim's paths, such as robots.NAME.joints.JOINT.friction. Two
+more kinds of values change the recording. zero.RECORDING.JOINT [rad] is added to measured angles,
+because an encoder's zero is set by hand. gain.JOINT multiplies measured torques.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OF_RECORDINGS = ("zero.", "gain.")
 
 
 def adjusted(one: Recording, values: Values) -> Recording:
-    """Return a recording with changed zeros of encoders and gains of torques."""
+    """Apply encoder zeros and torque gains to a recording."""
     assert one.positions is not None
     zeros = [values.get(f"zero.{one.name}.{joint}", 0.0) for joint in one.joints]
     changes: dict[str, Any] = {"positions": one.positions + np.array(zeros)}
@@ -42,7 +42,7 @@ def adjusted(one: Recording, values: Values) -> Recording:
 
 
 def window_numbers(recordings: Sequence[Recording], length: float) -> np.ndarray:
-    """Return the number of the window of each compared sample, through all recordings."""
+    """Return the window index of each compared sample, numbered through all recordings."""
     found, before = [], 0
     for one in recordings:
         windows = windows_of(one.time, length, False)
@@ -52,7 +52,7 @@ def window_numbers(recordings: Sequence[Recording], length: float) -> np.ndarray
 
 
 class HrpsimChain:
-    """Simulates a robot of a world file. window [s]: length of the windows."""
+    """Simulates the robot of a world file. window: length of the windows [s]."""
 
     def __init__(self, world: Path, robot: str, window: float) -> None:
         self._scenario = WorldScenario(world, duration=1.0)
@@ -73,7 +73,10 @@ class HrpsimChain:
 
 
 class MujocoChain:
-    """MuJoCo's model of a robot. Each joint has one actuator, in the order of the joints."""
+    """Simulates MuJoCo's model of a robot.
+
+    Each joint has one actuator, in the order of the joints.
+    """
 
     def __init__(self, mujoco, xml: str, robot: str, window: float) -> None:
         self._model = mujoco.MjModel.from_xml_string(xml)

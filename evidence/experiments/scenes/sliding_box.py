@@ -3,7 +3,7 @@
 
 """The thesis's sliding box, for E7 and E8: 1 kg on a horizontal plane, mu = 0.5, g = 9.8 m/s^2.
 
-The thesis does not state the size of the box. This box is 0.4 x 0.4 x 0.1 m.
+The thesis does not state the size of the box. Here, the box is 0.4 x 0.4 x 0.1 m.
 """
 
 from hrpsim import Box, World
@@ -23,7 +23,7 @@ MODELS = {
 
 
 def table(time_step: float, integrator: str = "semi_implicit", **options) -> World:
-    """Return a world with the plane, on which boxes of `box_on` slide with friction 0.5."""
+    """Return a world with the plane. Boxes of `box_on` slide on the plane with friction 0.5."""
     world = World(time_step, gravity=(0.0, 0.0, -GRAVITY), integrator=integrator, **options)
     world.set_friction("table", "box", static=FRICTION)
     world.add_ground(material="table")
@@ -31,7 +31,7 @@ def table(time_step: float, integrator: str = "semi_implicit", **options) -> Wor
 
 
 def box_on(world: World, speed: float = 0.0, position=(0.0, 0.0)) -> Body:
-    """Put the box on the plane at `position` (2,) [m], moving along x with `speed` [m/s]."""
+    """Add a box on the plane at `position` (2,) [m], moving along x with `speed` [m/s]."""
     return world.add_body(
         Box(SIZE),
         MASS,

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""hrp2_like at half-sitting, in our world and in MuJoCo, and worlds for walking."""
+"""hrp2_like in the half-sitting posture, in hrpsim and in MuJoCo, and worlds for walking."""
 
 import copy
 import math
@@ -28,7 +28,7 @@ PUSH_TIME = 0.1  # [s]
 
 @dataclass(frozen=True)
 class Push:
-    """A force on the waist for 0.1 s."""
+    """A constant force on the waist for 0.1 s."""
 
     impulse: float  # [Ns]
     heading: float  # direction of the force, from x [rad]
@@ -37,7 +37,7 @@ class Push:
 
 @dataclass(frozen=True)
 class Conditions:
-    """A walk's surroundings, and how the true robot differs from the controller's model."""
+    """The surroundings of a walk, and how the true robot differs from the controller's model."""
 
     bush: bool = True
     bush_set: str = BUSH_SETS[0]
@@ -52,7 +52,7 @@ class Conditions:
 
 
 def humanoid(points: int = 8, bush: bool = True) -> Model:
-    """Return the robot hrp2_like. Both soles together touch a floor in `points` points."""
+    """Return the robot hrp2_like. Both soles together touch a floor at `points` points."""
     urdf = load_model(
         share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments={"bush": str(bush).lower()}
     ).urdf
@@ -93,7 +93,7 @@ def half_sitting(model: Model) -> np.ndarray:
 
 
 def our_standing(model: Model, **options) -> tuple[World, Robot]:
-    """Return (world, robot) at rest under the gains of the description, with options of World."""
+    """Return (world, robot) at rest with the gains of the description, with options of World."""
     world = World(**options)
     world.add_ground()
     robot = world.add_robot(model, q=half_sitting(model))
@@ -102,7 +102,7 @@ def our_standing(model: Model, **options) -> tuple[World, Robot]:
 
 
 def mujoco_spec(mujoco, model: Model, time_step: float = 1e-3, **compiler: str):
-    """Return MuJoCo's description of the same robot and gains, with World's default friction."""
+    """Return MuJoCo's specification of the same robot and gains, with World's default friction."""
     spec = mujoco.MjSpec.from_string(_urdf_for_mujoco(model, compiler))
     for geom in spec.geoms:
         geom.contype, geom.conaffinity = 0, 1
@@ -145,7 +145,7 @@ def mujoco_standing(mujoco, model: Model, q: np.ndarray, time_step: float = 1e-3
 
 
 def _urdf_for_mujoco(model: Model, compiler: dict[str, str]) -> str:
-    """Return the robot's URDF on a free joint, without what MuJoCo does not read."""
+    """Return the robot's URDF on a free joint, without elements that MuJoCo does not read."""
     urdf = re.sub(
         r"<hrpsim\b.*?</hrpsim>|<ros2_control\b.*?</ros2_control>", "", model.urdf, flags=re.S
     )
@@ -160,7 +160,7 @@ def _urdf_for_mujoco(model: Model, compiler: dict[str, str]) -> str:
 
 
 def described(conditions: Conditions) -> Model:
-    """Return hrp2_like as the controller knows the robot."""
+    """Return the model of hrp2_like that the controller uses."""
     return load_model(
         share_path("urdf/hrp2_like.urdf.xacro"),
         xacro_arguments={"bush": str(conditions.bush).lower(), "bush_set": conditions.bush_set},
@@ -186,7 +186,7 @@ def standing_robot(conditions: Conditions) -> Robot:
 
 
 def _with_mass(model: Model, factor: float) -> Model:
-    """Return the robot with all masses and inertias multiplied by `factor`."""
+    """Multiply all masses and inertias of a robot by `factor`."""
     if factor == 1.0:
         return model
     tree = etree.fromstring(model.urdf.encode())
@@ -199,10 +199,7 @@ def _with_mass(model: Model, factor: float) -> Model:
 
 
 def pushing(robot: Robot, push: Push | None) -> Callable[[float], None]:
-    """Return a function apply(time) that applies the push.
-
-    The function must be called before each period.
-    """
+    """Return a function apply(time) that applies the push. Call the function before each period."""
     if push is None:
         return lambda time: None
     force = push.impulse / PUSH_TIME * np.array([math.cos(push.heading), math.sin(push.heading), 0])

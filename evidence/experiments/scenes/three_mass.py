@@ -5,15 +5,19 @@
 
 The model is planar (sagittal), with both legs in parallel and the feet at rest on the floor.
 Shanks, thighs and trunk (with head and arms) rotate about the axes of bushes, ankles, knees and
-hips. Their pitches in the world are phi (n,). Bushes and servo gains are springs k and dampers d
-that act on the relative pitches theta = B phi. Rotors turn with theta. The equations, linearised
-about the posture of the description, are
+hips. Their pitch angles in the world are phi (n,). Bushes and servo gains are springs k and dampers
+d that act on the relative pitch angles theta = B phi. Rotors rotate with theta. The equations,
+linearised about the posture of the description, are
 
-    M phi'' + D phi' + (K + G) phi = 0,    K = B^T diag(k) B,  D = B^T diag(d) B, M = sum_i (m_i A_i
-    A_i^T + J_i e_i e_i^T) + B^T diag(rotors) B,    G = -g diag(sum_i m_i A_i z)
+    M phi'' + D phi' + (K + G) phi = 0
+    K = B^T diag(k) B
+    D = B^T diag(d) B
+    M = sum_i (m_i A_i A_i^T + J_i e_i e_i^T) + B^T diag(rotors) B
+    G = -g diag(sum_i m_i A_i z)
 
-where row j of A_i (n, 2) is the component of the vector from the first axis to mass i that rotates
-with phi_j. The simulator's dynamics are not used. Masses are sums over the model's bodies.
+Row j of A_i (n, 2) is the component of the vector from the first axis to mass i that rotates with
+phi_j. The model does not use the simulator's dynamics. Masses are sums over the bodies of the
+description.
 """
 
 import math
@@ -43,7 +47,7 @@ class Mode(NamedTuple):
 
 
 def slowest_mode(poles: np.ndarray) -> Mode:
-    """Return the mode of the pole [1/s] nearest to zero. A pole to the right of zero falls.
+    """Return the mode of the pole [1/s] nearest to zero. A pole with positive real part falls.
 
     A pole -zeta w +- i w sqrt(1 - zeta^2) has the damped period 2 pi / (w sqrt(1 - zeta^2)).
     """
@@ -56,9 +60,9 @@ def slowest_mode(poles: np.ndarray) -> Mode:
 
 
 class Chain(NamedTuple):
-    """Bodies (n,) on hinges (n,), from the floor up, with points (n, 2): x, z in the world [m].
+    """Bodies (n,) on hinges (n,), from the floor up. Points (n, 2) are x, z in the world [m].
 
-    Body i turns about hinge i, which stands on body i - 1. Hinge 0 stands on the floor.
+    Hinge i carries body i, and is fixed on body i - 1. Hinge 0 is fixed on the floor.
     """
 
     mass: np.ndarray  # [kg]
@@ -91,25 +95,26 @@ class Sway:
         self.springs = turns.T @ np.diag(chain.stiffness) @ turns
 
     def system(self) -> np.ndarray:
-        """Return the matrix (2n, 2n) of d(phi, phi')/dt."""
+        """Return the system matrix (2n, 2n) for the time derivative of (phi, phi')."""
         n = len(self.inertia)
         pull = np.linalg.solve(self.inertia, np.hstack([self.springs + self.gravity, self.damping]))
         return np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), -pull])
 
     def poles(self) -> np.ndarray:
-        """Return the poles (2n,) [1/s] of the motion in continuous time."""
+        """Return the continuous-time poles (2n,) [1/s]."""
         return np.linalg.eigvals(self.system()).astype(complex)
 
     def stepped_poles(self, time_step: float) -> np.ndarray:
         """Return the equivalent poles (2n,) [1/s] of semi-implicit steps of `time_step` [s].
 
-        A step drifts to the middle, phi_m = phi + dt/2 v, where gravity acts. A spring acts at the
-        mean of both ends, phi_m + dt/4 (v' - v), a damper at v + s (v' - v), s as `_late_share`:
+        A step moves to the middle, phi_m = phi + dt/2 v, where gravity is evaluated. A spring acts
+        at the mean of both ends, phi_m + dt/4 (v' - v). A damper acts at v + s (v' - v), with s
+        from `_late_share`:
 
             (M + dt D_s + dt^2/4 K) (v' - v) = -dt ((K + G) phi_m + D v),
             phi' = phi_m + dt/2 v'.
 
-        An eigenvalue e of such a step stands for the pole ln(e) / dt.
+        An eigenvalue e of the step corresponds to the pole ln(e) / dt.
         """
         n, dt = len(self.inertia), time_step
         turns = np.eye(n) - np.eye(n, k=-1)
@@ -122,19 +127,20 @@ class Sway:
         return np.log(np.linalg.eigvals(np.vstack([middle + 0.5 * dt * after, after])) + 0j) / dt
 
     def _late_share(self, time_step: float) -> np.ndarray:
-        """Return s = (1 + z) / (2 + z) of every hinge's damper, z = c dt / least.
+        """Return s = (1 + z) / (2 + z) for the damper of every hinge, with z = c dt / least.
 
-        A damper then slows the least inertia alone by 1 / (1 + z + z^2 / 2).
+        c is the damping and `least` the smallest inertia at the hinge. A damper alone then slows
+        this inertia by the factor 1 / (1 + z + z^2 / 2).
         """
         z = self.chain.damping * time_step / self.chain.least
         return (1.0 + z) / (2.0 + z)
 
     def moment(self, tilt: float, times: np.ndarray) -> np.ndarray:
-        """Return the change of the floor's pitch moment [Nm] about the origin after a tilted start.
+        """Return the change of the floor's pitch moment about the origin after a tilted start [Nm].
 
-        All bodies start at rest, turned by `tilt` [rad] about the first hinge. The floor's moment
-        is the rate of the moments of momentum, minus gravity's moment. With the centres x, z,
-        moment = sum_i (m_i (z_i x_i'' - x_i z_i'') + J_i phi_i'' - m_i g dx_i).
+        All bodies start at rest, rotated by `tilt` [rad] about the first hinge. The floor's moment
+        is the rate of change of angular momentum minus the moment of gravity. With the centres x,
+        z, moment = sum_i (m_i (z_i x_i'' - x_i z_i'') + J_i phi_i'' - m_i g dx_i).
         """
         n, system = len(self.inertia), self.system()
         values, vectors = np.linalg.eig(system)
@@ -145,10 +151,10 @@ class Sway:
 
 
 def three_masses(model: Model) -> Sway:
-    """Return the sway of hrp2_like at half-sitting as shanks, thighs and trunk.
+    """Return the sway model of hrp2_like in half-sitting with shanks, thighs and trunk.
 
     Parts between bushes and ankles have no mass, only rotors. The waist does not bend. Raises
-    ModelError if the model, bushes included, is not such a robot.
+    ModelError if the model does not have these joints and bushes.
     """
     chain = _chain(model, LEGS)
     chain.mass[0] = chain.spin[0] = 0.0
@@ -156,12 +162,12 @@ def three_masses(model: Model) -> Sway:
 
 
 def five_masses(model: Model) -> Sway:
-    """Return the sway with two masses more: between bushes and ankles, and above the waist."""
+    """Return the sway model with two more masses: from bush to ankle, and above the waist."""
     return Sway(_chain(model, (*LEGS, WAIST)))
 
 
 def _chain(model: Model, hinges: tuple[tuple[str, ...], ...]) -> Chain:
-    """Sum the bodies between pitch joints, side by side on each of the `hinges`."""
+    """Sum the bodies between successive pitch joints, over both legs, for each of the `hinges`."""
     joints = [[model.joint(name) for name in names] for names in hinges]
     poses, moved = _body_poses(model), _moved_by(model, joints)
     sums = [_sum_of(model, bodies, poses) for bodies in moved]
@@ -178,7 +184,7 @@ def _chain(model: Model, hinges: tuple[tuple[str, ...], ...]) -> Chain:
 
 
 def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """Return origin (x, z) from under the ankles, and attitude, of each body, by number."""
+    """Return origin (x, z) relative to a point below the ankles, and attitude, by body index."""
     q, poses = half_sitting(model), {}
     floor = link_pose(model, q, "l_sole")[0]
     for link, frame in model.frames.items():
@@ -189,9 +195,9 @@ def _body_poses(model: Model) -> dict[int, tuple[np.ndarray, np.ndarray]]:
 
 
 def _moved_by(model: Model, joints: list[list[Joint]]) -> list[list[int]]:
-    """Return the bodies that turn with each hinge while the soles stay.
+    """Return the bodies that each hinge moves if the soles are fixed.
 
-    The tree's root is in the trunk. The hinge below the upper joint of a leg's body moves the body.
+    The tree's root is in the trunk. A leg's body is moved by the hinge below its upper joint.
     """
     cut = {joint.body: k for k, pair in enumerate(joints) for joint in pair}
     moved: list[list[int]] = [[] for _ in joints]
@@ -219,9 +225,10 @@ def _sum_of(model: Model, bodies: list[int], poses: dict) -> tuple[float, np.nda
 
 
 def hinge_law(model: Model, joint: Joint) -> tuple[float, float, float, float]:
-    """Return stiffness, damping, rotor inertia and least inertia of a joint's bush or servo.
+    """Return stiffness, damping, rotor inertia and smallest inertia of a joint's bush or servo.
 
-    The least inertia is the rotor's plus the inertia of the joint's body about the body's z axis.
+    The smallest inertia is the rotor inertia plus the inertia of the joint's body about the body's
+    z axis.
     """
     system, k, body = model.system, joint.v_index, joint.body
     bush = float(system.stiffness[k]), float(system.damping[k])

@@ -63,7 +63,7 @@ class Boxes(NamedTuple):
 
 
 def dropped(count: int) -> Boxes:
-    """Return `count` boxes at rest above the slope, clear of each other."""
+    """Return `count` boxes at rest above the slope, without overlaps."""
     random = np.random.default_rng(1)
     lengths = random.uniform(0.1, 0.2, (count, 3))
     orientations = random.normal(size=(count, 4))
@@ -91,7 +91,7 @@ def our_world(boxes: Boxes, integrator: str, solver: str | None = None) -> World
 
 
 def our_boxes(world: World, start: Boxes) -> Boxes:
-    """Return the present state of the boxes of `our_world(start, ...)`."""
+    """Return the present state of the boxes in the world of `our_world(start, ...)`."""
     bodies = list(world.bodies.values())
     return Boxes(
         start.lengths,
@@ -103,7 +103,7 @@ def our_boxes(world: World, start: Boxes) -> Boxes:
 
 
 def mujoco_pile(mujoco, boxes: Boxes):
-    """Return (MjModel, MjData) of the same slope, fences and boxes, by Newton, elliptic cone."""
+    """Return (MjModel, MjData) of the same slope, fences and boxes: Newton, elliptic cones."""
 
     def numbers(values) -> str:
         return " ".join(f"{value:.17g}" for value in values)
@@ -137,7 +137,7 @@ def mujoco_boxes(data, start: Boxes) -> Boxes:
 
 
 def kinetic_energy(boxes: Boxes) -> float:
-    """Return the sum of the boxes' kinetic energies [J]."""
+    """Return the total kinetic energy of the boxes [J]."""
     masses, squares = boxes.masses, boxes.lengths**2
     total = 0.5 * masses @ (boxes.velocities**2).sum(axis=1)
     for k, q in enumerate(boxes.orientations):
@@ -148,7 +148,7 @@ def kinetic_energy(boxes: Boxes) -> float:
 
 
 def depth_below_slope(boxes: Boxes) -> float:
-    """Return how far the lowest corner of any box is below the slope [m], negative above it."""
+    """Return the depth of the lowest corner below the slope [m], negative above the slope."""
     lowest = [
         p @ NORMAL - np.abs(rotation_matrix(q).T @ NORMAL) @ lengths / 2
         for p, q, lengths in zip(boxes.positions, boxes.orientations, boxes.lengths, strict=True)
@@ -157,14 +157,17 @@ def depth_below_slope(boxes: Boxes) -> float:
 
 
 def deepest_overlap(mujoco, boxes: Boxes) -> float:
-    """Return the deepest overlap of any two shapes [m] that MuJoCo's collision detector finds."""
+    """Return the deepest overlap of any two shapes [m], by MuJoCo's collision detector."""
     model, data = mujoco_pile(mujoco, boxes)
     mujoco.mj_forward(model, data)
     return float(max(-data.contact.dist.min(), 0.0)) if data.ncon else 0.0
 
 
 class Drop:
-    """One engine's drop: `energy`, `depth` and `cost` at each sample, and the final state."""
+    """The fall of the boxes in one engine.
+
+    `energy`, `depth` and `cost` have the values of each sample.
+    """
 
     def __init__(self, duration: float, step, boxes) -> None:
         """Call `step(n)` until `duration` [s]. `boxes()` returns the state of the boxes."""
@@ -181,19 +184,22 @@ class Drop:
 
     @property
     def rest(self) -> float | None:
-        """When the kinetic energy fell below the bound for good [s], or None."""
+        """Time after which the kinetic energy stays below the bound [s], or None."""
         moving = np.flatnonzero(self.energy >= REST)
         if len(moving) == 0:
             return 0.0
         return float(self.time[moving[-1] + 1]) if moving[-1] + 1 < len(self.time) else None
 
     def median_cost(self, begin: float, end: float) -> float:
-        """Return the median [us] of a step between two times [s]."""
+        """Return the median time of a step between two times [s] [us]."""
         return float(np.median(self.cost[(self.time > begin) & (self.time <= end)]))
 
 
 def our_drop(start: Boxes, model: str, duration: float):
-    """Return (drop, world) of ours, with an integrator and iterative or penalty contacts."""
+    """Drop the boxes in hrpsim. Return (drop, world).
+
+    model: integrator, and iterative or penalty contacts.
+    """
     options = ("semi_implicit", "penalty") if model == "penalty" else (model,)
     world = our_world(start, *options)
     kept = world.snapshot()
@@ -211,7 +217,7 @@ def mujoco_drop(mujoco, start: Boxes, duration: float):
 
 
 def run(options: Options) -> Result:
-    """Drop the boxes with each integrator, and in MuJoCo."""
+    """Drop the boxes in hrpsim with each integrator, and in MuJoCo."""
     count, duration = (25, 2.0) if options.quick else (100, 4.0)
     mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     start = dropped(count)
@@ -267,7 +273,7 @@ def _add_rows(result: Result, name: str, duration: float, ours: Drop, other: Dro
 
 
 def draw(result: Result, figure) -> None:
-    """Draw the final heap from the side on the left, kinetic energy over time on the right."""
+    """Draw the final heap from the side on the left, and kinetic energy over time on the right."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     drops = result.data["drops"]
     name, first = next(iter(drops.items()))
@@ -281,7 +287,7 @@ def draw(result: Result, figure) -> None:
 
 
 def _draw_heap(axes, boxes: Boxes) -> None:
-    """Draw outlines seen along y, the far ones first."""
+    """Draw outlines of the boxes seen along y, the farthest first."""
     for k in np.argsort(-boxes.positions[:, 1]):
         R = rotation_matrix(boxes.orientations[k])
         shade = 0.35 + 0.5 * (boxes.positions[k, 1] + 0.8) / 1.6

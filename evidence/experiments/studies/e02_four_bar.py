@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E2: an open tree of three links, closed by two rows to a four-bar linkage, swings for 10 s."""
+"""E2: a tree of three links, closed by two rows to a four-bar linkage, swings for 10 s."""
 
 import math
 from functools import partial
@@ -24,10 +24,13 @@ PEER_METHOD = {"rk4": "RK4", "semi_implicit": "Euler"}
 
 
 class Motion:
-    """A linkage's motion, sampled after every step.
+    """The motion of a linkage, sampled after every step.
 
-    `time` (n,) [s], `gap` (n,) [m], `angles` and `rates` (3, n) of the bars. The motion ends
-    early, with `diverged` set, if the engine could not continue.
+    Attributes:
+        time: (n,) [s].
+        gap: error of the loop (n,) [m].
+        angles, rates: of the bars (3, n).
+        diverged: whether the engine failed before the end.
     """
 
     def __init__(self, time_step: float, duration: float, step, look, gap) -> None:
@@ -45,17 +48,17 @@ class Motion:
 
     @property
     def largest_gap(self) -> float:
-        """The largest error of the loop at any step [m], inf if diverged."""
+        """The largest error of the loop at any step [m], infinite if the motion diverged."""
         return math.inf if self.diverged else float(self.gap.max())
 
     def drift(self) -> np.ndarray:
-        """Return the largest change of the energy as a fraction of the largest kinetic energy."""
+        """Return the largest change of energy as a fraction of the largest kinetic energy."""
         kinetic, potential = four_bar.energies(self.angles, self.rates)
         energy = kinetic + potential
         return (energy - energy[0]) / kinetic.max()
 
     def angle_error(self, exact, until: float = math.inf) -> float:
-        """Return the largest error of the crank's angle from exact(t) until a time [rad].
+        """Return the largest error of the crank's angle relative to exact(t) up to a time [rad].
 
         The error is infinite if the motion diverged.
         """
@@ -66,7 +69,7 @@ class Motion:
 
 
 def our_motion(kind, duration: float, **options) -> Motion:
-    """Return the motion of four_bar.Tree or four_bar.Bars with options of World."""
+    """Simulate four_bar.Tree or four_bar.Bars with options of World. Return the motion."""
     linkage = kind(**options)
 
     step = partial(steps_through, linkage.world)
@@ -74,7 +77,10 @@ def our_motion(kind, duration: float, **options) -> Motion:
 
 
 def mujoco_motion(mujoco, duration: float, integrator: str, stiff: bool) -> Motion | None:
-    """Return the motion of MuJoCo's linkage at TIME_STEP, or None without MuJoCo."""
+    """Simulate MuJoCo's linkage in steps of TIME_STEP.
+
+    Return the motion, or None without MuJoCo.
+    """
     if mujoco is None:
         return None
     model, data = four_bar.mujoco_linkage(mujoco, TIME_STEP, integrator, stiff)
@@ -92,7 +98,10 @@ def mujoco_motion(mujoco, duration: float, integrator: str, stiff: bool) -> Moti
 
 
 def our_motions(kind, duration: float, steps: tuple[float, ...]) -> dict:
-    """Return motions by (integrator, projected, time step): at TIME_STEP without projection too."""
+    """Return motions by (integrator, projected, time step).
+
+    Unprojected motions use only TIME_STEP.
+    """
     return {
         (integrator, projected, h): our_motion(
             kind, duration, time_step=h, integrator=integrator, position_projection=projected
@@ -136,12 +145,12 @@ def _to_draw(tree: dict, peers: dict) -> dict:
 
 
 def _drift_of(motion: Motion | None) -> float | None:
-    """Return the largest change of energy, of positions and velocities at the ends of steps."""
+    """Return the largest change of energy, with positions and velocities at the ends of steps."""
     return motion and float(np.abs(motion.drift()).max())
 
 
 def _add_loop(result: Result, kind: str, integrator: str, motions: dict, peer=None) -> None:
-    """The error of the loop with and without projection, and the energy with projection."""
+    """Add rows for the loop's error with and without projection, and the energy with projection."""
     add, gap = result.of(f"{kind}, {integrator}, 1 ms: largest "), peer and peer.largest_gap
     projected, alone = (motions[integrator, how, TIME_STEP] for how in (True, False))
     what, bound = "error of a loop, position_projection", below(LARGEST_GAP)
@@ -153,7 +162,7 @@ def _add_loop(result: Result, kind: str, integrator: str, motions: dict, peer=No
 
 
 def _add_angles(result: Result, integrator: str, tree: dict, exact, peer: Motion | None) -> None:
-    """The crank's angle and the exact one, and how the error falls with the step."""
+    """Add rows for the error of the crank's angle, and its decrease with the time step."""
     add = result.of(f"tree, {integrator}: crank's angle from theta(t), ")
     for h in HALVINGS:
         here, error = h == TIME_STEP, tree[integrator, True, h].angle_error(exact)
@@ -193,7 +202,7 @@ def _notes(duration: float, exact) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw the linkage on the first swing, the loop's error, and the energy."""
+    """Draw the linkage in the first swing, the loop's error, and the energy."""
     left, middle, right = figure.subplots(1, 3, gridspec_kw={"width_ratios": (1.3, 1.0, 1.0)})
     _draw_linkage(left, result.data["exact"])
     motions = result.data["motions"]
@@ -209,7 +218,7 @@ def draw(result: Result, figure) -> None:
 
 
 def _draw_linkage(axes, exact) -> None:
-    """Draw the linkage at equal times over the first swing, later ones darker."""
+    """Draw the linkage at regular times in the first swing, with later postures darker."""
     times = np.linspace(0.0, 0.6, 9)
     for k, angles in enumerate(four_bar.angles_of(exact(times)).T):
         shade = 0.25 + 0.75 * k / (len(times) - 1)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E3: a humanoid on bushed feet steps in place, and the foot force sensors show no chatter."""
+"""E3: a humanoid on feet with bushes steps in place, and the force sensors show no chatter."""
 
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ QUICK_STEPS = 3
 
 
 class Stepping(NamedTuple):
-    """Measurements of every step of the world. Row 0 of a pair belongs to the left foot."""
+    """Measurements of every step of the simulation. Row 0 of a pair belongs to the left foot."""
 
     time: np.ndarray  # (n,) [s]
     wrenches: np.ndarray  # of the foot sensors, force then torque (n, 2, 6) [N, Nm]
@@ -50,17 +50,17 @@ class Stepping(NamedTuple):
 
     @property
     def time_step(self) -> float:
-        """Time from one reading to the next [s]."""
+        """Time between two readings [s]."""
         return float(self.time[1] - self.time[0])
 
 
 def robot_model(bush_set: str | None) -> Model:
-    """Return hrp2_like on these bushes, or on none."""
+    """Return hrp2_like with these bushes, or without bushes."""
     return described(Conditions(bush_set=bush_set) if bush_set else Conditions(bush=False))
 
 
 def stepping(model: Model, pattern: WalkingPattern, **options) -> Stepping:
-    """Play the pattern by joint PD with target-ZMP feedback, with options of World."""
+    """Play the pattern by joint PD control with target-ZMP feedback, with options of World."""
     world, robot = our_standing(model, **options)
     controller, watch = Walk(pattern.sequence), FallWatch(lambda: clearance(robot))
     wrenches, motion = [], []
@@ -83,14 +83,14 @@ def planned_changes(pattern: WalkingPattern) -> np.ndarray:
 
 
 def away_from(changes: np.ndarray, time: np.ndarray) -> np.ndarray:
-    """Return whether each time (n,) is farther than NEAR_CHANGE from all of `changes`."""
+    """Return whether each time (n,) differs by more than NEAR_CHANGE from all of `changes`."""
     return (np.abs(time[:, None] - changes) > NEAR_CHANGE).all(axis=1)
 
 
 def fast_part(signal: np.ndarray, time_step: float) -> np.ndarray:
     """Return the high-frequency part of a signal (n, ...), above CUTOFF, without delay.
 
-    A Butterworth filter runs forward and backward.
+    A Butterworth filter is applied forward and backward.
     """
     sections = butter(4, CUTOFF, "high", fs=1.0 / time_step, output="sos")
     return sosfiltfilt(sections, signal, axis=0)
@@ -102,11 +102,11 @@ def weight_of(model: Model) -> float:
 
 
 def momentum_force(model: Model, motion: np.ndarray, time_step: float) -> np.ndarray:
-    """Return the force m g + m a [N] that the sensors should read (n - 2,), from reading 2 on.
+    """Return the force m g + m a that the sensors should read (n - 2,) [N], from reading 2 on.
 
     The sensors are above the soles. The sum of their tared readings is the whole weight plus the
-    momentum rate of all links except the soles. This rate is computed from the positions of three
-    steps.
+    momentum rate of all links except the soles. The momentum rate is computed from the positions in
+    three successive steps.
     """
     lifted = np.array([model.mass * center_of_mass(model, q)[2] for q in motion])
     for sole in SOLES:
@@ -126,7 +126,10 @@ def seen_changes(force: np.ndarray, time: np.ndarray, weight: float) -> np.ndarr
 
 
 def run(options: Options) -> Result:
-    """Step in place on each set of bushes, and on none, and on openhrp's with both integrators."""
+    """Step in place with each set of bushes and without bushes.
+
+    The bushes "openhrp" are used with both integrators.
+    """
     result = Result(data={"runs": {}})
     steps = footsteps.Footsteps((footsteps.in_place(QUICK_STEPS),)) if options.quick else "stepping"
     pattern = walking_pattern(robot_model(CASES[0][0]), steps)
@@ -146,7 +149,7 @@ def run(options: Options) -> Result:
 
 
 def _add_chatter(result: Result, name: str, model: Model, done: Stepping, changes, judged) -> None:
-    """Force above CUTOFF of the worse foot, contacts lost and made, and the largest force."""
+    """Add rows for the worse foot: force above CUTOFF, changes of contact, largest force."""
     add, weight = result.of(f"{name}: "), weight_of(model)
     force = fast_part(done.wrenches[:, :, 2], done.time_step) / weight
     moment = fast_part(done.wrenches[:, :, 3], done.time_step) / (weight * HALF_WIDTH)
@@ -164,12 +167,12 @@ def _add_chatter(result: Result, name: str, model: Model, done: Stepping, change
 
 
 def _worst(signals: np.ndarray) -> float:
-    """Return the largest rms of the columns."""
+    """Return the largest root mean square of the columns."""
     return float(np.sqrt((signals**2).mean(axis=0)).max())
 
 
 def _add_weight(result: Result, name: str, model: Model, done: Stepping) -> None:
-    """Compare the sum of both feet with the momentum, and the mean of the sum with m g."""
+    """Compare the sum of both feet's forces with the momentum rate, and its mean with m g."""
     add, weight = result.of(f"{name}: "), weight_of(model)
     total = done.wrenches[:, :, 2].sum(axis=1)
     error = (total[2:] - momentum_force(model, done.motion, done.time_step)) / weight

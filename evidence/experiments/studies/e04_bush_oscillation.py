@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E4: a humanoid on bushed feet, tilted and let go, sways as three masses predict."""
+"""E4: a humanoid on feet with bushes, tilted and released, sways as three masses predict."""
 
 import math
 from itertools import pairwise
@@ -54,9 +54,9 @@ def tilt_of(model: Model) -> float:
 
 
 def tilted(model: Model, q: np.ndarray, sole_position: np.ndarray) -> np.ndarray:
-    """Return q (nq,): everything above the bushes turned forward about the bushes' pitch axis.
+    """Return q (nq,) with everything above the bushes rotated forward about the bushes' pitch axis.
 
-    sole_position (3,): of the frame of a sole link, which is on the axis [m].
+    sole_position: position (3,) of a sole link's frame, which is on the axis [m].
     """
     angle = tilt_of(model)
     c, s = math.cos(angle), math.sin(angle)
@@ -74,8 +74,8 @@ def tilted(model: Model, q: np.ndarray, sole_position: np.ndarray) -> np.ndarray
 def measured(time: np.ndarray, moment: np.ndarray) -> Mode:
     """Return the mode of a decaying oscillation about zero.
 
-    The period comes from the zero crossings. The damping ratio comes from the logarithmic decrement
-    of the largest values between crossings. Both are least squares over all large enough values.
+    The period is fitted to the zero crossings, and the damping ratio to the logarithms of the
+    extrema between crossings. Both are least-squares fits. Small extrema are ignored.
     """
     late = time > SETTLED
     t, y = time[late], moment[late]
@@ -92,14 +92,17 @@ def measured(time: np.ndarray, moment: np.ndarray) -> Mode:
 
 
 def _peak(values: np.ndarray) -> float:
-    """Return the top of the parabola through the largest value and both neighbours."""
+    """Return the maximum of the parabola through the largest value and both neighbours."""
     i = min(max(int(values.argmax()), 1), len(values) - 2)
     before, top, after = values[i - 1 : i + 2]
     return top - (after - before) ** 2 / (8.0 * (before - 2.0 * top + after))
 
 
 def our_swing(model: Model, duration: float, **options) -> Swing:
-    """Release our robot. options: of World. Raises WorldError if the integrator is unstable."""
+    """Release the robot in hrpsim. Raises WorldError if the integrator is unstable.
+
+    options: options of World.
+    """
     world, robot = standing.our_standing(model, **options)
     world.step()
     rest = robot.sensors["lfsensor"].wrench[4]
@@ -116,9 +119,9 @@ def our_swing(model: Model, duration: float, **options) -> Swing:
 
 
 def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> Swing:
-    """Release MuJoCo's robot. Returns the moment of the left bush, minus the moment at rest.
+    """Release the robot in MuJoCo. Return the moment of the left bush minus its moment at rest.
 
-    contact_time: the first number of solref [s], 0.02 by default there, at least two steps.
+    contact_time: first number of solref [s], at least two time steps. MuJoCo's default is 0.02.
     """
     mj_model, data = standing.mujoco_standing(
         mujoco, model, standing.half_sitting(model), TIME_STEP
@@ -179,7 +182,7 @@ def run(options: Options) -> Result:
 
 
 def _add_mode(result: Result, name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> None:
-    """Compare the mode with the estimate."""
+    """Compare the measured mode with the estimate."""
     other = peer.mode if peer else Mode("", None, None)
     for what, unit in (("period", "s"), ("damping_ratio", "")):
         ours, expected = getattr(swing.mode, what), getattr(estimate, what)
@@ -189,7 +192,10 @@ def _add_mode(result: Result, name: str, swing: Swing, estimate: Mode, peer: Swi
 
 
 def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) -> None:
-    """Judged by the estimate in the same steps, which hardly differs from continuous time."""
+    """Compare the mode with the estimate for the same time steps.
+
+    This estimate hardly differs from continuous time.
+    """
     name = f"{bush_set}, semi_implicit, {1e3 * TIME_STEP:g} ms"
     stepped = slowest_mode(sway.stepped_poles(TIME_STEP))
     ratio = slowest_mode(sway.poles()).damping_ratio
@@ -202,7 +208,7 @@ def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) 
 
 
 def _add_divergence(result: Result) -> None:
-    """Results of rk4 at TIME_STEP for the sets that need smaller steps, and why."""
+    """Add rows for rk4 at TIME_STEP with bushes that need smaller steps, with the reason."""
     for bush_set in RK4_STEPS:
         try:
             our_swing(standing_on(bush_set), 1.0, integrator="rk4", time_step=TIME_STEP)
@@ -219,7 +225,7 @@ def _add_divergence(result: Result) -> None:
 
 
 def sole_decay(model: Model) -> float:
-    """Return the rate at which a roll bush damps a sole in the air [1/s]."""
+    """Return the decay rate of a sole in the air due to the damping of a roll bush [1/s]."""
     _, damping, _, least = three_mass.hinge_law(model, model.joint("LLEG_BUSH_ROLL"))
     return damping / least
 
@@ -262,7 +268,7 @@ def _notes(mujoco) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw the left foot's pitch moment against time, with the curve of three masses."""
+    """Draw the left foot's pitch moment against time, with the prediction of three masses."""
     swings = result.data["swings"]
     axes = figure.subplots(2, 2, squeeze=False).ravel() if len(swings) > 1 else [figure.subplots()]
     for ax, (bush_set, both) in zip(axes, swings.items(), strict=True):

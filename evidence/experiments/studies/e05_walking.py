@@ -36,7 +36,7 @@ FILM_FRAMES, FILM_PERIOD = 7, 0.2
 
 
 def run(options: Options) -> Result:
-    """Walk in all three ways, with every set of bushes, and against disturbances."""
+    """Walk in three ways, with every set of bushes, and against disturbances."""
     model = described(Conditions(bush=False))
     pattern = walking_pattern(model, "E5")
     result = Result(peer="none")
@@ -126,7 +126,7 @@ def _add_bushes(result: Result, pattern: WalkingPattern, bush_set: str) -> None:
 
 
 def _add_plain(result: Result, pattern: WalkingPattern, name: str, gains) -> None:
-    """Results of (a) and (b) with servos without feedforward torques, and with other gains."""
+    """Add rows of (a) and (b) with servos without feedforward torques, and with other gains."""
     for case, bush in (("a", False), ("b", True)):
         done = _playback(pattern, Conditions(bush=bush), gains, feed_forward=False)
         what = f"({case}) servos without torques, gains of {name}: falls in step"
@@ -160,7 +160,7 @@ def draw(result: Result, figure) -> None:
 
 
 def _draw_zmp(axes, result: Result, labels) -> None:
-    """ZMP against the reference, sideways, of the three runs one above the other."""
+    """Draw the lateral ZMP and its reference for the three runs, one above the other."""
     pattern, trials = result.data["pattern"], result.data["trials"]
     models = {"a": result.data["model"], "b": described(Conditions())}
     for k, (name, trial) in enumerate(trials.items()):
@@ -183,7 +183,7 @@ EXPERIMENT = Experiment(
 
 
 def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005) -> Trial:
-    """Return a stabilised walk. The controller knows the description, not the true robot."""
+    """Return a stabilised walk. The controller knows the description, but not the true robot."""
     robot = standing.standing_robot(conditions)
     push = standing.pushing(robot, conditions.push)
     end = math.inf if conditions.push is None else conditions.push.begin + 5.0
@@ -198,7 +198,7 @@ def trial(pattern: WalkingPattern, conditions: Conditions, period: float = 0.005
 
 
 def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
-    """Add rows with the outcome of each case, without a target."""
+    """Add rows with the outcome of each disturbance, without a target."""
     usual = Conditions()
     cases = {
         "friction 0.3": Conditions(friction=0.3),
@@ -221,7 +221,7 @@ def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
 
 
 def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
-    """Add the impulses of 0.1 s on the waist that the robot withstands on two feet and on one."""
+    """Add the impulses on the waist, over 0.1 s, that the robot survives on two feet and on one."""
     single = [phase for phase in pattern.phases if phase.support != "both"][PUSH_STEP]
     moments = {"standing": 0.5, f"on the {single.support} foot": 0.5 * (single.begin + single.end)}
     for when, begin in moments.items():
@@ -238,10 +238,10 @@ def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
 
 
 def _capturable(pattern: WalkingPattern, heading: float) -> float:
-    """Return the sudden impulse [Ns] that takes the pendulum's capture point to the soles' edge.
+    """Return the impulse that moves the pendulum's capture point to the edge of the soles [Ns].
 
-    The impulse is m omega d for the distance d along `heading` from the ZMP at rest. No resting
-    foot withstands more on the linear inverted pendulum (Pratt et al. 2006).
+    The impulse is m omega d, where d is the distance from the ZMP at rest along `heading`. On the
+    linear inverted pendulum, no resting foot survives a larger impulse (Pratt et al. 2006).
     """
     along = np.array([math.cos(heading), math.sin(heading)])
     corners = np.concatenate(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E6: the time of a step against the number of contact points, 36-joint humanoid, standing."""
+"""E6: the time of a step against the number of contact points, standing 36-joint humanoid."""
 
 import time
 
@@ -43,7 +43,7 @@ MUJOCO_SOLVERS = ("Newton", "CG", "PGS")
 def force_sweeps(world, sweeps: int) -> None:
     """Make every step of `world` do exactly `sweeps` sweeps, converged or not.
 
-    World stops early, so this sets the settings that only the compiled step reads.
+    World stops early. Therefore the settings of the compiled step are changed directly.
     """
     world.scene.settings["sweep_limit"] = sweeps
     world.scene.settings["tolerance"] = -1.0
@@ -51,7 +51,7 @@ def force_sweeps(world, sweeps: int) -> None:
 
 
 def our_cases(points: int) -> dict:
-    """Return our worlds by name, each at rest on `points` contact points."""
+    """Return hrpsim's worlds by name, each at rest on `points` contact points."""
     model = humanoid(points)
     converged, _ = our_standing(model, stop="relative_change", tolerance=TOLERANCE)
     forced, _ = our_standing(model, solver="iterative")
@@ -62,7 +62,7 @@ def our_cases(points: int) -> dict:
 
 
 def mujoco_cases(mujoco, points: int, q) -> dict:
-    """Return (MjModel, MjData) of MuJoCo's solvers, each after 2000 steps of standing."""
+    """Return (MjModel, MjData) for MuJoCo's solvers, each after 2000 steps of standing."""
     cases = {}
     for name in MUJOCO_SOLVERS:
         model, data = mujoco_standing(mujoco, humanoid(points), q)
@@ -73,14 +73,14 @@ def mujoco_cases(mujoco, points: int, q) -> dict:
 
 
 def timed(step, steps: int) -> float:
-    """Return the microseconds of processor time of one of `steps` steps, on one thread."""
+    """Return the processor time per step [us] over `steps` steps, on one thread."""
     begin = time.process_time()
     step(steps)
     return (time.process_time() - begin) / steps * 1e6
 
 
 def measure(cases: dict, rounds: int) -> dict:
-    """Return the times (rounds,) [us] of each case. The cases take turns, to make ratios fair."""
+    """Return the times of each case (rounds,) [us]. The cases are timed in turn for fair ratios."""
     turn = {name: max(int(2e4 / timed(step, 20)), 20) for name, step in cases.items()}  # 20 ms
     times = {name: np.zeros(rounds) for name in cases}
     for k in range(rounds):
@@ -90,7 +90,7 @@ def measure(cases: dict, rounds: int) -> dict:
 
 
 def run(options: Options) -> Result:
-    """Time our steps and MuJoCo's in turn, at every number of contact points."""
+    """Time hrpsim's and MuJoCo's steps in turn, at every number of contact points."""
     counts = (8, 64) if options.quick else tuple(GRIDS)
     mujoco, result = against_mujoco("Newton, elliptic cone, default contacts")
     steps, worlds = {}, {}
@@ -134,10 +134,10 @@ def _add_times(result: Result, counts, times: dict) -> None:
 
 
 def _add_aims(result: Result, times: dict) -> None:
-    """Ratios decide, medians over pairs of turns that follow each other.
+    """Add rows with targets. Only ratios have targets.
 
-    Times are of the best turn, which other load on the machine disturbs least. Times decide
-    nothing.
+    Ratios are medians over successive pairs of turns. Times are of the fastest turn, which is least
+    disturbed by other programs, and have no targets.
     """
     best = {case: float(values.min()) for case, values in times.items()}
     growth = {
@@ -179,7 +179,7 @@ def _notes(worlds: dict) -> list[str]:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw times over contact points on the left, the phases of a step on the right."""
+    """Draw times over contact points on the left, and the phases of a step on the right."""
     left, right = figure.subplots(1, 2)
     times, phases = result.data["times"], result.data["phases"]
     styles = {"converged": ("hrpsim, converged", "C0o-"), "forced": ("hrpsim, 120 sweeps", "C0o--")}
@@ -212,7 +212,7 @@ EXPERIMENT = Experiment(
 
 @kernel
 def _repeat(s: Scene, phase: int, n: int) -> None:
-    """Do one of the PHASES n times."""
+    """Execute one of the PHASES n times."""
     for _ in range(n):
         if phase == _KINEMATICS:
             begin_step(s)
@@ -244,11 +244,11 @@ def _repeat(s: Scene, phase: int, n: int) -> None:
 
 
 def phase_costs(world: World, repeats: int = 2000, rounds: int = 5) -> dict[str, float]:
-    """Return the processor time [us] of each phase of a step. `world` is unchanged.
+    """Return the processor time of each phase of a step [us]. `world` stays unchanged.
 
-    The time is the least of `rounds`. "rows" is without the blocks: the responses of the loaded
-    links at the beginning of this phase. Phases are repeated in place, so their sum differs from a
-    step, whose data move through the cache.
+    The time is the minimum over `rounds`. "rows" excludes the blocks, the responses of loaded links
+    that this phase computes first. Phases are repeated on the same data, so the sum of the phases
+    differs from the time of a step, whose data move through the cache.
     """
     start = world.snapshot()
     costs = {}

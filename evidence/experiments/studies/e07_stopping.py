@@ -3,7 +3,7 @@
 
 """E7: a box thrown along a plane follows x0 + v0 t - mu g t^2 / 2 and stops at v0^2 / (2 mu g).
 
-On the constraint solver's contacts, with two integrators, and on penalty contacts.
+The contacts are contacts of the constraint solver, with two integrators, and penalty contacts.
 """
 
 import math
@@ -37,7 +37,7 @@ def theory(speed: float, time: np.ndarray) -> np.ndarray:
 
 
 def last_step_excess(speed: float, rate: int) -> float:
-    """Return the stopping distance of the trapezoidal rule beyond v0^2 / (2 mu g) [m].
+    """Return the excess of the trapezoidal rule's stopping distance over v0^2 / (2 mu g) [m].
 
     The steps are exact until the remaining speed r is less than mu g dt. In the last step, the box
     moves by r dt / 2 instead of r^2 / (2 mu g). The excess is at most mu g dt^2 / 8.
@@ -51,7 +51,10 @@ def _steps(speed: float, rate: int) -> int:
 
 
 def slide(speed: float, rate: int, model: str) -> np.ndarray:
-    """Return x and z (steps + 1, 2) [m] of our box, from the start on. model: one of `MODELS`."""
+    """Return x and z of hrpsim's box initially and after each step (steps + 1, 2) [m].
+
+    model: one of `MODELS`.
+    """
     world = scene.table(1.0 / rate, **scene.MODELS[model])
     box = scene.box_on(world, speed)
     path = [box.position[[0, 2]]]
@@ -62,7 +65,7 @@ def slide(speed: float, rate: int, model: str) -> np.ndarray:
 
 
 def mujoco_slide(mujoco, speed: float, rate: int) -> np.ndarray:
-    """Return x and z (steps + 1, 2) [m] of MuJoCo's box, from the start on."""
+    """Return x and z of MuJoCo's box initially and after each step (steps + 1, 2) [m]."""
     model, data = scene.mujoco_box(mujoco, 1.0 / rate, speed)
     path = [data.qpos[[0, 2]]]
     for _ in range(_steps(speed, rate)):
@@ -99,7 +102,7 @@ def run(options: Options) -> Result:
 
 
 def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
-    """Stopping place, and largest distance from the parabola, for each integrator."""
+    """Add rows of the stopping place, and of the largest distance from the parabola."""
     expected, excess = stop_distance(speed), last_step_excess(speed, rate)
     truth = theory(speed, np.arange(_steps(speed, rate) + 1) / rate)
     stopped = {name: float(path[-1, 0]) for name, path in paths.items()}
@@ -125,7 +128,7 @@ def _add_rows(result: Result, speed: float, rate: int, paths: dict) -> None:
 
 
 def _off_while_sinking(speed: float, rate: int, path: np.ndarray, truth: np.ndarray) -> float:
-    """Distance of the penalty box from x = parabola + mu (depth) until the last sliding step."""
+    """Return the penalty box's largest distance from x = parabola + mu (depth), while sliding."""
     sliding = slice(0, math.floor(speed / DECELERATION * rate * (1.0 - 1e-12)))
     depth = path[0, 1] - path[sliding, 1]
     return float(np.abs(path[sliding, 0] - truth[sliding] - scene.FRICTION * depth).max())

@@ -27,7 +27,7 @@ FEW_HEADINGS = HEADINGS[[0, 3, 9, 13, 22, 31]]
 
 
 def ramped(engine, forces: np.ndarray) -> None:
-    """Ramp `forces` (n, 2) [N] up on an engine's boxes, and hold the forces until 15 s."""
+    """Increase `forces` (n, 2) [N] linearly, then hold the forces until 15 s."""
     steps = round(RAMP * engine.rate)
     for k in range(steps):
         engine.step(forces * ((k + 1) / steps))
@@ -35,7 +35,7 @@ def ramped(engine, forces: np.ndarray) -> None:
 
 
 class OurPush:
-    """Boxes of our world, far apart, each pushed in another heading [rad]."""
+    """Boxes in one hrpsim world, far apart, each pushed in another heading [rad]."""
 
     def __init__(self, rate: int, model: str, headings=(0.0,), **options) -> None:
         self.rate, self.world = rate, scene.table(1.0 / rate, **scene.MODELS[model], **options)
@@ -46,14 +46,14 @@ class OurPush:
         ]
 
     def __call__(self, forces) -> np.ndarray:
-        """Return how far each box moves in 15 s under `forces` (n,) [N], from the start."""
+        """Return the distance that each box moves in 15 s under `forces` (n,) [N]."""
         self.world.reset()
         start = self.positions()
         ramped(self, self.directions * np.reshape(forces, (-1, 1)))
         return np.linalg.norm(self.positions() - start, axis=1)
 
     def step(self, forces: np.ndarray, count: int = 1) -> None:
-        """Do steps under `forces` (n, 2) [N]."""
+        """Make steps under `forces` (n, 2) [N]."""
         for box, (x, y) in zip(self.boxes, forces, strict=True):
             box.apply_wrench(force=(x, y, 0.0))
         self.world.step(count)
@@ -64,7 +64,7 @@ class OurPush:
 
 
 class MujocoPush:
-    """The same with MuJoCo's box, one heading after the other."""
+    """The test with MuJoCo's box, one heading after the other."""
 
     def __init__(self, mujoco, rate: int, headings=(0.0,), **options) -> None:
         self.mujoco, self.rate = mujoco, rate
@@ -72,7 +72,7 @@ class MujocoPush:
         self.model, self.data = scene.mujoco_box(mujoco, 1.0 / rate, **options)
 
     def __call__(self, forces) -> np.ndarray:
-        """Return how far the box moves in 15 s, for each heading [m]."""
+        """Return the distance that the box moves in 15 s, for each heading [m]."""
         moved = []
         for force, direction in zip(np.ravel(forces), self.directions):
             self.mujoco.mj_resetData(self.model, self.data)
@@ -81,7 +81,7 @@ class MujocoPush:
         return np.array(moved)
 
     def step(self, forces: np.ndarray, count: int = 1) -> None:
-        """Do steps under `forces` (1, 2) [N]."""
+        """Make steps under `forces` (1, 2) [N]."""
         self.data.xfrc_applied[1, :2] = forces[0]
         self.mujoco.mj_step(self.model, self.data, nstep=count)
 
@@ -101,7 +101,7 @@ def thresholds(moved, count: int, width: float) -> np.ndarray:
 
 
 def _verdict(pushes: dict, force: float) -> str:
-    """Return "static" or "dynamic" if the result is the same for all dt, otherwise all results."""
+    """Return "static" or "dynamic" if all time steps agree, else all results."""
     says = ["dynamic" if moved([force])[0] >= MOVED else "static" for moved in pushes.values()]
     return says[0] if len(set(says)) == 1 else " / ".join(says)
 
@@ -138,7 +138,7 @@ def _add_creep(result: Result, ours: dict, peers: dict) -> None:
 
 
 def _add_yielding(result: Result, rate: int) -> None:
-    """How far the springs of penalty contacts give below the threshold, and whether more comes."""
+    """Add rows for penalty contacts: the displacement of the springs, and any creep afterwards."""
     path = _path(OurPush(rate, "penalty"), 0.9 * THRESHOLD)
     world = scene.table(1.0 / rate, **scene.MODELS["penalty"])
     scene.box_on(world)
@@ -152,7 +152,7 @@ def _add_yielding(result: Result, rate: int) -> None:
 
 
 def _add_headings(result: Result, mujoco, headings, width: float) -> None:
-    """Thresholds over headings, of every friction model. Only the cone promises to be round."""
+    """Add rows of thresholds over headings for every friction model. Only the cone is isotropic."""
     around, count = {}, len(headings)
     for model, cone in FRICTION_MODELS.items():
         moved = OurPush(100, "semi_implicit", headings, friction_model=model)
@@ -170,7 +170,7 @@ def _add_headings(result: Result, mujoco, headings, width: float) -> None:
 
 
 def _path(engine: OurPush | MujocoPush, force: float) -> np.ndarray:
-    """Return |x| [m] after each step under `force` [N], ramped and held (thesis, Fig. 8.6)."""
+    """Return |x| after each step under `force` [N], ramped and then held (thesis, Fig. 8.6) [m]."""
     steps, ramp = round(END * engine.rate), round(RAMP * engine.rate)
     path = np.zeros(steps)
     for k in range(steps):
@@ -180,7 +180,7 @@ def _path(engine: OurPush | MujocoPush, force: float) -> np.ndarray:
 
 
 def run(options: Options) -> Result:
-    """Push at every dt of the thesis. Find thresholds, creep, and preferred directions."""
+    """Push with every time step of the thesis. Find thresholds, creep, and preferred directions."""
     mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     rates = (50, 400) if options.quick else RATES
     ours = {(rate, name): OurPush(rate, name) for name in scene.MODELS for rate in rates}
@@ -226,7 +226,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw creep at 3.92 N on the left (the thesis's Fig. 8.6), thresholds on the right."""
+    """Draw creep at 3.92 N on the left (the thesis's Fig. 8.6), and thresholds on the right."""
     left = figure.add_subplot(1, 2, 1)
     for engine, color in {"hrpsim": "C0", "hrpsim penalty": "C2", "mujoco": "C1"}.items():
         for k, (rate, path) in enumerate(result.data["paths"].get(engine, {}).items()):

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E9: a two-link pendulum with dry friction against Lagrange's equations, on hinges of three kinds.
+"""E9: a two-link pendulum with dry friction, with three kinds of hinges, and Lagrange's equations.
 
-As a robot (articulated bodies), as boxes on the constraint solver's hinges, and as boxes hung on
-springs, at the extensions w and the time steps of the thesis.
+The models are a robot (articulated bodies), boxes with the constraint solver's hinges, and boxes
+hung on springs, with the extensions w and the time steps of the thesis.
 """
 
 import math
@@ -38,14 +38,17 @@ NAMES = {
 
 
 def error_of(model, truth: pendulum.Lagrange, duration: float) -> tuple[float, np.ndarray]:
-    """Return the largest error of any angle during the motion [rad], and the angles."""
+    """Return the largest error of any angle during the motion [rad], and the simulated angles."""
     path = pendulum.swing(model, duration)
     exact = truth.angles(pendulum.times(model.world.time_step, duration))
     return float(np.abs(path - exact).max()), path
 
 
 def order_of(errors: dict[int, float]) -> float:
-    """Return the slope of log error over log dt. errors: errors by number of steps per second."""
+    """Return the slope of log error over log dt.
+
+    errors: errors by number of steps per second.
+    """
     rates = np.array(list(errors))
     return float(-np.polyfit(np.log(rates), np.log(list(errors.values())), 1)[0])
 
@@ -59,7 +62,7 @@ def _models(kind: str, rate: int, **options):
 
 
 def _convergence_rows(result: Result, duration: float) -> None:
-    """Errors at each dt and the order, with the thesis's friction and without friction."""
+    """Add rows of the error at each dt and of the order, with the thesis's friction and without."""
     truths = {friction: pendulum.Lagrange(friction=friction) for friction in (0.3, 0.0)}
     result.data["errors"] = {}
     for (kind, name), (friction, truth) in product(NAMES.items(), truths.items()):
@@ -81,23 +84,27 @@ def _convergence_rows(result: Result, duration: float) -> None:
 
 
 def _is_followed_further(kind: str, friction: float) -> bool:
-    """Return whether an order is seen at short steps only.
+    """Return whether the order can be measured only with shorter time steps.
 
-    The error of a reversal of friction depends on the place within a step. Hinges correct errors
-    over two steps, which adds a term of third order: 0.08 less between 1/50 and 1/200 s.
+    The error at a reversal of friction depends on the time within a step. Hinges correct errors
+    over two steps, which adds a term of third order. This term reduces the order by 0.08 between
+    1/50 and 1/200 s.
     """
     return kind != "sprung" if friction else kind in ("semi_implicit", "hinged")
 
 
 def _bound(kind: str, friction: float, rate: int):
-    """Return the target of an error, which is of first order in dt with friction or springs."""
+    """Return the target of an error.
+
+    With friction or springs, the error is of first order in dt.
+    """
     if kind == "sprung":
         return at_most(0.05 * 50 / rate)
     return at_most(2e-3 * 50 / rate if friction else LARGEST_ERROR[kind])
 
 
 def _extension_rows(result: Result, duration: float) -> None:
-    """Errors at each w of the thesis at the largest dt, the order in w, and spring extensions."""
+    """Add rows of the error for each w of the thesis at the largest dt, and of the order in w."""
     truth, errors = pendulum.Lagrange(), {}
     for w in EXTENSIONS:
         model = pendulum.Sprung(pendulum.SPRING_STEP, w)
@@ -111,7 +118,7 @@ def _extension_rows(result: Result, duration: float) -> None:
 
 
 def _sticking_rows(result: Result) -> None:
-    """One link that friction stops away from the bottom. The link must stay there."""
+    """Add rows for one link that friction stops away from the bottom. The link must stay there."""
     start = pendulum.START[:1]
     truth = pendulum.Lagrange(start, STRONG).angles(pendulum.times(0.02, STOPPED))[-1, 0]
     most = math.asin(min(1.0, STRONG / (5.0 * 9.8 * 2.0)))
@@ -127,7 +134,7 @@ def _sticking_rows(result: Result) -> None:
 
 
 def run(options: Options) -> Result:
-    """Simulate every model. Integrate Lagrange's equations with both inertias for comparison."""
+    """Simulate every model, and integrate Lagrange's equations for comparison."""
     result = Result(data={"paths": {}})
     duration = 3.0 if options.quick else DURATION
     _convergence_rows(result, duration)
@@ -162,7 +169,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw angles on the left (the thesis's Figs 8.8 to 8.13), errors by dt on the right."""
+    """Draw angles on the left (the thesis's Figs 8.8 to 8.13), and errors over dt on the right."""
     left, right = figure.subplots(1, 2)
     seen, truth = result.data["truth"]
     paths = result.data["paths"]
@@ -187,7 +194,7 @@ def draw(result: Result, figure) -> None:
 
 
 def _draw_errors(axes, errors_of: dict[str, dict[int, float]]) -> None:
-    """Draw a colour for each model: full lines with friction, dashed lines without."""
+    """Draw one colour for each model, with full lines for friction and dashed lines without."""
     colours = {name: f"C{k}" for k, name in enumerate(NAMES.values())}
     for case, errors in errors_of.items():
         name = next(name for name in colours if case.startswith(f"{name}, friction"))

@@ -40,7 +40,7 @@ _CARRY = 0.14  # height of the pads on the way to the goal [m]
 
 
 def draw(result: Result, figure) -> None:
-    """Draw moments of the box above. Draw the girder, the heart, and all slips below."""
+    """Draw snapshots of the box above. Draw the girder, the heart, and all slips below."""
     figure.set_size_inches(9.0, 6.6)
     grid = figure.add_gridspec(2, 3, height_ratios=(1.25, 1.0), width_ratios=(1.0, 1.0, 2.2))
     parts = Parts(result.data["model"])
@@ -74,7 +74,7 @@ def _draw_moments(axes, parts: Parts, postures, labels: list[str]) -> None:
 
 
 def _draw_girder(axes, parts: Parts, crane: np.ndarray, girder: np.ndarray) -> None:
-    """Draw crane and girder as seen along x."""
+    """Draw crane and girder seen along x."""
     draw_solids(axes, _drawn(parts, crane), np.array([0.0, 1.0, 0.0]), 0.0)
     vertices = hooks.girder_load().shape.vertices
     ring = vertices[: len(vertices) // 2] @ rotation_matrix(girder[3:]).T + girder[:3]
@@ -83,7 +83,7 @@ def _draw_girder(axes, parts: Parts, crane: np.ndarray, girder: np.ndarray) -> N
 
 
 def _draw_heart(axes, model, crane: np.ndarray, heart: np.ndarray) -> None:
-    """Draw pads and heart as seen from above."""
+    """Draw pads and heart seen from above."""
     vertices = hooks.heart_load().shape.vertices
     ring = vertices[: len(vertices) // 2 - 1] @ rotation_matrix(heart[3:]).T + heart[:3]
     _fill(axes, ring[:, :2], _COLOURS["heart"], 2)
@@ -121,9 +121,9 @@ def _draw_slips(axes, held: dict) -> None:
 
 
 def jerked(time_step: float, axis: int, acceleration: float, duration: float = JERK) -> CraneScene:
-    """Return the scene after the lifted box was jerked along an axis and came to rest again.
+    """Jerk the lifted box along an axis, and wait until the motion ends. Return the scene.
 
-    `slip` [m] is the slip of the box in the claws since the lift.
+    `slip` is the slip of the box in the claws since the lift [m].
     """
     push, brake = np.zeros(3), np.zeros(3)
     push[axis], brake[axis] = acceleration, -BRAKE
@@ -138,7 +138,7 @@ def jerked(time_step: float, axis: int, acceleration: float, duration: float = J
 
 
 def threshold(time_step: float, axis: int, critical: float) -> float:
-    """Return the least acceleration [m/s^2] of a jerk at which the box slips, by bisection."""
+    """Find by bisection the smallest acceleration of a jerk at which the box slips [m/s^2]."""
     low, high = 0.8 * critical, 1.2 * critical
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
@@ -150,9 +150,10 @@ def threshold(time_step: float, axis: int, critical: float) -> float:
 
 
 def slide_theory() -> tuple[float, float]:
-    """Return distance [m] and largest speed [m/s] of the box's slide in a jerk of SLIDE.
+    """Return distance [m] and largest speed [m/s] of the box's slide for the acceleration SLIDE.
 
-    Relative to the hand the box gains a - a_c for JERK, and then loses mu 2 N/m - g + BRAKE.
+    Relative to the hand, the box accelerates with a - a_c for JERK, and then decelerates with mu 2
+    N/m - g + BRAKE.
     """
     critical = scene.critical_lift()
     gain = (SLIDE - 1.0) * critical
@@ -161,7 +162,7 @@ def slide_theory() -> tuple[float, float]:
 
 
 def hold(time_step: float, duration: float) -> dict:
-    """Grip, lift and hold the box. Return the slip and the pads' normal forces."""
+    """Grip, lift and hold the box. Return the slip, and the pads' normal forces."""
     run = CraneScene(time_step, [*lifting(), Wait(duration)])
     run.play_until(3)
     gripped, seen = run.corners(), [run.posture()]
@@ -179,7 +180,7 @@ def hold(time_step: float, duration: float) -> dict:
 
 
 def carry(time_step: float) -> dict:
-    """Carry the lifted box to the goal and release the box. Return the bodies there."""
+    """Carry the lifted box to the goal and release it. Return the bodies in the goal."""
     x, y = scene.GOAL
     down = scene.EDGE / 2 + scene.GOAL_SIZE[2]
     moves = [
@@ -198,7 +199,7 @@ def carry(time_step: float) -> dict:
 
 
 def run(options: Options) -> Result:
-    """Play all scenes at each step length."""
+    """Play all scenes with each time step."""
     result = Result()
     result.data = {"held": {}, "postures": []}
     duration = 5.0 if options.quick else STUCK

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E11: a humanoid shifts from the right foot to the left. The fixed link follows, and is fast."""
+"""E11: a humanoid shifts from the right foot to the left. The analysis switches the fixed link."""
 
 import time
 from types import ModuleType
@@ -40,9 +40,9 @@ REPEATS = 200
 
 
 def planned_motion(model: Model) -> tuple[Motion, np.ndarray]:
-    """Return the joints' motion, without the base, and the planned ZMP.
+    """Return the motion of the joints, without the base, and the planned ZMP.
 
-    The ZMP is (T, 2), seen from the right sole [m].
+    The ZMP is in the frame of the right sole (T, 2) [m].
     """
     times = PERIOD * np.arange(SAMPLES)
     ends, aside, lift_left, lift_right = np.array(SCRIPT).T
@@ -74,7 +74,11 @@ def planned_motion(model: Model) -> tuple[Motion, np.ndarray]:
 
 
 def drift(found: Trajectory, link: str) -> tuple[float, float]:
-    """Return how far a link strays [m] and turns while the link is the reference."""
+    """Return how far a link moves while it is the fixed link.
+
+    Returns:
+        Largest change of a coordinate [m], and of an entry of the rotation matrix.
+    """
     moved = turned = 0.0
     for k, phase in enumerate(found.phases):
         if phase.links[0] == link:
@@ -148,7 +152,7 @@ def _add_timings(result: Result, analyser, motion, found, pinocchio, options) ->
 
 
 class _Oracle:
-    """The same robot in Pinocchio, moved as the analysis has found."""
+    """The robot in Pinocchio, moved as the analysis has found."""
 
     def __init__(self, pinocchio: ModuleType, model: Model, found: Trajectory) -> None:
         self._pinocchio = pinocchio
@@ -161,13 +165,13 @@ class _Oracle:
         self._states = list(zip(found.q, found.v, found.dv))
 
     def run(self) -> None:
-        """Compute inverse dynamics of all samples, without forces on the feet."""
+        """Compute the inverse dynamics of all samples, without forces on the feet."""
         rnea, model, data = self._pinocchio.rnea, self._model, self._data
         for q, v, dv in self._states:
             rnea(model, data, q, v, dv)
 
     def torques(self) -> np.ndarray:
-        """Return the generalised forces (T, nv) under the wrenches that the analysis has found."""
+        """Return the generalised forces (T, nv) under the wrenches found by the analysis."""
         pinocchio, rows = self._pinocchio, []
         frames = {link: self._model.frames[self._model.getFrameId(link)] for link in (LEFT, RIGHT)}
         for k, state in enumerate(self._states):
@@ -181,7 +185,7 @@ class _Oracle:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw snapshots above, centre of mass and ZMP against time below."""
+    """Draw snapshots above, and centre of mass and ZMP against time below."""
     analysed = result.data["analysed"]
     top, bottom = figure.subfigures(2, 1, height_ratios=(1.1, 1.0))
     shown = np.linspace(0, SAMPLES - 1, 7).astype(int)

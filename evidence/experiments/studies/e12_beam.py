@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E12: a beam of 39 locked boxes stays one rigid body with the direct solver, and at what cost."""
+"""E12: a beam of 39 locked boxes stays rigid with the direct solver, and the cost."""
 
 import time
 
@@ -41,7 +41,7 @@ class Ride:
 
 
 class OurBeam:
-    """Our beam under a load, warmed up. Every run restarts the beam."""
+    """hrpsim's beam under a load, after a warm-up. Every run restarts the beam."""
 
     def __init__(self, load: str, **options) -> None:
         self.load, self.world = load, beam.our_beam(load, **options)
@@ -49,13 +49,13 @@ class OurBeam:
         self.world.step()
 
     def ride(self, steps: int = beam.STEPS) -> Ride:
-        """Return a run of `steps` steps from the start."""
+        """Simulate `steps` steps from the initial state. Return the run."""
         self.world.restore(self.start)
         return Ride(self.load, self.world.step, lambda: beam.our_positions(self.world), steps)
 
 
 def mujoco_ride(mujoco, load: str, solver: str = "Newton", iterations: int = 100) -> Ride | None:
-    """Return MuJoCo's run, None without MuJoCo."""
+    """Simulate MuJoCo's beam. Return the run, or None without MuJoCo."""
     if mujoco is None:
         return None
     model, data = beam.mujoco_beam(mujoco, load, solver, iterations)
@@ -67,12 +67,12 @@ def mujoco_ride(mujoco, load: str, solver: str = "Newton", iterations: int = 100
 
 
 def bend_name(load: str) -> str:
-    """Return the name of the quantity that `beam.bend` measures under a load."""
+    """Return the name of the quantity that `beam.bend` measures for a load."""
     return "tip sag" if load == "cantilever" else "farthest from straight"
 
 
 def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
-    """Add rows for rigid joints, solved directly: shape and time, next to MuJoCo's Newton."""
+    """Add rows for rigid joints with the direct solver: shape and time, next to MuJoCo's Newton."""
     ours, times, others, rides = OurBeam(load), [], [], result.data["rides"]
     for _ in range(rounds):
         rides["direct", load] = ride = ours.ride()
@@ -101,14 +101,14 @@ def add_shape(
     source: Value = None,
     peer: Ride | None = None,
 ) -> None:
-    """Add the source's distance error, and the bend, which the distance error does not show."""
+    """Add the source document's distance error, and the bending, which this error does not show."""
     add, other = result.of(case), peer and peer.error
     add("sum of |d_i - 0.1|", "m", ride.error, target, source=source, analytic=0.0, peer=other)
     add(bend_name(load), "m", ride.bend, sag_target, analytic=0.0, peer=peer and peer.bend)
 
 
 def add_projected(result: Result) -> None:
-    """Add rows for the spinning beam with positions corrected after every step."""
+    """Add rows for the spinning beam with position correction after every step."""
     ride = OurBeam("spinning", position_projection=True).ride()
     result.data["rides"]["projected", "spinning"] = ride
     case = "spinning, direct, position_projection: "
@@ -117,7 +117,7 @@ def add_projected(result: Result) -> None:
 
 
 def dense_beam(load: str, count: int = beam.COUNT, spring: dict | None = None) -> DenseBeam:
-    """Return the beam for the dense solution, by default with the source's springs."""
+    """Return the beam for the dense reference, by default with the source document's springs."""
     positions = beam.centres(count)
     gravity, velocities, spins = beam.motion(load, positions)
     return DenseBeam(
@@ -136,7 +136,8 @@ def dense_beam(load: str, count: int = beam.COUNT, spring: dict | None = None) -
 def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
     """Return the relative differences between hrpsim's beam and the dense reference.
 
-    The kinds are displacements of centres since the start, velocities, and the joints' impulses.
+    The compared quantities are displacements of the centres since the start, velocities, and
+    impulses of the joints.
     """
     start = beam.centres()
     ours = {
@@ -152,7 +153,7 @@ def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
 
 
 def add_compliant(result: Result, steps: int) -> None:
-    """Compare the source's springs with the dense solution of the same equations."""
+    """Compare the beam with the source document's springs with the dense reference."""
     for load in beam.LOADS[1:]:
         ours, dense = OurBeam(load, solver="direct", spring=beam.SOURCE_SPRING), dense_beam(load)
         result.data["rides"]["direct, compliant", load] = ride = ours.ride(steps)
@@ -165,7 +166,7 @@ def add_compliant(result: Result, steps: int) -> None:
 
 
 def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
-    """Add rows for the source's springs, solved iteratively with up to `sweeps` sweeps."""
+    """Add rows for the source's springs, with up to `sweeps` sweeps of the iterative solver."""
     many, rides = sweeps == MANY_SWEEPS, result.data["rides"]
     spring = beam.SOURCE_SPRING
     beam_of_ours = OurBeam(load, solver="iterative", spring=spring, sweep_limit=sweeps)
@@ -185,7 +186,7 @@ def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
 
 
 def add_rigid_iterative(result: Result) -> None:
-    """Add rows for rigid joints, solved by the default sweeps, which do not suffice for a beam."""
+    """Add rows for rigid joints with the default sweeps, which are too few for a beam."""
     try:
         ours = OurBeam("cantilever", solver="iterative").ride().error
     except WorldError:
@@ -194,9 +195,10 @@ def add_rigid_iterative(result: Result) -> None:
 
 
 def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
-    """Add the time of a direct step of longer cantilevers, and the exponent of a power law.
+    """Add the time of a direct step for longer cantilevers, and the exponent of a power law.
 
-    The exponent is the median over rounds. A change of the processor's speed spoils a median less.
+    The exponent is the median over rounds, which is robust against changes of the processor's
+    speed.
     """
     steps = 20
     beams = [OurBeam("cantilever", count=count) for count in counts]
@@ -245,7 +247,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw shapes of the cantilever on the left, error over the needed time on the right."""
+    """Draw shapes of the cantilever on the left, and error over processor time on the right."""
     left, right = figure.subplots(1, 2, gridspec_kw={"width_ratios": (3, 2)})
     rides = result.data["rides"]
     shapes = ("direct", "direct, compliant", "120 sweeps", f"{MANY_SWEEPS} sweeps")

@@ -36,10 +36,15 @@ ANGLE = math.radians(30.0)
 def our_chain(
     angle: float, load: float, time_step: float, kind: str = "ball", *, joints=None, **options
 ) -> World:
-    """Return a world with the straight chain at rest, at `angle` [rad] from hanging.
+    """Return a world with the straight chain at rest.
 
-    load: mass of the ball [kg]. `joints` are further arguments of World.connect, `options` those
-    of World.
+    Args:
+        angle: angle from hanging [rad].
+        load: mass of the ball [kg].
+        time_step: time step [s].
+        kind: kind of the joints.
+        joints: further arguments of World.connect.
+        **options: options of World.
     """
     world = World(time_step, (0.0, 0.0, -GRAVITY), **options)
     along = np.array([np.sin(angle), 0.0, -np.cos(angle)])
@@ -77,12 +82,15 @@ def mujoco_chain(mujoco, angle: float, load: float, time_step: float, integrator
 
 
 def largest_gap(world: World) -> float:
-    """Return the largest distance between the two points of any joint now [m]."""
+    """Return the largest present distance between the two points of any joint [m]."""
     return max(float(np.linalg.norm(c.error[:3])) for c in world.connections.values())
 
 
 def energy(world: World) -> float:
-    """Return kinetic and potential energy [J], the latter 0 at the height of the origin."""
+    """Return kinetic plus potential energy [J].
+
+    The potential energy is 0 at the height of the origin.
+    """
     total = 0.0
     for body in world.bodies.values():
         spin = rotation_matrix(body.orientation).T @ body.angular_velocity
@@ -93,13 +101,13 @@ def energy(world: World) -> float:
 
 
 def our_line(world: World) -> np.ndarray:
-    """Return x and z of the centres (n, 2) [m], the ball last."""
+    """Return x and z of the centres (n, 2) [m], with the ball last."""
     return np.array([body.position[[0, 2]] for body in world.bodies.values()])
 
 
 @dataclass(frozen=True)
 class Case:
-    """One scene: the ball's mass [kg], joints, angle from hanging [rad], time step [s]."""
+    """One scene: mass of the ball [kg], joints, angle from hanging [rad], time step [s]."""
 
     name: str
     load: float
@@ -118,10 +126,14 @@ SWINGING_COARSELY = Case("swinging by 30 deg, 100 000 kg", 1e5, "ball", ANGLE, C
 
 
 class Motion:
-    """A chain's motion, sampled about 60 times a second: `time` [s], `gap`, `energy`, `line`.
+    """The motion of a chain, sampled about 60 times a second.
 
-    gap (k,) [m] and energy (k,) [J] are None if the engine has none. line (k, n, 2) has x and z of
-    the centres [m]. end: end of the run, or time of divergence [s].
+    Attributes:
+        time: (k,) [s].
+        gap: gap of the joints (k,) [m], None if the engine has no gaps.
+        energy: (k,) [J], None if unknown.
+        line: x and z of the centres (k, n, 2) [m].
+        end: end of the run, or time of divergence [s].
     """
 
     def __init__(self, case: Case, step, line, energy, gap=None) -> None:
@@ -145,13 +157,16 @@ class Motion:
 
     @property
     def drop(self) -> float | str:
-        """The deepest position of the ball below the start [m]."""
+        """The largest depth of the ball below its initial height [m]."""
         heights = self.line[:, -1, 1]
         return "diverges" if self.diverged else float(heights[0] - heights.min())
 
     @property
     def drift(self) -> float:
-        """Largest change of energy, in units of weight times 1 m. Infinite after a divergence."""
+        """The largest change of energy, divided by the weight times 1 m.
+
+        Infinite after a divergence.
+        """
         if self.diverged:
             return math.inf
         weight = (self.case.load + LINKS * MASS) * GRAVITY
@@ -159,7 +174,7 @@ class Motion:
 
 
 def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Motion:
-    """Return the motion of our chain. joints, options: as for `our_chain`."""
+    """Simulate hrpsim's chain, and return the motion. joints, options: as for `our_chain`."""
     joints = {"solver": solver} | (joints or {})
     options["position_projection"] = case.projected
     world = our_chain(case.angle, case.load, case.time_step, case.kind, joints=joints, **options)
@@ -168,7 +183,10 @@ def our_motion(case: Case, solver: str = "direct", joints=None, **options) -> Mo
 
 
 def mujoco_motion(mujoco, case: Case, integrator: str = "implicitfast") -> Motion | None:
-    """Return the motion of MuJoCo's tree of ball joints without gaps, or None without MuJoCo."""
+    """Simulate MuJoCo's tree of ball joints, which has no gaps.
+
+    The result is None without MuJoCo.
+    """
     if mujoco is None or case.kind != "ball":
         return None
     model, data = mujoco_chain(mujoco, case.angle, case.load, case.time_step, integrator)
@@ -204,7 +222,7 @@ def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> N
 
 
 def add_iterative(result: Result, case: Case) -> None:
-    """Add rows for the iterative solver: few and many sweeps, slow and usual correction."""
+    """Add rows for the iterative solver with few and many sweeps, and slow and usual correction."""
     for sweeps in (120, 10_000):
         motion = our_motion(case, "iterative", SLOW, sweep_limit=sweeps)
         result.data["motions"][f"iterative, {sweeps} sweeps", case.name] = motion
@@ -217,9 +235,9 @@ def add_iterative(result: Result, case: Case) -> None:
 
 
 def run(options: Options) -> Result:
-    """Run every case with the direct solver, and two cases also iteratively.
+    """Run every case with the direct solver, and two cases also with the iterative solver.
 
-    `quick` leaves out the finest.
+    `quick` leaves out the case with the smallest time step.
     """
     mujoco, result = against_mujoco("a tree of ball joints, implicitfast")
     result.data["motions"] = motions = {}
@@ -242,7 +260,7 @@ def run(options: Options) -> Result:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw chains at some times on the left, the largest gap over time on the right."""
+    """Draw chains at some times on the left, and the largest gap over time on the right."""
     left, right = figure.subplots(1, 2)
     for k, (key, motion) in enumerate(result.data["motions"].items()):
         name = ", ".join(key[:2])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""E14: a gripper holds a box by direct contacts over a floor whose contacts are iterative."""
+"""E14: a gripper holds a box by directly solved contacts, over a floor with iterative contacts."""
 
 import time
 
@@ -25,9 +25,9 @@ TUMBLING = (0.2, gripper.CLOSED)  # [s]
 
 
 class Run:
-    """The run of one scene: `cost` [us] of each step, `slip` [m] after the step.
+    """The run of one scene: `cost` of each step [us], and `slip` after the step [m].
 
-    Slip counts from `held_from` [s] on, and is NaN before.
+    The slip is measured relative to the state at `held_from` [s], and is NaN before.
     """
 
     def __init__(self, scene, steps: int, held_from: float = gripper.CLOSED) -> None:
@@ -37,7 +37,7 @@ class Run:
         self.held = None
 
     def advance(self) -> None:
-        """Do one turn of steps. Measure the processor time of the steps only."""
+        """Make one turn of steps. Only the steps are timed."""
         scene = self.scene
         for k in range(self.done, min(self.done + TURN, len(self.cost))):
             scene.steer()
@@ -49,7 +49,7 @@ class Run:
             self.done = k + 1
 
     def look(self, k: int) -> None:
-        """Store the largest displacement of a corner of the box since the grip."""
+        """Store the largest displacement of a corner of the box since the grip, after step k."""
         if self.time[k] < self.held_from:
             return
         corners = self.scene.corners()
@@ -64,18 +64,21 @@ class Run:
 
     @property
     def slowest(self) -> float:
-        """The time that one of a thousand steps exceeds [us]. The first step may compile."""
+        """The time that one step in a thousand exceeds [us].
+
+        The first step may include compilation.
+        """
         return float(np.percentile(self.cost[1:], 99.9))
 
     def median_cost(self, begin: float, end: float = np.inf) -> float:
-        """Return the median [us] of the steps between two times [s]."""
+        """Return the median time of the steps between two times [s] [us]."""
         return float(np.median(self.cost[(self.time > begin) & (self.time <= end)]))
 
 
 class OurRun(Run):
     """A run in hrpsim that also stores the coupled system's `residual` [m/s].
 
-    `unfinished` counts the steps in which the direct solver did not come to an end.
+    `unfinished` counts the steps in which the direct solver did not finish.
     """
 
     def __init__(self, scene: gripper.Scene, steps: int, held_from: float = gripper.CLOSED) -> None:
@@ -85,7 +88,7 @@ class OurRun(Run):
         self.unfinished = 0
 
     def look(self, k: int) -> None:
-        """Store slip, residual, and whether the solvers came to an end."""
+        """Store slip and residual, and count the step if a solver did not finish."""
         super().look(k)
         stats = self.scene.world.stats
         self.residual[k], self.met[k] = stats.residual, stats.converged
@@ -94,7 +97,7 @@ class OurRun(Run):
 
 
 def run(options: Options) -> Result:
-    """Run all scenes in turn in one process, ours and MuJoCo's."""
+    """Run all scenes in turn in one process, in hrpsim and in MuJoCo."""
     end = gripper.SHAKEN + (0.5 if options.quick else SHAKING)
     steps = round(end / gripper.TIME_STEP)
     mujoco, result = against_mujoco("Newton, elliptic cone, implicitfast, impratio 1")
@@ -137,7 +140,7 @@ def _add_slips(result: Result, runs: dict) -> None:
 
 
 def _add_other_slips(result: Result, others: dict) -> None:
-    """Rigid pads, and a box that the pads must turn: wedged at first, flat after dragging."""
+    """Add rows for rigid pads, and for a box that the pads must align."""
     for (turn, compliance), each in others.items():
         pads = "rubber pads" if compliance else "rigid pads"
         placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
@@ -155,7 +158,7 @@ def _add_grip(result: Result, ours: OurRun) -> None:
 
 
 def _add_coupling(result: Result, ours: OurRun, alone: OurRun) -> None:
-    """The residual of direct and iterative rows together, while the held box is on the floor."""
+    """Add the residual of direct and iterative rows while the held box is on the floor."""
     tolerance = float(ours.scene.world.scene.settings["tolerance"][0])
     for name, each in (("no other objects", alone), (f"{gripper.OBJECTS} objects", ours)):
         here, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
@@ -214,7 +217,7 @@ def draw(result: Result, figure) -> None:
 
 
 def _draw_scene(axes, scene: gripper.Scene) -> None:
-    """Draw outlines seen along x, the far ones first."""
+    """Draw outlines seen along x, the farthest first."""
     placed = [(scene.box, Box((gripper.EDGE,) * 3), "C1")]
     for k, thing in enumerate(scene.things):
         placed.append((scene.world.bodies[f"thing_{k}"], thing.shape, "C7"))

@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Values that R1 and R2 fitted to real measurements, fold by fold.
+"""Values that R1 and R2 fitted to real measurements, by fold.
 
-`hrpsim reproduce R1 R2 --fit` fits again, and its notes have these numbers.
+`hrpsim reproduce R1 R2 --fit` repeats the fits, and its notes have these numbers.
 """
 
 from evidence.experiments.framework.fitting import Values
 
 
 def folds(names: str, *rows: tuple[float, ...]) -> list[Values]:
-    """Return a row of values for each fold as a mapping from names, separated by blanks."""
+    """Return the values of each fold by name. names: separated by blanks."""
     return [dict(zip(names.split(), row, strict=True)) for row in rows]
 
 

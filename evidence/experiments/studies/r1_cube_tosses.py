@@ -4,11 +4,13 @@
 """R1: a real cube that is tossed onto a table, and fits of hrpsim and MuJoCo.
 
 Each toss is simulated from its first measured state and compared frame by frame. Parameters are
-fitted to three quarters of the tosses. Errors belong to the others, each held out once.
+fitted to three quarters of the tosses. Errors are computed for the remaining tosses, so that each
+toss is held out once.
 
-Measured by motion capture: Pfrommer, Halm and Posa, ContactNets (2020), github.com/DAIRLab/
-contact-nets. A toss is an array (n, 13), a frame a row: position of the centre [m], quaternion
-x y z w, velocity [m/s] along the world's axes, angular velocity [rad/s] along the cube's.
+Measured by motion capture: Pfrommer, Halm and Posa, ContactNets (2020),
+github.com/DAIRLab/contact-nets. A toss is an array (n, 13) with one row per frame: position of the
+centre [m], quaternion x y z w, velocity in world axes [m/s], angular velocity in the cube's axes
+[rad/s].
 """
 
 from collections.abc import Callable, Sequence
@@ -81,7 +83,7 @@ def read_tosses(path: Path) -> list[np.ndarray]:
 class Cube:
     """hrpsim's cube on a table.
 
-    Parameters: friction, restitution, inertia [kg m^2] about each axis, height of the table [m],
+    Parameters: friction, restitution, inertia about each axis [kg m^2], height of the table [m],
     compliance [m/N] and damping_time [s] of a corner's contact. Compliance 0 is rigid contact.
     """
 
@@ -106,7 +108,7 @@ class Cube:
         self.cube = self.world.add_body(Box((WIDTH,) * 3), MASS, inertia=inertia * np.eye(3))
 
     def follow(self, tosses: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Simulate each toss from the first state. Returns the poses (n, 7), frame by frame."""
+        """Simulate each toss from the first state. Return the poses (n, 7) in each frame."""
         return [self._follow(toss) for toss in tosses]
 
     def _follow(self, toss: np.ndarray) -> np.ndarray:
@@ -122,9 +124,9 @@ class Cube:
 
 
 class MujocoCube:
-    """MuJoCo's cube on a table.
+    """MuJoCo's cube on a table, with the parameters of `Cube`.
 
-    As `Cube`. time_constant [s] and damping_ratio are solref, impedance_ratio is impratio.
+    time_constant [s] and damping_ratio are solref, and impedance_ratio is impratio.
     """
 
     def __init__(
@@ -154,7 +156,7 @@ class MujocoCube:
         self.data = mujoco.MjData(self.model)
 
     def follow(self, tosses: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """Simulate each toss from the first state. Returns the poses (n, 7), frame by frame."""
+        """Simulate each toss from the first state. Return the poses (n, 7) in each frame."""
         from mujoco import rollout
 
         first = np.array([toss[0] for toss in tosses])
@@ -169,10 +171,10 @@ class MujocoCube:
 
 
 def errors(predicted: Sequence[np.ndarray], measured: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the errors (tosses, 3) of predicted poses, each a mean over the frames of a toss.
+    """Return the errors of predicted poses, each a mean over the frames of a toss (tosses, 3).
 
     The columns are position in per cent of the cube's width, rotation in degrees, and 1 if the
-    final upper face is the measured face.
+    predicted final upper face is the measured face.
     """
     found = np.empty((len(measured), len(RESULTS)))
     for row, ours, real in zip(found, predicted, measured):
@@ -193,15 +195,15 @@ def lowest_corner(poses: np.ndarray) -> np.ndarray:
 
 
 def flight(toss: np.ndarray) -> int:
-    """Return the number of frames before the lowest corner is 4 mm above the table."""
+    """Return the number of frames before the lowest corner comes within 4 mm of the table."""
     return int(np.argmax(lowest_corner(toss) < 0.004))
 
 
 def started_by_flight(toss: np.ndarray) -> np.ndarray:
-    """Return a toss with a first state from the whole flight.
+    """Return a toss whose first state is estimated from the whole flight.
 
-    A parabola and a rotation are fitted by least squares to the frames before the first contact.
-    With fewer than six such frames the toss is unchanged.
+    A parabola and a rotation are fitted by least squares to the frames before the first contact. If
+    there are fewer than six such frames, the toss is unchanged.
     """
     count = flight(toss)
     start = toss.copy()
@@ -216,16 +218,16 @@ def started_by_flight(toss: np.ndarray) -> np.ndarray:
 
 
 def cubes(mujoco=None) -> dict[str, Callable[..., Any]]:
-    """Return the makers of hrpsim's cubes, with rigid and compliant contact, and of MuJoCo's cube.
+    """Return functions that make hrpsim's cubes, with rigid and compliant contact, and MuJoCo's.
 
-    The makers take the parameters as keywords.
+    The parameters are keyword arguments of the functions.
     """
     ours: dict[str, Callable[..., Any]] = {"rigid": Cube, "compliant": Cube}
     return ours if mujoco is None else {**ours, "mujoco": partial(MujocoCube, mujoco)}
 
 
 def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
-    """Return the contestants: each cube with its parameters, bounds and first values."""
+    """Return the contestants: each cube with its parameters, bounds and initial values."""
 
     def simulated(make, values, trials):
         chosen = [tosses[trial] for trial in trials]
@@ -242,7 +244,7 @@ def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
 def run(options: Options) -> Result:
     """Evaluate each contestant on held-out tosses.
 
-    Report the ranges of parameters that fit equally well.
+    The result also has the ranges of parameters that fit equally well.
     """
     (path,) = measurements(options.data, ("cube_tosses.npz",), SOURCE)
     tosses = read_tosses(path)[: 32 if options.quick else None]
@@ -267,7 +269,7 @@ def run(options: Options) -> Result:
 
 
 def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
-    """Errors on tosses that the fit has not seen, and which differences are more than chance."""
+    """Add rows of errors on held-out tosses, and of the significance of differences."""
     theirs = judged.get("mujoco")
     for name in ("rigid", "compliant"):
         for kind, (what, unit) in enumerate(KINDS):
@@ -283,7 +285,7 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
 
 
 def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:
-    """Errors with the authors' numbers, and the part of the error from the first state."""
+    """Add rows of errors with the authors' numbers, and of the error due to the first state."""
     given = rigid.errors(IDENTIFIED, range(len(tosses)))[:, 0].mean()
     what = "rigid contact, the numbers that the authors identified: position"
     result.add(what, "% of width", float(given))
@@ -297,7 +299,7 @@ def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:
 
 
 def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:
-    """Return the mean position error by frames since the first contact (longest,) [% of width]."""
+    """Return the mean position error by frames since first contact (longest,) [% of width]."""
     away = np.full((len(tosses), longest), np.nan)
     for values, out in zip(found, fitting.held_out(len(tosses), FOLDS)):
         for k, path in zip(out, make(**values).follow([tosses[k] for k in out])):
@@ -308,7 +310,7 @@ def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:
 
 
 def draw(result: Result, figure) -> None:
-    """Draw errors by time since the first contact on the left, profiles on the right."""
+    """Draw errors over time since the first contact on the left, and profiles on the right."""
     left, right = figure.subplots(1, 2)
     for name, growth in result.data["growth"].items():
         left.plot(np.arange(len(growth)) / FRAME_RATE, growth, label=name)

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""R2: the real biped Cassie lands: closed leg loops, leaf springs, measured motor torques.
+"""R2: landings of the real biped Cassie: closed leg loops, leaf springs, measured torques.
 
-Each landing is simulated from its first measured state with the measured torques. Velocities are
-compared 20 ms after the impact: of the joints that have encoders, and of the base.
+Each landing is simulated from its first measured state with the measured torques. The velocities of
+base and joints with encoders are compared 20 ms after the impact.
 """
 
 from collections.abc import Sequence
@@ -61,12 +61,12 @@ Prediction = tuple[np.ndarray, np.ndarray | None]
 
 
 def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
-    """Return the errors (landings, 3) of the prediction that the first measured velocities stay."""
+    """Return the errors (landings, 3) of the prediction that velocities do not change."""
     return scene.velocity_errors([(one.q[0], one.v[0]) for one in landings], landings, model)
 
 
 def contestants(landings: Sequence[scene.Landing], model: Model, mujoco=None) -> list[Contestant]:
-    """Return hrpsim's Cassie with rigid contact and with compliant contact, and MuJoCo's.
+    """Return hrpsim's Cassie with rigid contact and with compliant contact, and MuJoCo's Cassie.
 
     The loss is the mean of the three errors, each divided by the error of `unchanged`.
     """
@@ -115,7 +115,7 @@ def run(options: Options) -> Result:
 
 
 def _plain_predictions(landings, model: Model, mujoco) -> dict[str, Prediction]:
-    """Return the errors of predictions without a fit, ours and MuJoCo's, by assumption."""
+    """Return the errors of hrpsim's and MuJoCo's predictions without a fit, by assumption."""
 
     def of(engine) -> np.ndarray:
         return scene.velocity_errors(engine.follow(landings), landings, model)
@@ -143,7 +143,10 @@ def _mean(errors: np.ndarray | None, kind: int) -> float | None:
 
 
 def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.ndarray]) -> None:
-    """Errors of all predictions. Errors of fitted predictions are held out."""
+    """Add rows of the errors of all predictions.
+
+    Fitted predictions are evaluated on held-out landings.
+    """
     theirs = judged.get("mujoco")
     scale = plain["nothing changes"][0].mean(0)
     for name in ("rigid", "compliant"):

@@ -6,8 +6,9 @@
 Windows of 0.3 s begin at measured states. The last third of both recordings is held out. The model
 is chosen by cross-validation within the first two thirds.
 
-The data and the published identification are from github.com/dfki-ric-underactuated-lab/
-double_pendulum: design_A.0, recordings of 2022-08-15, model_2.0.
+The data and the published identification are from
+github.com/dfki-ric-underactuated-lab/double_pendulum: design_A.0, recordings of 2022-08-15,
+model_2.0.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ KINDS = (("position", "mrad", 1e3, slice(0, 2)), ("velocity", "rad/s", 1.0, slic
 
 
 def urdf() -> str:
-    """Return the pendulum of the published identification, with axes along y."""
+    """Return the pendulum of the published identification, with joint axes along y."""
     dynamics = [f'<dynamics damping="{DAMPING}" friction="{x}"/>' for x in FRICTION]
     inertias = I1 - M1 * R1**2, I2 - M2 * R2**2
     links = "".join(
@@ -107,7 +108,7 @@ def mjcf() -> str:
 
 
 def read_recordings(path: Path) -> list[Recording]:
-    """Return the recordings of double_pendulum.npz. A torque is constant until the next sample."""
+    """Return the recordings of double_pendulum.npz. Torques are constant between samples."""
     with np.load(path) as stored:
         return [
             Recording(
@@ -137,7 +138,7 @@ def followers(folder: Path, mujoco=None) -> list[Follower]:
 
 
 def start_of(parameters: Mapping[str, Parameter]) -> Values:
-    """Return the published values."""
+    """Return the published values of parameters."""
     known = {"rotor_inertia": ROTOR, "damping": DAMPING}
     for joint, friction in zip(JOINTS, FRICTION):
         known[f"{joint}.friction"] = friction
@@ -161,7 +162,7 @@ def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -
 
 
 def run(options: Options) -> Result:
-    """Choose a model by cross-validation, fit the model, and judge the fit by the last third."""
+    """Choose a model by cross-validation, fit the model, and evaluate the fit on the last third."""
     (path,) = measurements(options.data, ("double_pendulum.npz",), SOURCE)
     mujoco, result = against_mujoco("implicitfast, 1 ms, fitted by the same least squares")
     whole = read_recordings(path)
@@ -182,7 +183,10 @@ def run(options: Options) -> Result:
 
 
 def _choice_rows(result: Result, ours: Follower, halves, models: Sequence[str]) -> None:
-    """Errors within the first two thirds: each half is predicted by a fit to the other."""
+    """Add rows of the errors in the first two thirds.
+
+    Each half is predicted by a fit to the other.
+    """
     scores = {}
     for model in models:
         parts = []
@@ -205,7 +209,7 @@ def _held_out_rows(
     seen: Sequence[Recording],
     rest: Sequence[Recording],
 ) -> None:
-    """Errors of the last third, and whether intervals hold there."""
+    """Add rows of the errors in the last third, and whether the intervals hold there."""
     bounds = {"position": at_most(25.0), "velocity": at_most(0.2)}
     fits: dict[str, Fitted] = {}
     for model in (None, "friction", CHOSEN):
@@ -225,7 +229,7 @@ def _held_out_rows(
 
 
 def draw(result: Result, figure) -> None:
-    """Draw errors by sample of the last third on the left, by model on the right."""
+    """Draw errors by sample of the last third on the left, and by model on the right."""
     left, right = figure.subplots(1, 2)
     for name in ("published values", "friction", CHOSEN):
         errors = np.sort(np.abs(result.data[name][:, :2]).ravel())

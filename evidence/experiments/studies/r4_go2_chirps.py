@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""R4: a real Unitree Go2 with a held base follows chirps, in hrpsim and in MuJoCo, each fitted.
+"""R4: a real Unitree Go2 with a fixed base follows chirps, in hrpsim and in MuJoCo, each fitted.
 
 Windows of 0.25 s begin at measured states. The last third is held out. The model is chosen by
-predictions of later samples within the first two thirds: the chirps become faster, so the held-out
+predictions of later samples within the first two thirds. The chirps become faster, so the held-out
 part is an extrapolation.
 
 The data and the model are from github.com/iit-DLSLab/sim2real-robot-identification: datasets/go2,
@@ -71,7 +71,7 @@ _LEFT_OUT = ("geom", "asset", "actuator", "keyframe", "contact", "sensor", "free
 
 
 def held_model(path: Path) -> etree._Element:
-    """Return the MJCF without shapes, motors and the free joint of the base."""
+    """Return the MJCF without collision shapes, motors and the free joint of the base."""
     root = xml_root(read_text(path, ModelError, "XML_SIZE"), path, ModelError)
     for parent in list(root.iter()):
         for child in list(parent):
@@ -81,7 +81,7 @@ def held_model(path: Path) -> etree._Element:
 
 
 def servo_model(root: etree._Element) -> str:
-    """Return the text of a held model with the robot's servos, for MuJoCo."""
+    """Return the text of a fixed-base model with the robot's servos, for MuJoCo."""
     option = root.find("option")
     if option is None:
         option = etree.SubElement(root, "option")
@@ -136,7 +136,7 @@ def parameters_of(model: str) -> dict[str, Parameter]:
 
 
 def by_path(values: Values) -> Values:
-    """Return the values of a model by path, with the value of a type at four joints."""
+    """Return the values of a model by path. The value of a joint type is set at four joints."""
     found = {}
     for name, value in values.items():
         owner, _, what = name.rpartition(".")
@@ -147,7 +147,7 @@ def by_path(values: Values) -> Values:
 
 
 def of_models(one: Follower) -> Follower:
-    """Return a follower for values of models."""
+    """Wrap a follower to accept values of models."""
 
     def follow(many: Sequence[Values], recordings: Sequence[Recording]) -> list[np.ndarray]:
         return one.follow([by_path(values) for values in many], recordings)
@@ -165,7 +165,7 @@ def fitted_to(follower: Follower, recordings: Sequence[Recording], model: str) -
 
 
 def run(options: Options) -> Result:
-    """Choose a model by later samples, fit the model, and judge the fit by the last third."""
+    """Choose a model by later samples, fit the model, and evaluate the fit on the last third."""
     data, model = measurements(options.data, ("go2_chirps.npz", "go2.xml"), SOURCE)
     mujoco, result = against_mujoco("implicitfast, 1 ms, fitted by the same least squares")
     whole = read_recording(data)
@@ -186,7 +186,7 @@ def run(options: Options) -> Result:
 
 
 def _choice_rows(result: Result, ours: Follower, seen: Recording) -> None:
-    """Errors of later samples within the first two thirds."""
+    """Add rows of the errors of later samples within the first two thirds."""
     scores = {}
     for model in MODELS:
         parts = []
@@ -203,7 +203,7 @@ def _choice_rows(result: Result, ours: Follower, seen: Recording) -> None:
 def _held_out_rows(
     result: Result, engines: Sequence[Follower], seen: Recording, rest: Recording, quick: bool
 ) -> None:
-    """Errors of the last third, and whether intervals hold there."""
+    """Add rows of the errors in the last third, and whether the intervals hold there."""
     models: Mapping[str, str | None] = {
         "the MJCF as it is": None,
         **({} if quick else {"by type": "by type"}),
@@ -229,7 +229,7 @@ def _held_out_rows(
 
 
 def draw(result: Result, figure) -> None:
-    """Draw errors of each joint on the left, the distribution of errors on the right."""
+    """Draw errors of each joint on the left, and the distribution of errors on the right."""
     left, right = figure.subplots(1, 2)
     for label, errors in result.data.items():
         sizes = 1e3 * np.sqrt(np.mean(errors**2, axis=0))

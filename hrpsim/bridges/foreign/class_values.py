@@ -1,11 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Attributes of classes in a Python file, read from the syntax alone. No code of the file runs.
+"""Read attributes of classes from the syntax tree of a Python file, without running the file.
 
-An attribute counts if it is a number, a text, a truth value, None, or a list or dictionary of
-these. Sums, differences, products and quotients of numbers count too. Bases are classes of the same
-file, of other files, or of `outside`.
+A readable attribute is a number, a text, a truth value, None, or a list or dictionary of readable
+values. Sums, differences, products and quotients of numbers are readable too. Base classes are
+searched in the same file, in other files, and in source texts passed as `outside`.
 """
 
 from __future__ import annotations
@@ -63,15 +63,15 @@ Attributes = dict[str, Attribute]
 
 
 class PythonClasses:
-    """The classes of a file.
+    """The classes of a Python file.
 
     Args:
         path: path of the file.
         others: files that are searched for base classes, in this order.
-        outside: source text for base classes that no file has, by name.
+        outside: source text of base classes that no file contains, by class name.
 
     Raises:
-        ControllerError: the file cannot be read, or is no Python.
+        ControllerError: the file cannot be read, or is not valid Python.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class PythonClasses:
         return result
 
     def _of_base(self, names: list[str], where: str) -> Attributes:
-        """Return the attributes of a base class, given as ["Base", "control"]."""
+        """Return the attributes of a base class, given the parts of its dotted name."""
         if names == ["object"]:
             return {}
         whole = self._of_class(self._top(names[0], where))
@@ -140,7 +140,7 @@ class PythonClasses:
             node = _classes_of(name, self._outside[name])[name]
             return self._elsewhere.setdefault(name, _Place(name, node))
         raise ControllerError(
-            f"{where}: the base class {name!r} is in no file beside it. Copy the file of {name!r} "
+            f"{where}: the base class {name!r} is in no file that was searched. Copy its file "
             "next to this file"
         )
 
@@ -161,7 +161,7 @@ def _classes_of(label: str, text: str) -> dict[str, ast.ClassDef]:
 
 
 def _dotted(node: ast.expr) -> list[str]:
-    """Return the names in a dotted base class, such as ["Base", "control"], or [""] otherwise."""
+    """Split a dotted name, such as "Base.control", into parts. Other expressions give [""]."""
     if isinstance(node, ast.Name):
         return [node.id]
     if isinstance(node, ast.Attribute):

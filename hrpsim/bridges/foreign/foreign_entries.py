@@ -23,7 +23,7 @@ class ForeignEntries:
     Args:
         text: content of the file.
         keys: keys that lead to the mapping.
-        below: defaults for missing entries, for example the entries of a base file.
+        below: default values of missing entries, for example the entries of a base file.
     """
 
     def __init__(
@@ -36,10 +36,11 @@ class ForeignEntries:
         self.data: dict[str, Any] = {**(below or {}), **data}
 
     def get(self, kind: Kind, name: str, otherwise: Any = None) -> Any:
-        """Return a checked entry, or `otherwise` if there is none.
+        """Return an entry of the required type, or `otherwise` if the entry is missing.
 
         Raises:
-            ControllerError: the entry is missing and `otherwise` is None, or is of another kind.
+            ControllerError: the entry is missing and `otherwise` is None, or the entry has another
+                type.
         """
         if name not in self.data:
             if otherwise is None:
@@ -56,13 +57,13 @@ class ForeignEntries:
 
 
 def located(path: Path, named: str) -> Path:
-    """Return the path of a file named in a file of legged_gym or unitree_rl_gym.
+    """Resolve the path of a file that a file of legged_gym or unitree_rl_gym names.
 
-    A name may begin with the root folder of the project.
+    The name may begin with the root folder of the project.
 
     Raises:
-        ControllerError: the name begins with the root folder, and no folder above `path` has the
-            file.
+        ControllerError: the name begins with the root folder, but no folder above `path` contains
+            the file.
     """
     if not named.startswith(_ROOT):
         return path.parent / user_path(named)

@@ -3,8 +3,9 @@
 
 """The order in which Isaac Gym numbers the joints of a URDF.
 
-Isaac Gym visits the links from the root, depth first, and the children of a link by name. ANYmal
-shows the order: the file lists the legs LF, RF, LH, RH, and Isaac Gym has LF, LH, RF, RH.
+Isaac Gym traverses the tree from the root, depth first, and visits the children of a link in
+alphabetical order. ANYmal is an example: the file lists the legs LF, RF, LH, RH, and Isaac Gym
+numbers LF, LH, RF, RH.
 """
 
 from __future__ import annotations

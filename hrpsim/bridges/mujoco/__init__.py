@@ -13,7 +13,8 @@
         mujoco.mj_step(model, data)
 
 The mujoco package compiles the model, so ids, names, sizes, keyframes and options are as the script
-expects. hrpsim computes the physics: contacts are rigid, and a warning lists what is not simulated.
+expects. hrpsim computes the physics. Contacts are rigid, and a warning lists the features that are
+not simulated.
 
 | computed by MuJoCo from qpos and qvel | computed by hrpsim |
 | --- | --- |
@@ -22,10 +23,10 @@ expects. hrpsim computes the physics: contacts are rigid, and a warning lists wh
 | sensors of kinematics | accelerometers |
 | forces of fluids, tendons and actuators with states | |
 
-`viewer.launch_passive` shows the robot in a browser. `Renderer`, and constants and functions of the
-state alone come from the mujoco package. Every field is simulated or raises an error, which
-docs/reference/mujoco_fields.md lists. `stand_in` lets installed packages that import mujoco run by
-hrpsim.
+`viewer.launch_passive` shows the robot in a browser. The mujoco package provides `Renderer`,
+constants, and functions of the state alone. Reading or writing any other field raises an error.
+docs/reference/mujoco_fields.md lists all fields. After `stand_in()`, installed packages that import
+mujoco use this facade.
 """
 
 from __future__ import annotations
@@ -93,7 +94,7 @@ def __dir__() -> list[str]:
 
 
 def _functions() -> list[str]:
-    """Return the names of functions that start like refused functions."""
+    """Return the names of MuJoCo's functions that the facade offers."""
     known = {name for name in dir(package()) if is_passed_on(name)}
     return sorted(known.union(_OURS))
 
@@ -110,10 +111,10 @@ def _names() -> list[str]:
 
 
 def stand_in() -> None:
-    """Let `import mujoco` return this facade from now on, also within installed packages.
+    """Make `import mujoco` return this facade from now on, also within installed packages.
 
-    Call the function before such a package is imported. Packages that were imported before keep
-    MuJoCo.
+    Call the function before importing packages that use mujoco. Packages that were imported before
+    keep MuJoCo.
     """
     for folder in package().__path__:  # so that `import mujoco.egl` finds the rendering contexts
         if folder not in __path__:

@@ -3,8 +3,9 @@
 
 """Map inputs and forces of MuJoCo's actuators to commands of a robot's joints.
 
-An actuator with several inputs (pid, dcmotor) has the same number of entries in ctrl. Actuators
-that no joint of hrpsim has act as forces: hrpsim/bridges/mujoco/other_forces.py.
+An actuator with several inputs (pid, dcmotor) has one entry in ctrl for each input.
+hrpsim/bridges/mujoco/other_forces.py applies the actuators that no joint of hrpsim can represent as
+generalised forces.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _Part = tuple[tuple[int, float], ...]  # joints and coefficients
 
 
 def acting_actuators(m) -> list[int]:
-    """Return the actuators that no flag disables."""
+    """Return the actuators that are not disabled by a flag or group."""
     if m.opt.disableflags & package().mjtDisableBit.mjDSBL_ACTUATION:
         return []
     groups = np.asarray(m.actuator_group)
@@ -35,15 +36,16 @@ def acting_actuators(m) -> list[int]:
 
 
 def depend_on_state(m) -> bool:
-    """Return whether the force of an actuator depends on the state."""
+    """Return whether the force of any actuator depends on the state."""
     names = ("biastype", "gaintype", "dyntype", "damping", "dampingpoly")  # constant: all are 0
     return any(np.any(getattr(m, f"actuator_{name}", 0)) for name in names)
 
 
 def joint_like(m, read: MjcfModel) -> list[int]:
-    """Return the actuators that a joint of hrpsim can have. One joint has one actuator.
+    """Return the actuators that hrpsim's joints can represent.
 
-    A position servo may have a velocity servo at the same joint, which acts as damping.
+    Each joint represents one actuator, or a position servo together with a velocity servo that acts
+    as damping.
 
     Args:
         m: a mujoco.MjModel.
@@ -88,7 +90,7 @@ def _is_affine(m, k: int) -> bool:
 
 
 def _is_damper(m, servo: int, k: int) -> bool:
-    """Return whether actuator k is a velocity servo of gear 1 that damps the position servo.
+    """Return whether actuator k is a velocity servo of gear 1 that damps a position servo.
 
     servo: an undamped position servo at the same joint.
     """
@@ -99,7 +101,7 @@ def _is_damper(m, servo: int, k: int) -> bool:
 
 
 def _plain_gains(m, k: int) -> tuple[float, float]:
-    """Return the gains of a servo of gear 1 by position and by velocity, NaN for all others."""
+    """Return position and velocity gain of a servo of gear 1, or NaN for another actuator."""
     if _kind(m, k) in KINDS or not m.actuator_biastype[k] or m.actuator_gear[k][0] != 1.0:
         return math.nan, math.nan
     _, b1, b2 = m.actuator_biasprm[k][:3]
@@ -107,7 +109,14 @@ def _plain_gains(m, k: int) -> tuple[float, float]:
 
 
 def joint_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[tuple]:
-    """Return ACTUATOR values of a robot's joints: hrpsim's servos, dampers and motors."""
+    """Return ACTUATOR values for a robot's joints.
+
+    Args:
+        m: a mujoco.MjModel.
+        tree: the bodies and joints of the robot in the MJCF.
+        robot: the robot.
+        taken: the actuators that hrpsim's joints represent.
+    """
     result, names = [], robot.joint_names
     for k in taken:
         joints = _driven_joints(m, k)
@@ -120,9 +129,9 @@ def joint_actuators(m, tree: BodyTree, robot: Robot, taken: list[int]) -> list[t
 
 
 def _driven_joints(m, k: int) -> _Part:
-    """Return (joint, coefficient) of each joint that an actuator drives.
+    """Return (joint, coefficient) for each joint that an actuator drives.
 
-    The actuator acts on a joint or on a fixed tendon. Other transmissions give ().
+    The actuator acts on a joint or on a fixed tendon. The result is () for other transmissions.
     """
     sorts = package()
     number, kind = int(m.actuator_trnid[k][0]), int(m.actuator_trntype[k])
@@ -141,7 +150,7 @@ def _kind(m, k: int) -> str:
 
 
 def _inputs(m, k: int, gear: float) -> list[_Input]:
-    """Return for each input of an actuator: entry of ctrl, field, scale, offset and bounds."""
+    """Return index in ctrl, field, scale, offset and bounds for each input of an actuator."""
     kind = _kind(m, k)
     spec = _entry(m, "actuator_ctrlspec", k, 0)
     inputs, *_ = servo_of(kind, spec, m.actuator_gainprm[k], m.actuator_biasprm[k])
@@ -156,7 +165,7 @@ def _inputs(m, k: int, gear: float) -> list[_Input]:
 
 
 def _affine_input(m, k: int, kind: str, gear: float) -> tuple[int, float, float]:
-    """Return field, scale and offset of the command of an actuator with one input."""
+    """Return the field, scale and offset of the command of an actuator with one input."""
     gain = float(m.actuator_gainprm[k][0])
     if kind == "DCMOTOR":  # gain: the resistance
         return 2, float(m.actuator_gainprm[k][1]) / gain * gear, 0.0
@@ -174,7 +183,7 @@ def _affine_input(m, k: int, kind: str, gear: float) -> tuple[int, float, float]
 
 
 def _bounds(m, at: int) -> tuple[float, float]:
-    """Return the bounds of an entry of ctrl."""
+    """Return the lower and upper bound of an entry of ctrl."""
     is_free = m.opt.disableflags & package().mjtDisableBit.mjDSBL_CLAMPCTRL
     bounded = m.actuator_ctrllimited[at] and not is_free
     low, high = m.actuator_ctrlrange[at] if bounded else (-np.inf, np.inf)
@@ -182,14 +191,14 @@ def _bounds(m, at: int) -> tuple[float, float]:
 
 
 def _entry(m, field: str, k: int, default: int) -> int:
-    """Return entry k of a field that MuJoCo has since 4.0, or `default` for older versions."""
+    """Return entry k of a field that exists since MuJoCo 4.0, or `default` if it is missing."""
     return int(getattr(m, field)[k]) if hasattr(m, field) else default
 
 
 def alone_on_joint(m, taken: list[int]) -> dict[int, tuple[int, float]]:
-    """Return the index in qvel and the gear ratio of each actuator that is alone on a joint.
+    """Return {actuator: (index in qvel, gear ratio)} for each actuator that is alone on a joint.
 
-    The joint has no limit of effort. The effort of the joint therefore gives the actuator's force.
+    The joint has no effort limit. The actuator's force therefore follows from the joint's effort.
     """
     parts = {k: _driven_joints(m, k)[0] for k in taken}
     driven = [joint for joint, _ in parts.values()]

@@ -1,7 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Fields of MjData that MuJoCo computes from qpos and qvel when a script reads the fields."""
+"""Fields of MjData that MuJoCo computes from qpos and qvel when a script reads the fields.
+
+A script keeps references to arrays that it has read. The arrays of these fields, called lent, are
+recomputed after each step. Fields have levels from STATE to DYNAMICS. A level includes all lower
+levels.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +36,8 @@ from hrpsim.bridges.mujoco.watch import Watch
 class ComputedFields:
     """Computes fields of a mujoco.MjData for the state to which the fields belong.
 
-    A field is computed when the field is read first. After a step, the fields in use by the script
-    are computed again.
+    A field is computed at the first reading. After a step, the fields to which the script still
+    refers are computed again.
     """
 
     model: MjModel
@@ -41,7 +46,7 @@ class ComputedFields:
     qvel: np.ndarray
 
     def _compute_for(self, native: Any) -> None:
-        """Compute the fields of a mujoco.MjData."""
+        """Prepare to compute the fields of a mujoco.MjData."""
         self._now = vars(self)  # for writing without __setattr__
         m = self.model.native
         self._native = native
@@ -61,7 +66,7 @@ class ComputedFields:
         self._is_mean = False  # whether qacc is the mean over the step
 
     def _use(self, mapping: Mapping, watch: Watch) -> None:
-        """Take the mapping to a new world, and the model's state at that time."""
+        """Use the mapping to a new world, and the watch of the model of that world."""
         self._mapping, self._watch = mapping, watch
 
     @property
@@ -70,7 +75,7 @@ class ComputedFields:
         raise NotImplementedError
 
     def _accelerate(self) -> None:
-        """Let qacc be the acceleration of the forces at the start of the step, as in MuJoCo."""
+        """Convert qacc from the mean of the step to the acceleration at its start, as in MuJoCo."""
         if not self._is_mean:
             return
         self._now["_is_mean"] = False
@@ -95,7 +100,7 @@ class ComputedFields:
             self._forward(need)
 
     def _need(self) -> int:
-        """Return the level (STATE to DYNAMICS) of the fields that the script refers to.
+        """Return the highest level (STATE to DYNAMICS) of the fields to which the script refers.
 
         Fields without references are removed from the list.
         """
@@ -113,21 +118,24 @@ class ComputedFields:
         return need
 
     def _lend(self, need: int, value: Any) -> Any:
-        """Compute a field of MuJoCo up to a level. Record that the script refers to the array."""
+        """Compute a field up to a level. Record that the script refers to the array `value`."""
         self._compute(need)
         if need and isinstance(value, np.ndarray) and not self._is_lent(value):
             self._lent.append((need, value))
         return value
 
     def _is_lent(self, array: np.ndarray) -> bool:
-        """Return whether the script has read an array since it last dropped the array."""
+        """Return whether the script has read an array and still refers to it."""
         for _, one in self._lent:  # a loop takes half the time of any()
             if one is array:
                 return True
         return False
 
     def _compute(self, need: int) -> None:
-        """Compute fields of the present or the previous state, regardless of qpos and qvel."""
+        """Compute fields up to level `need`, for the state to which the fields belong.
+
+        The script may have changed qpos and qvel since. The changed values are kept.
+        """
         if need == fields.SENSORS and self._is_sensed_before is not None:
             if not self._is_sensed_before:
                 self._sense_before()
@@ -153,9 +161,11 @@ class ComputedFields:
         self.qpos[:], self.qvel[:] = written
 
     def _sense_before(self) -> None:
-        """Compute sensordata for the state before the last step, then other fields in use again.
+        """Compute sensordata for the state before the last step.
 
-        After a step with rk4, MuJoCo's sensors are of the first stage, and its poses of the last
+        Then recompute the other lent fields.
+
+        After an rk4 step, MuJoCo's sensors belong to the first stage, and its poses to the last
         stage.
         """
         with self._at(self._mapping.before):
@@ -186,7 +196,7 @@ class ComputedFields:
         self._now["_current"] = need
 
     def _feel(self) -> None:
-        """Read sensors of touch from the contacts of the step, and sensors of accelerations."""
+        """Compute touch sensors from contacts of the step, and acceleration sensors from qacc."""
         if self._touch:
             self._compute(fields.POSES)
             touch_forces(self.model.native, self._native, self._touch, self.contact)
@@ -202,7 +212,10 @@ class ComputedFields:
             qvel[:], qacc[:] = written, mean
 
     def _leave_poses(self, need: int) -> None:
-        """Mark sensors as of the state before the step, other fields as of the present state."""
+        """Mark sensors as of the state before the step, and other fields as of the present state.
+
+        need: level up to which fields were computed before the step.
+        """
         is_sensed = need in (fields.SENSORS, fields.VELOCITIES, fields.DYNAMICS)
         self._now.update(_current=fields.STATE, _is_behind=False, _is_sensed_before=is_sensed)
         if need > fields.SENSORS:
@@ -210,5 +223,5 @@ class ComputedFields:
 
 
 def references(lent: list[tuple[int, np.ndarray]]) -> list[int]:
-    """Return the number of references to each array. A view counts as a reference to its array."""
+    """Return the number of references to each array, including references by views."""
     return [sys.getrefcount(array) + getweakrefcount(array) for _, array in lent]

@@ -43,7 +43,7 @@ class MjContact(NamedTuple):
 
 
 class Contacts(list[MjContact]):
-    """The contacts of a step. Fields are also arrays, as in MuJoCo: `contact.geom`."""
+    """The contacts of a step. A field of all contacts is an array, such as `contact.geom`."""
 
     def __getattr__(self, name: str) -> np.ndarray:
         """Return a field of all contacts (n, ...)."""
@@ -55,7 +55,7 @@ class Contacts(list[MjContact]):
 
 
 class ContactGeoms:
-    """The map from shapes of a world to geoms of the world's MJCF."""
+    """Maps the shapes of a world to the geoms of the MJCF from which the world was made."""
 
     def __init__(self, m, world: World) -> None:
         statics = {
@@ -81,7 +81,10 @@ class ContactGeoms:
         self._pair_friction = m.pair_friction
 
     def contacts(self, world: World) -> Contacts:
-        """Return the contacts of the last step: points that touch or press, as in MuJoCo."""
+        """Return the contacts of the last step.
+
+        A contact touches or transmits force, as in MuJoCo.
+        """
         found = world.contact_arrays()
         is_closed = (found.gaps <= 0.0) | found.forces.any(axis=1)
         for name in ("points", "normals", "forces", "gaps"):
@@ -100,7 +103,7 @@ class ContactGeoms:
         )
 
     def _frictions(self, first: list[int], second: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients of friction (n, 5) and condim (n,) of pairs of geoms, as MuJoCo."""
+        """Return friction coefficients (n, 5) and condim (n,) of pairs of geoms, as in MuJoCo."""
         lead = (self._priority[first] - self._priority[second])[:, None]
         frictions, dims = (
             np.where(lead > 0, a, np.where(lead < 0, b, np.maximum(a, b)))
@@ -116,7 +119,10 @@ class ContactGeoms:
     def external_wrenches(self, contacts: Contacts, native, applied: np.ndarray) -> np.ndarray:
         """Return the wrenches of contacts and xfrc_applied on the bodies, MuJoCo's cfrc_ext (n, 6).
 
-        Torque about the centre of mass of the body's tree, then force. applied: xfrc_applied.
+        Each row has the torque about the centre of mass of the body's kinematic tree, then the
+        force.
+
+        applied: xfrc_applied.
         """
         wrenches = np.zeros((len(self._root), 6))
         centres = native.subtree_com[self._root]
@@ -137,7 +143,7 @@ class ContactGeoms:
 
 
 def touch_sensors(m) -> list[tuple[int, int]]:
-    """Return the index in sensordata and the site of each touch sensor of a mujoco.MjModel."""
+    """Return (index in sensordata, site) for each touch sensor of a mujoco.MjModel."""
     kind = package().mjtSensor.mjSENS_TOUCH
     return [
         (int(m.sensor_adr[k]), int(m.sensor_objid[k]))
@@ -166,12 +172,20 @@ def touch_forces(m, data, sensors: list[tuple[int, int]], contacts: Contacts) ->
 
 
 def _meets(m, site: int, place: tuple, point: np.ndarray, ray: np.ndarray) -> bool:
-    """Return whether a ray meets the zone of a site."""
+    """Return whether a ray intersects the zone of a site.
+
+    Args:
+        m: a mujoco.MjModel.
+        site: index of the site.
+        place: position (3,), rotation (9,) and size (3,) of the site.
+        point: start of the ray in the world (3,) [m].
+        ray: direction of the ray (3,).
+    """
     return package().mju_rayGeom(*place, point, ray, int(m.site_type[site])) >= 0.0
 
 
 def _geoms_by_link(m):
-    """Return iterators over the geoms that collide, by link, in the order of the link's shapes."""
+    """Return iterators over the colliding geoms of each link, in the order of its shapes."""
     unseen = [int(getattr(package().mjtGeom, name)) for name in _UNSEEN]
     paired = {*map(int, m.pair_geom1), *map(int, m.pair_geom2)}
     found: dict[str, list[int]] = {}
@@ -184,7 +198,10 @@ def _geoms_by_link(m):
 
 
 def _moments(world: World, records: np.ndarray) -> np.ndarray:
-    """Return moments (n, 3) [Nm] by spin and rolling, on the first shapes of CONTACT records."""
+    """Return the moments of torsional and rolling friction (n, 3) [Nm] on the first shapes.
+
+    records: CONTACT records (n,).
+    """
     scene, result = world.scene, np.zeros((len(records), 3))
     if scene.settings["turning_friction"][0]:
         key = ["shape_a", "shape_b", "feature"]
@@ -196,7 +213,7 @@ def _moments(world: World, records: np.ndarray) -> np.ndarray:
 
 
 def _frames_along(normals: np.ndarray) -> np.ndarray:
-    """Return frames (n, 3, 3) with the given unit vectors (n, 3) as first rows."""
+    """Return frames (n, 3, 3) whose first rows are the given unit vectors (n, 3)."""
     steep = np.abs(normals[:, 1]) >= 0.5
     others = np.where(steep[:, None], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0])
     first = others - np.sum(others * normals, axis=1, keepdims=True) * normals

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MjData: MuJoCo's data, whose state hrpsim's world advances."""
+"""MjData: the data of MuJoCo's API, with a state that hrpsim's world advances."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ class MjData(TrialSteps, metaclass=NamesOf):
 
     Each step reads qpos (nq,), qvel (nv,), ctrl (nu,), qfrc_applied (nv,), xfrc_applied (nbody, 6),
     mocap_pos, mocap_quat, eq_active and act. hrpsim computes qacc (the mean over the step),
-    `contact`, actuator_force, and the sensors of forces and accelerations. Such a sensor reads NaN
-    if hrpsim does not have it. MuJoCo computes all other results from qpos and qvel.
+    `contact`, actuator_force, and the sensors of forces and accelerations. A force or acceleration
+    sensor that hrpsim lacks reads NaN. MuJoCo computes all other results from qpos and qvel.
 
     After `mj_step` the computed fields and the sensors belong to the state before the step, as in
-    MuJoCo. With the integrator rk4, this holds for the sensors alone, and forces of actuators are
-    of the last stage. `mj_forward` computes all fields for the present state. After a reset the
-    computed fields are zero, as in MuJoCo. An array stays up to date as long as the script holds
-    the array or a part of the array. `world` is the hrpsim world that steps.
+    MuJoCo. With the integrator rk4, only the sensors belong to that state, and the forces of
+    actuators belong to the last stage. `mj_forward` computes all fields for the present state.
+    After a reset the computed fields are zero, as in MuJoCo. An array stays up to date as long as
+    the script holds the array or a view. `world` is the hrpsim world.
 
     Args:
         model: the model.
-        new_state: after `mj_step`, compute the fields for the state after the step instead.
+        new_state: whether `mj_step` leaves the computed fields of the state after the step.
     """
 
     def __init__(self, model: MjModel, new_state: bool = False) -> None:
@@ -165,7 +165,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
         return len(self.contact)
 
     def _own(self, name: str) -> Any:
-        """Return a field that is computed anew at each reading, such as `energy`."""
+        """Return a field, such as `energy`, that is recomputed at each reading."""
         if self._current != fields.CLEAR:
             with self._watch.known_values():
                 self._compute_own(name)
@@ -206,7 +206,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
         self._take(other._native, other._kept())
 
     def _kept(self) -> dict[str, Any]:
-        """Compute all fields. Return everything of the data that the mujoco.MjData lacks."""
+        """Compute all fields. Return the data that are not part of the mujoco.MjData."""
         self._accelerate()
         self.for_mujoco()
         mapping = self._mapping
@@ -229,9 +229,9 @@ class MjData(TrialSteps, metaclass=NamesOf):
             self._forget_results()
 
     def _make_world(self) -> None:
-        """Make the world of the present model.
+        """Make an hrpsim world from the present model.
 
-        Only the first world warns of elements that are not simulated.
+        Only the first world warns about elements that are not simulated.
         """
         model, native = self.model, self._native
         read, taken, unlisted = read_model(model, native.eq_active)
@@ -269,7 +269,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
             self._follow()
 
     def _follow(self) -> None:
-        """Apply changes of the model: some fields in the present world, others by a new world."""
+        """Apply changes of the model to the present world, or make a new world if necessary."""
         changed = self._watch.changed()
         if changed or self._is_other_active():
             try:
@@ -302,11 +302,11 @@ class MjData(TrialSteps, metaclass=NamesOf):
         self._now["_is_constrained"] = True
 
     def _is_other_active(self) -> bool:
-        """Return whether the active equalities have changed since the world was made."""
+        """Return whether eq_active has changed since the world was made."""
         return self._active != self._native.eq_active.tobytes()
 
     def _put(self) -> None:
-        """Bring the world up to date after the script has changed the model, qpos or qvel."""
+        """Update the world after the script has changed the model, qpos or qvel."""
         if self._watch.is_changed() or self._is_other_active():
             self._follow()
         if self._mapping.is_changed():
@@ -340,9 +340,10 @@ class MjData(TrialSteps, metaclass=NamesOf):
             self._leave_poses(need)
 
     def finish_step(self) -> None:
-        """Step by the acceleration of the state at which the fields were computed last.
+        """Advance by one step with the acceleration of an earlier state, as in MuJoCo's mj_step2.
 
-        Another state may have been written since. That state moves, as in MuJoCo's mj_step2.
+        The acceleration belongs to the state at the last `mj_step1` or `mj_forward`. A script may
+        have changed the state since. The changed state is advanced.
         """
         mapping, native, m = self._mapping, self._native, self.model.native
         if not mapping.is_changed():
@@ -358,7 +359,7 @@ class MjData(TrialSteps, metaclass=NamesOf):
 
 
 def _restored(model: MjModel, new_state: bool, native: Any, kept: dict[str, Any]) -> MjData:
-    """Return the MjData of a pickle."""
+    """Return the MjData that a pickle describes."""
     result = MjData(model, new_state)
     result._take(native, kept)
     return result

@@ -48,7 +48,7 @@ READING = np.dtype([("index", "i8"), ("sensor", "i8"), ("part", "i8"), ("sign", 
 
 
 class Exchange(NamedTuple):
-    """Arrays of the model, of a robot with n joints, and of the maps between the two."""
+    """Arrays of MuJoCo's data, arrays of a robot with n joints, and the index maps between them."""
 
     settings: np.ndarray  # (1,) SETTINGS
     q: np.ndarray  # (nq,)
@@ -88,9 +88,14 @@ class Exchange(NamedTuple):
 def read_controls(s: Exchange) -> int:
     """Command the joints by ctrl and applied forces.
 
-    Returns CHANGED, and changes nothing, if qpos or qvel differ from the world's. Returns INVALID
-    for a value that is not finite. Returns PUSHED if a body has a wrench, or if the base or a joint
-    with an effort limit has a force. The limit bounds the actuators alone.
+    An effort limit bounds only the actuators. Applied forces on a limited joint are therefore left
+    to the caller.
+
+    Returns:
+        0: the commands are complete.
+        CHANGED: qpos or qvel differ from the world's state. Nothing was commanded.
+        INVALID: a value is not finite.
+        PUSHED: the caller must apply forces on bodies, bases or joints with an effort limit.
     """
     if _differs(s):
         return CHANGED
@@ -121,9 +126,10 @@ def _add_inputs(s: Exchange) -> bool:
 
 @inlined_kernel
 def _add_forces(s: Exchange) -> int:
-    """Add applied forces to the efforts of joints without a limit.
+    """Add applied forces to the efforts of joints without an effort limit.
 
-    Returns 0, PUSHED if a joint with a limit has a force, or INVALID for a non-finite force.
+    Returns:
+        0, or PUSHED if a joint with an effort limit has a force, or INVALID for a non-finite force.
     """
     result = 0
     for k in range(s.joint_qvel.shape[0]):
@@ -141,7 +147,7 @@ def _add_forces(s: Exchange) -> int:
 
 @inlined_kernel
 def _has_wrench(s: Exchange) -> bool:
-    """Return whether a body has a wrench, or a base a force."""
+    """Return whether any body has an applied wrench, or any base an applied force."""
     for k in range(s.bodies.shape[0]):
         for r in range(6):
             if s.xfrc_applied[s.bodies[k], r] != 0.0:
@@ -155,7 +161,7 @@ def _has_wrench(s: Exchange) -> bool:
 
 @inlined_kernel
 def _command(s: Exchange, k: Index, position: float, rate: float, effort: float) -> None:
-    """Command a joint at once, as `Robot.command` does. NaN means no position or no rate."""
+    """Set the command of a joint, as `Robot.command` does. NaN means no position or no rate."""
     law = s.control[s.joint_v[k]]
     held, damped = not np.isnan(position), not np.isnan(rate)
     law.target_position = position if held else 0.0
@@ -187,7 +193,7 @@ def _differs(s: Exchange) -> bool:
 
 @kernel
 def write_results(s: Exchange) -> int:
-    """Write qpos, qvel and qacc, efforts without applied forces, and sensors of forces."""
+    """Write qpos, qvel and qacc, efforts without applied forces, and force sensors."""
     for k in range(s.coordinates.shape[0]):
         c = s.coordinates[k]
         _write_position(s, c.qpos, s.q[c.q])
@@ -217,9 +223,9 @@ def write_results(s: Exchange) -> int:
 
 @inlined_kernel
 def _gain_inertia(s: Exchange, law: Control) -> float:
-    """Return the inertia of a gain that acted at the end of the step.
+    """Return the inertia that a velocity gain adds when it acts at the end of the step.
 
-    MuJoCo's forces of actuators are those at the start.
+    MuJoCo's actuator forces belong to the start of the step.
     """
     settings = s.settings[0]
     is_late = settings.damping == DAMPERS_AND_GAINS and law.saturated == 0
@@ -246,10 +252,9 @@ def _write_rate(s: Exchange, at: Index, rate: float) -> None:
 def _write_base(s: Exchange, base: Base) -> None:
     """Write a free body's pose and velocity in MuJoCo's coordinates.
 
-    The velocity of the anchor is along the anchor's axes.
-
-    The anchor's velocity is the velocity u of the origin plus omega x (R anchor). The rates
-    of the rotation are in the body frame.
+    The body's anchor has the velocity u + omega x (R anchor), where u is the velocity of the
+    origin. The result is expressed in the anchor's axes. MuJoCo's angular velocity is expressed in
+    the body frame.
     """
     q, v, axes, anchor = base.q, base.v, base.axes, base.anchor
     x, y, z, w = s.q[q + 3], s.q[q + 4], s.q[q + 5], s.q[q + 6]

@@ -4,7 +4,7 @@
 """Tables of the fields of MuJoCo's structures: simulated, computed, or refused.
 
 The facade, its test and the page docs/reference/mujoco_fields.md read these tables. The test fails
-for a field that no table has, for example a field of a new version of MuJoCo.
+if a field, for example of a new version of MuJoCo, is in no table.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import Enum
 
 
 class Use(Enum):
-    """The effect of writing a field of a model."""
+    """How hrpsim treats a script's write to a field of a model."""
 
     FOLLOWED = "simulated: a changed value acts from the next step on"
     ACCURACY = "accepted with a warning: how closely MuJoCo's own algorithms work"
@@ -93,7 +93,7 @@ FLAGS_OF_ACCURACY += " DIAGEXACT SPECULATIVE"
 
 
 class Need(Enum):
-    """The source of the value of a field of MjData."""
+    """How the facade obtains the value of a field of MjData."""
 
     STATE = "the state and the inputs: read and written at each step"
     RESULT = "computed by hrpsim at each step"
@@ -161,19 +161,19 @@ _OPTION_USE = {name: use for use, names in OPTION.items() for name in names.spli
 
 
 def use_in_model(name: str) -> Use | None:
-    """Return the use of a field of MjModel, or None for an unknown field."""
+    """Return how hrpsim treats a field of MjModel, or None for an unknown field."""
     if name in FOLLOWED:
         return Use.FOLLOWED
     return next((use for use, sort in PATTERNS if _fits(name, sort)), None)
 
 
 def use_in_option(name: str) -> Use | None:
-    """Return the use of a field of MjOption, or None for an unknown field."""
+    """Return how hrpsim treats a field of MjOption, or None for an unknown field."""
     return _OPTION_USE.get(name)
 
 
 def is_refused_of_data(name: str) -> bool:
-    """Return whether the facade refuses to read and to write a field of MjData."""
+    """Return whether the facade refuses to read or write a field of MjData."""
     return _fits(name, DATA_REFUSED)
 
 

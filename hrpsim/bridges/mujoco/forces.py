@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Generalised forces of a state, from the equation of motion."""
+"""Generalised forces, computed from the state and the equation of motion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEAR = 1e-6  # largest distance from an active limit [rad or m]
 
 
 def smooth_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """Return all forces except constraint forces (nv,) [N or Nm]: MuJoCo's qfrc_smooth.
+    """Return the sum of all forces except constraint forces, MuJoCo's qfrc_smooth (nv,) [N or Nm].
 
     Args:
         m: a mujoco.MjModel.
@@ -33,11 +33,11 @@ def smooth_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) 
 
 
 def find_actuator_forces(m: Any, data: Any) -> None:
-    """Compute the passive forces and the forces of actuators in a mujoco.MjData, at its state.
+    """Compute the passive forces and the actuator forces of a mujoco.MjData for its state.
 
     Args:
         m: a mujoco.MjModel.
-        data: the mujoco.MjData. Its state, `ctrl` and `time` are read, and its forces are written.
+        data: the mujoco.MjData. `ctrl`, `time` and the state are read, and the forces are written.
     """
     mujoco = package()
     mujoco.mj_kinematics(m, data)
@@ -49,11 +49,13 @@ def find_actuator_forces(m: Any, data: Any) -> None:
 
 
 def late_time(m: Any) -> float:
-    """Return the time over which dampers of a mujoco.MjModel act in a step [s].
+    """Return the time over which joint damping acts implicitly in a step [s].
 
-    The product of this time and the damping is the inertia that the dampers add. MuJoCo computes
-    accelerations from the forces at the start of the step. Dampers act at the end of the step,
-    unless the integrator is RK4 or a flag disables this.
+    MuJoCo computes accelerations from the forces at the start of the step. Damping acts at the end
+    of the step, unless the integrator is RK4 or a flag disables implicit damping. The damping
+    coefficient times this time is the inertia that implicit damping adds.
+
+    m: a mujoco.MjModel.
     """
     bits, sorts = package().mjtDisableBit, package().mjtIntegrator
     off = bits.mjDSBL_DAMPER | (m.opt.integrator == sorts.mjINT_EULER) * bits.mjDSBL_EULERDAMP
@@ -63,15 +65,15 @@ def late_time(m: Any) -> float:
 
 
 def constraint_forces(m: Any, data: Any, applied: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
-    """Return the constraint forces (nv,) [N or Nm] for the acceleration of the step."""
+    """Return the constraint forces that belong to the acceleration of the step (nv,) [N or Nm]."""
     return _inertial(m, data, data.qacc) - smooth_forces(m, data, applied, wrenches)
 
 
 def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
-    """Return the forces that give the accelerations data.qacc (nv,): MuJoCo's qfrc_inverse.
+    """Return the forces that cause the accelerations data.qacc, MuJoCo's qfrc_inverse (nv,).
 
     Raises:
-        StateError: if constraints act. Forces of rigid contacts do not follow from the motion.
+        StateError: constraints act. The motion does not determine the forces of rigid contacts.
     """
     if do_constraints_act(m, data, contacts):
         raise StateError(
@@ -83,7 +85,7 @@ def inverse_forces(m: Any, data: Any, contacts: int) -> np.ndarray:
 
 
 def do_constraints_act(m: Any, data: Any, contacts: int) -> bool:
-    """Return whether a state has contacts, dry friction, equalities, or limits that act."""
+    """Return whether a state has contacts, dry friction, active equalities or active limits."""
     rough = m.dof_frictionloss.any() or m.tendon_frictionloss.any()
     if contacts or rough or data.eq_active.any():
         return True

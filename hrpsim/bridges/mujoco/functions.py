@@ -26,8 +26,8 @@ _control: list[Callable[[MjModel, MjData], object] | None] = [None]
 def set_mjcb_control(callback: Callable[[MjModel, MjData], object] | None) -> None:
     """Set a function `callback(model, data)` that each step calls before reading the controls.
 
-    None removes the callback. MuJoCo calls the callback at each of the four stages of an rk4 step.
-    hrpsim has one control per rk4 step, and calls the callback once.
+    None removes the callback. In an rk4 step, MuJoCo calls the callback at each of the four stages.
+    hrpsim uses the same controls for the whole step, and calls the callback once.
     """
     _control[0] = callback
 
@@ -43,7 +43,7 @@ def _call_control(m: MjModel, d: MjData) -> None:
 
 
 def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
-    """Advance by `nstep` steps, with the controls of `d`."""
+    """Advance the simulation by `nstep` steps, with the controls of `d`."""
     for _ in range(nstep):
         if _control[0]:
             d._put()
@@ -52,7 +52,7 @@ def mj_step(m: MjModel, d: MjData, nstep: int = 1) -> None:
 
 
 def mj_step1(m: MjModel, d: MjData) -> None:
-    """Update kinematics and contacts. Then set the controls, and call `mj_step2` for the step."""
+    """Update kinematics and contacts. The script then sets the controls and calls `mj_step2`."""
     mj_fwdPosition(m, d)
     _call_control(m, d)
 
@@ -60,7 +60,7 @@ def mj_step1(m: MjModel, d: MjData) -> None:
 def mj_step2(m: MjModel, d: MjData) -> None:
     """Advance by one step, with the controls of `d`.
 
-    The acceleration is of the state at the last call of `mj_step1` or `mj_forward`.
+    The acceleration belongs to the state at the last call of `mj_step1` or `mj_forward`.
     """
     if is_staged(m.native):
         why = "mj_step2 makes a step of RK4, MuJoCo's mj_step2 a step of Euler. Call mj_step"
@@ -69,9 +69,9 @@ def mj_step2(m: MjModel, d: MjData) -> None:
 
 
 def mj_forward(m: MjModel, d: MjData) -> None:
-    """Update all fields to qpos and qvel.
+    """Update all fields for the present qpos and qvel.
 
-    Accelerations, contacts and forces are computed at the next reading, by a trial step that is
+    Accelerations, contacts and forces are computed when they are next read, by a step that is then
     undone.
     """
     d._put()
@@ -80,12 +80,15 @@ def mj_forward(m: MjModel, d: MjData) -> None:
 
 
 def mj_forwardSkip(m: MjModel, d: MjData, skipstage: int, skipsensor: int) -> None:
-    """Update all fields to qpos and qvel. Nothing is skipped."""
+    """Update all fields for the present qpos and qvel, as `mj_forward` does.
+
+    The skip arguments have no effect.
+    """
     mj_forward(m, d)
 
 
 def mj_fwdActuation(m: MjModel, d: MjData) -> None:
-    """Let accelerations, contacts and forces be computed at the next reading."""
+    """Mark accelerations, contacts and forces for recomputation at the next reading."""
     d._grow_stale()
 
 
@@ -110,25 +113,28 @@ def mj_setKeyframe(m: MjModel, d: MjData, k: int) -> None:
 
 
 def mj_setConst(m: MjModel, d: MjData) -> None:
-    """Update the fields of the model that MuJoCo derives from others. Leave `d` at qpos0."""
+    """Recompute the fields of the model that MuJoCo derives from other fields.
+
+    Reset `d` to qpos0.
+    """
     package().mj_setConst(m.native, d._native)
     vars(m.options)["changes"] += 1  # the next step checks the derived values
     d._put()
 
 
 def mj_kinematics(m: MjModel, d: MjData) -> None:
-    """Update kinematics, and the sensors that depend on kinematics, to qpos and qvel."""
+    """Update kinematics, and the sensors that depend on kinematics, for the present state."""
     d._put()
 
 
 def mj_fwdPosition(m: MjModel, d: MjData) -> None:
-    """Update kinematics and contacts to qpos and qvel. `contact` is computed when it is read."""
+    """Update kinematics and contacts for the present state. `contact` is computed when read."""
     d._put()
     d.locate()
 
 
 def mj_collision(m: MjModel, d: MjData) -> None:
-    """Let `contact` be computed for the state of the last update, when it is read."""
+    """Mark `contact` for recomputation at the next reading, for the last updated state."""
     d.locate()
 
 
@@ -147,19 +153,19 @@ def mj_energyVel(m: MjModel, d: MjData) -> None:
 
 
 def mj_contactForce(m: MjModel, d: MjData, id: int, result: np.ndarray) -> None:
-    """Write the force (3,) and the torque (3,) on geom2 in the contact's frame."""
+    """Write the force (3,) and the torque (3,) of contact `id` on geom2, in the contact frame."""
     result[:3], result[3:] = d.contact[id].force, d.contact[id].torque
 
 
 def mj_rnePostConstraint(m: MjModel, d: MjData) -> None:
-    """Update cfrc_ext, as reading cfrc_ext does. cacc and cfrc_int do not exist."""
+    """Update cfrc_ext, as reading cfrc_ext does. cacc and cfrc_int are not available."""
     _ = d.cfrc_ext
 
 
 def mj_objectAcceleration(  # MuJoCo's parameters
     m: MjModel, d: MjData, objtype: int, objid: int, res: np.ndarray, flg_local: int
 ) -> None:
-    """Write the acceleration of an object (6,), rotation first, for qacc of the last step."""
+    """Write an object's acceleration (6,), angular before linear, for qacc of the last step."""
     _ = d.qacc
     native = d.for_mujoco()
     package().mj_rnePostConstraint(m.native, native)
@@ -172,15 +178,16 @@ def mj_setTotalmass(m: MjModel, newmass: float) -> None:
 
 
 def mj_makeConstraint(m: MjModel, d: MjData) -> None:
-    """Let efc_J, efc_pos and the like be read until the next step: limits and equalities.
+    """Compute the constraint fields, such as efc_J and efc_pos, for limits and equalities.
 
-    Contacts are left out, and forces do not exist.
+    The fields can be read until the next step. Contacts are left out, and constraint forces are not
+    available.
     """
     d._constrain()
 
 
 def mj_inverse(m: MjModel, d: MjData) -> None:
-    """Compute qfrc_inverse of qpos, qvel and qacc. Raises StateError if constraints act."""
+    """Compute qfrc_inverse from qpos, qvel and qacc. Raises StateError if constraints act."""
     acceleration = d.qacc.copy()
     d._put()
     contacts = d.ncon
@@ -190,27 +197,27 @@ def mj_inverse(m: MjModel, d: MjData) -> None:
 
 
 def mj_getState(m: MjModel, d: MjData, state: np.ndarray, sig: int) -> None:
-    """Write the parts of the state that `sig` names (mjtState)."""
+    """Write the parts of the state that `sig` (mjtState bits) selects to `state`."""
     d._native.time = d.time
     package().mj_getState(m.native, d._native, state, sig)
 
 
 def mj_setState(m: MjModel, d: MjData, state: np.ndarray, sig: int) -> None:
-    """Set the parts of the state that `sig` names (mjtState)."""
+    """Set the parts of the state that `sig` (mjtState bits) selects from `state`."""
     d._native.time = d.time
     package().mj_setState(m.native, d._native, state, sig)
     d.time = d._native.time
 
 
 def mj_copyState(m: MjModel, src: MjData, dst: MjData, sig: int) -> None:
-    """Copy the parts of the state that `sig` names (mjtState)."""
+    """Copy the parts of the state that `sig` (mjtState bits) selects."""
     state = np.empty(package().mj_stateSize(m.native, sig))
     mj_getState(m, src, state, sig)
     mj_setState(m, dst, state, sig)
 
 
 def mj_copyData(dest: MjData, m: MjModel, src: MjData) -> MjData:
-    """Copy state, inputs and results."""
+    """Copy state, inputs and results from `src` to `dest`."""
     dest.take(src)
     return dest
 
@@ -231,7 +238,7 @@ def mjd_transitionFD(  # MuJoCo's parameters
         m: the model.
         d: state and controls, which stay unchanged.
         eps: size of the differences.
-        flg_centered: whether differences are taken on both sides.
+        flg_centered: whether to use centred differences.
         A: derivative of the next state with respect to the state (2 nv + na, 2 nv + na), or None.
         B: derivative of the next state with respect to ctrl (2 nv + na, nu), or None.
         C: derivative of sensordata with respect to the state (nsensordata, 2 nv + na), or None.
@@ -248,7 +255,7 @@ def mjd_transitionFD(  # MuJoCo's parameters
 
 @functools.cache
 def specification() -> type:
-    """Return mujoco.MjSpec, whose `recompile` now accepts models and data of the facade too."""
+    """Return mujoco.MjSpec, with a `recompile` that also accepts models and data of the facade."""
     kind = package().MjSpec
     kind.recompile = _for_facade(kind.recompile)
     return kind
@@ -264,7 +271,7 @@ def _for_facade(recompile: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _with_state(old: MjData, m: Any, d: Any) -> tuple[MjModel, MjData]:
-    """Return the facade's model and data of a mujoco.MjModel, with the state of a mujoco.MjData."""
+    """Wrap a mujoco.MjModel as a facade model, with facade data in the state of a mujoco.MjData."""
     model = MjModel(m, old.model.path, old.model.assets)
     data, sig = MjData(model, old._after), package().mjtState.mjSTATE_INTEGRATION
     state = np.empty(package().mj_stateSize(m, sig))

@@ -3,8 +3,8 @@
 
 """Map MuJoCo's state, commands and readings to an hrpsim world loaded from the same MJCF.
 
-MuJoCo's coordinates of free bodies: hrpsim/model/readers/mjcf/sensors.py. hrpsim: quaternions are
-x y z w, and both velocities are along the body's axes.
+hrpsim/model/readers/mjcf/sensors.py defines MuJoCo's coordinates of free bodies. In hrpsim,
+quaternions are x y z w, and linear and angular velocity are both expressed in the body's axes.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _Kernels = tuple[Callable[[], int], Callable[[], int]]
 
 
 class FreeBase(NamedTuple):
-    """A body that moves freely: the link, and the first index of the body's joint in q and v."""
+    """A free-floating body: its link, and the first index of its joint in q and in v."""
 
     motion: FreeMotion
     link: str
@@ -62,7 +62,7 @@ class FreeBase(NamedTuple):
 
 
 class RobotMapping:
-    """One robot of the world, and the maps between the robot's arrays and a mujoco.MjData."""
+    """The maps between the arrays of one robot and a mujoco.MjData."""
 
     def __init__(
         self, m, data, robot: Robot, source: MjcfRobot, taken: list[int], applied: np.ndarray
@@ -107,7 +107,7 @@ class RobotMapping:
         }
 
     def kernels_for(self, scene: Scene, **shared: np.ndarray) -> _Kernels:
-        """Return `read_controls` and `write_results` for a scene.
+        """Return `read_controls` and `write_results` with the arrays of a scene bound.
 
         shared: fields of Exchange that all robots have in common.
         """
@@ -134,7 +134,7 @@ class RobotMapping:
         return partial(read, arrays), partial(write, arrays)
 
     def write_servos(self, servos: Servos) -> None:
-        """Write dampers of joints, and gains and effort limits of joints with servos."""
+        """Write the damping of joints, and gains and effort limits of servo joints, to `servos`."""
         dofs, joint_v = self._damped
         servos.dampers[dofs] = self.robot.system.damping[joint_v]
         if self._served:
@@ -157,7 +157,7 @@ class RobotMapping:
         robot.q, robot.v = q, v
 
     def push(self) -> None:
-        """Push by applied forces of bases and bounded joints, and by xfrc_applied."""
+        """Apply xfrc_applied, and applied forces of bases and of joints with an effort limit."""
         robot, data = self.robot, self._data
         for base in self._bases:
             motion = base.motion
@@ -174,7 +174,10 @@ class RobotMapping:
             self._push_joints(int(at) for at in bounded if at >= 0 and self._applied[at])
 
     def _push_joints(self, dofs: Iterable[int]) -> None:
-        """Apply forces to joints as wrenches on the bodies on both sides of each joint."""
+        """Apply joint forces as opposite wrenches on the two bodies that each joint connects.
+
+        dofs: indices of the joints in qvel.
+        """
         mujoco, robot = package(), self.robot
         posed = mujoco.MjData(self._m)
         posed.qpos[:] = self._data.qpos
@@ -228,8 +231,8 @@ class Mapping:
     def late_forces(self, acceleration: np.ndarray) -> np.ndarray:
         """Return the late forces of the last step (nv,) [N or Nm].
 
-        Late forces depend on the state at the end of the step. MuJoCo's qacc is the acceleration
-        without late forces.
+        Late forces are the implicit part of the integration: they depend on the state at the end of
+        the step. MuJoCo's qacc is the acceleration without late forces.
 
         Args:
             acceleration: mean acceleration in the step (nv,) [rad/s^2 or m/s^2].
@@ -241,7 +244,7 @@ class Mapping:
         return added * acceleration - late.force if late else added * acceleration
 
     def needs_copy(self, m) -> bool:
-        """Return whether MuJoCo computes some forces, which needs a copy of the mujoco.MjModel."""
+        """Return whether MuJoCo computes some of the forces, from its own copy of the model."""
         others = self._others
         return others.act or OtherForces(m, others.taken, others.dofs).act
 
@@ -251,14 +254,17 @@ class Mapping:
         return not (np.array_equal(data.qpos, qpos) and np.array_equal(data.qvel, qvel))
 
     def put_state(self) -> None:
-        """Set the world to qpos and qvel."""
+        """Set the state of the world to qpos and qvel."""
         data, (qpos, qvel) = self._data, self.known
         for robot in self._robots:
             robot.put_state(data.qpos, data.qvel)
         qpos[:], qvel[:] = data.qpos, data.qvel
 
     def step(self) -> None:
-        """Step the world: read the controls before the step, write the results after the step."""
+        """Step the world.
+
+        Read the controls before the step, and write the results after the step.
+        """
         if self._frames:
             self._move_frames()
         if self._others.act:
@@ -286,7 +292,7 @@ class Mapping:
             self._stage.finish(self._data, self._world.scene.counts[0]["row_count"] == 0)
 
     def put_start(self) -> None:
-        """Let qacc and forces of actuators be of the start of an RK4 step that was undone."""
+        """Convert qacc and actuator forces to the start of an RK4 step that was undone."""
         if self._starts:
             self._data.qacc[:] += self._starts.compute(self._data)
             self.start_change[:] = 0.0
@@ -294,7 +300,7 @@ class Mapping:
             self._stage.write(self._data)
 
     def _end_as_mujoco(self) -> None:
-        """Let an RK4 step end as MuJoCo's if no constraint acted in the step."""
+        """Replace the end state of an RK4 step by MuJoCo's if no constraint acted in the step."""
         data, end = self._data, self._others.end(self._data)
         if end and self._world.scene.counts[0]["row_count"] == 0:
             data.qpos[:], data.qvel[:] = end
@@ -302,7 +308,7 @@ class Mapping:
             self.put_state()
 
     def _move_frames(self) -> None:
-        """Move the frames of mocap bodies to mocap_pos and mocap_quat."""
+        """Move the world frames of mocap bodies to mocap_pos and mocap_quat."""
         for k, frame in self._frames.items():
             pose = np.concatenate([self._data.mocap_pos[k], self._data.mocap_quat[k]])
             if np.array_equal(pose, self._placed[k]):
@@ -315,7 +321,7 @@ class Mapping:
             self._placed[k] = pose
 
     def forget_frames(self) -> None:
-        """Let the next step move all frames of mocap bodies."""
+        """Make the next step move the frames of all mocap bodies."""
         self._placed[:] = np.nan
 
     def _refer(self) -> None:
@@ -326,9 +332,11 @@ class Mapping:
             self._kernels = [robot.kernels_for(self._scene, **shared) for robot in self._robots]
 
     def _meet(self, found: int, k: int) -> None:
-        """Handle the result of `read_controls`: a changed state, invalid numbers, or a push.
+        """Handle a nonzero result of `read_controls`: a changed state, invalid numbers, or a push.
 
-        k: number of the robot.
+        Args:
+            found: the result.
+            k: index of the robot.
         """
         if found == exchange.CHANGED:
             self.put_state()
@@ -347,24 +355,24 @@ class Mapping:
                 raise StateError(f"{name}[{k}] must be finite, got {values[k]}")
 
     def mark_unread(self) -> None:
-        """Write NaN to sensors of forces that hrpsim lacks, and 0 for disabled actuators."""
+        """Write NaN to force sensors that hrpsim lacks, and 0 to readings of disabled actuators."""
         data, readings = self._data, self._readings
         data.sensordata[readings.unread] = np.nan
         data.sensordata[readings.sensors_off] = data.actuator_force[readings.off] = 0.0
 
 
 def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[int]) -> Mapping:
-    """Return the mapping of a mujoco.MjModel and MjData to the world of the same model.
+    """Return the mapping between a mujoco.MjModel with its MjData and the world of the same model.
 
     Args:
         m: the mujoco.MjModel.
         data: the mujoco.MjData.
         world: the world.
         sources: bodies and joints of the world's robots, by name.
-        taken: the actuators that joints of hrpsim have.
+        taken: the actuators that hrpsim's joints represent.
 
     Raises:
-        HrpsimError: for a ball joint.
+        HrpsimError: the model has a ball joint.
     """
     scalar = [k for one in sources.values() for k, names in one.tree.joints.items() if names]
     others = OtherForces(m, taken, m.jnt_dofadr[scalar].tolist())
@@ -381,10 +389,13 @@ def map_world(m, data, world: World, sources: dict[str, MjcfRobot], taken: list[
 def _coordinates(
     m, tree: BodyTree, joints: dict[str, Joint]
 ) -> tuple[list[tuple[int, Joint]], np.ndarray]:
-    """Return number and joint of the robot of each scalar joint, and the COORDINATE records.
+    """Return the scalar joints of a robot, and their COORDINATE records.
+
+    Returns:
+        A list of (index of the joint in MuJoCo, hrpsim's joint), and the records.
 
     Raises:
-        HrpsimError: for a ball joint.
+        HrpsimError: the model has a ball joint.
     """
     found, places = [], []
     for number, parts in tree.joints.items():

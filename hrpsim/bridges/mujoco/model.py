@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MjModel has the fields of mujoco.MjModel. Fields that hrpsim simulates can be written to."""
+"""MjModel: the fields of mujoco.MjModel. Fields that hrpsim simulates can be written."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class Option:
 
 
 def _refuse_flags(name: str, changed: int) -> None:
-    """Raise for changed flags that are not simulated. Warn of flags of MuJoCo's algorithms."""
+    """Raise if changed flags are not simulated. Warn about flags of MuJoCo's algorithms."""
     known = {*fields.FLAGS_FOLLOWED.split(), *fields.FLAGS_OF_ACCURACY.split()}
     enum = package().mjtDisableBit if name == "disableflags" else package().mjtEnableBit
     for label, bit in enum.__members__.items():
@@ -95,11 +95,11 @@ def _refuse_flags(name: str, changed: int) -> None:
 class MjModel(metaclass=NamesOf):
     """A model, with the fields of mujoco.MjModel.
 
-    Fields that hrpsim simulates can be written to, and act from the next step on. Each step
-    compares the fields with the values of the previous step. A changed model gives a new world with
-    the same state, which takes as long as loading. Masses, inertias, properties of joints and
-    `opt.gravity` need no new world. Other fields are read only. docs/reference/mujoco_fields.md
-    lists all fields.
+    Fields that hrpsim simulates can be written. A write takes effect in the next step. Each step
+    compares the fields with the values of the previous step. If the model has changed, the step
+    makes a new world with the same state, which takes as long as loading. Masses, inertias,
+    properties of joints and `opt.gravity` can change without a new world. All other fields are read
+    only. docs/reference/mujoco_fields.md lists all fields.
     """
 
     def __init__(
@@ -117,7 +117,10 @@ class MjModel(metaclass=NamesOf):
 
     @classmethod
     def from_xml_path(cls, filename: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model of an MJCF file. assets: contents of files that the MJCF names."""
+        """Load an MJCF file.
+
+        assets: contents of the files to which the MJCF refers, by name.
+        """
         path = Path(filename)
         native = package().MjModel.from_xml_path(str(path), assets)
         MjcfSource("", path, assets).refuse_no_numbers()
@@ -125,7 +128,10 @@ class MjModel(metaclass=NamesOf):
 
     @classmethod
     def from_xml_string(cls, xml: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model of MJCF text. assets: contents of files that the text names."""
+        """Load MJCF text.
+
+        assets: contents of the files to which the MJCF refers, by name.
+        """
         if isinstance(xml, bytes):
             xml = xml.decode()
         native = package().MjModel.from_xml_string(xml, assets)
@@ -134,7 +140,7 @@ class MjModel(metaclass=NamesOf):
 
     @classmethod
     def from_binary_path(cls, filename: str, assets: Assets[str, bytes] | None = None) -> MjModel:
-        """Return the model in a binary file, which `mj_saveModel` wrote."""
+        """Load a binary file written by `mj_saveModel`."""
         return cls(package().MjModel.from_binary_path(str(filename), assets), Path(filename))
 
     @property
@@ -190,7 +196,7 @@ class MjModel(metaclass=NamesOf):
         return Element(view, _ELEMENTS.get(kind, ("",)))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Write a field of mujoco.MjModel that can be written to."""
+        """Write a field. Fields that hrpsim does not simulate raise an error."""
         if name in _OWN or name == "opt":
             super().__setattr__(name, value)
             return
@@ -212,7 +218,7 @@ class Element:
         self._view, self._heads = view, heads
 
     def _field(self, name: str) -> str:
-        """Return the name of the field in MjModel, of a field of the element."""
+        """Return MjModel's name for a field of the element."""
         whole = [head + name for head in self._heads]
         return next((one for one in whole if hasattr(package().MjModel, one)), name)
 
@@ -241,7 +247,7 @@ class Element:
 
 
 def model_for_data(model: Any) -> MjModel:
-    """Return the facade's model of a model.
+    """Return the model as a facade model.
 
     A mujoco.MjModel, as from MjSpec.compile(), is wrapped.
     """

@@ -19,7 +19,10 @@ OBJECTS = frozenset(
 
 
 class NamedObject:
-    """The fields of one object, returned by `data.body(name)`. Each reading computes the field."""
+    """The fields of one object, returned by `data.body(name)`.
+
+    A field is computed when it is read.
+    """
 
     def __init__(self, view: Any, data: Any) -> None:
         self._view, self._data = view, data
@@ -28,7 +31,7 @@ class NamedObject:
         return dir(self._view)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a field of the object. The name `data` means the sensor's part of sensordata."""
+        """Return a field of the object. For a sensor, `data` is its part of sensordata."""
         if name.startswith("_"):
             raise AttributeError(name)
         value, data = getattr(self._view, name), self._data
@@ -54,7 +57,7 @@ class NamedObject:
 
 
 def _fields_of_objects() -> dict[tuple[str, str], str]:
-    """Return MjData's name of each field whose name in an object's view is shorter."""
+    """Return a map from the short names of fields in an object's view to the names in MjData."""
     kinds = {"Actuator": "actuator_", "Camera": "cam_", "Geom": "geom_", "Light": "light_"}
     kinds |= {"Site": "site_", "Tendon": "ten_"}
     names = {*fields.NEEDS}

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Access to the mujoco package: functions for the facade's models and data, refused names."""
+"""Access to the mujoco package: functions for the facade's models and data, and refused names."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def missing(name: str, cure: str) -> MissingNameError:
 
 @functools.cache
 def package() -> Any:
-    """Return the mujoco package, even while the facade stands in for the package."""
+    """Return the mujoco package, even while the facade replaces the package in `import mujoco`."""
     ours = sys.modules["mujoco"] if is_stand_in() else None
     try:
         if ours is not None:
@@ -61,20 +61,24 @@ def package() -> Any:
 
 
 def is_passed_on(name: str) -> bool:
-    """Return whether the facade passes a function on to MuJoCo, with MuJoCo's model and data."""
+    """Return whether the facade forwards a function to MuJoCo, with MuJoCo's model and data."""
     return name in FUNCTIONS or name.startswith(_PICTURES)
 
 
 def native_of(value: Any) -> Any:
-    """Return MuJoCo's object behind a model or data of the facade. Other values are unchanged."""
+    """Return MuJoCo's object for a model or data of the facade. Other values are unchanged."""
     return value.for_mujoco() if hasattr(value, "for_mujoco") else value
 
 
 def bound(owner: Any, element: Any) -> Any:
-    """Return MuJoCo's view of an element of an MjSpec, from a mujoco.MjModel or MjData.
+    """Return MuJoCo's view of an element of an MjSpec.
+
+    Args:
+        owner: a mujoco.MjModel or MjData.
+        element: the element.
 
     Raises:
-        MissingNameError: for several elements.
+        MissingNameError: `element` is a list of several elements.
     """
     if isinstance(element, Iterable):
         raise missing("bind of several elements", "bind the elements one by one")
@@ -82,7 +86,7 @@ def bound(owner: Any, element: Any) -> Any:
 
 
 def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of MuJoCo that also accepts the facade's models and data."""
+    """Wrap a function of MuJoCo to also accept the facade's models and data."""
 
     @functools.wraps(function, assigned=("__name__", "__doc__"), updated=())
     def call(*arguments, **named):
@@ -95,7 +99,7 @@ def on_natives(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @functools.cache
 def with_natives(name: str) -> type:
-    """Return a class of MuJoCo whose methods also accept the facade's models and data."""
+    """Return a MuJoCo class whose methods also accept the facade's models and data."""
     return type(name, (getattr(package(), name),), _taking_natives(getattr(package(), name)))
 
 
@@ -107,7 +111,7 @@ def _taking_natives(kind: type) -> dict[str, Any]:
 
 
 class FixedArray(np.ndarray):
-    """An array of a model that hrpsim does not follow. Writing raises."""
+    """A read-only array of a model. Writing raises an error that names the field."""
 
     def __setitem__(self, index, value) -> None:
         if not self.flags.writeable:
@@ -115,19 +119,22 @@ class FixedArray(np.ndarray):
         super().__setitem__(index, value)  # a copy
 
     def __array_finalize__(self, whole) -> None:
-        """Keep the name of the field in parts of an array."""
+        """Keep the name of the field in views of an array."""
         self.field = getattr(whole, "field", "")
 
 
 def _unfollowed(field: str) -> HrpsimError:
     return HrpsimError(
-        f"{field} cannot be written to: hrpsim does not follow it. Change the file or the text"
+        f"{field} cannot be written to: hrpsim does not simulate changes. Edit the file or the text"
         " (MjModel.from_xml_string). docs/reference/mujoco_fields.md lists what is simulated"
     )
 
 
 def fixed(value: Any, field: str) -> Any:
-    """Return a value of a model, or a read-only view of an array. field: name for messages."""
+    """Return a scalar unchanged, or a read-only view of an array.
+
+    field: name of the field for errors.
+    """
     if not isinstance(value, np.ndarray):
         return value
     view = value.view(FixedArray)
@@ -137,7 +144,7 @@ def fixed(value: Any, field: str) -> Any:
 
 
 class RefusedArray(np.ndarray):
-    """An array that hrpsim does not compute. Everything but shape and type raises."""
+    """A placeholder for an array that hrpsim does not compute. Only shape and dtype can be read."""
 
     def __getattribute__(self, name: str) -> Any:
         """Return the attributes `shape` and `dtype`. All other attributes raise an error."""
@@ -163,7 +170,7 @@ def is_stand_in() -> bool:
 
 
 def refused_like(array: np.ndarray) -> np.ndarray:
-    """Return an array of the same shape and type that raises when used."""
+    """Return an array of the same shape and type that raises an error when it is used."""
     empty = np.zeros_like(array)
     if empty.dtype.kind == "f":
         empty[...] = np.nan  # numpy.asarray does not call methods of an array class
@@ -171,7 +178,7 @@ def refused_like(array: np.ndarray) -> np.ndarray:
 
 
 def refuse_change(field: str, old: Any, new: Any) -> None:
-    """Raise if a write would change a value that cannot be written."""
+    """Raise an error if `new` differs from `old`, for a field that cannot be written."""
     if not np.array_equal(old, new):
         raise _unfollowed(field)
 

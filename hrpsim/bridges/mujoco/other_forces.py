@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces of a model that hrpsim's world does not have, computed by MuJoCo from the state.
+"""Forces of a model that hrpsim's world does not simulate, computed by MuJoCo from the state.
 
 A second MuJoCo model has only these forces:
 
@@ -11,8 +11,8 @@ A second MuJoCo model has only these forces:
 - actuators with states, and actuators on sites, spatial tendons and muscles.
 
 hrpsim applies these forces as generalised forces, constant over each step. With the integrator RK4
-they are the means of the forces at the stages of MuJoCo's step without constraints. A step in which
-no constraint acts then ends as MuJoCo's.
+the constant forces are means over the stages of a MuJoCo step without constraints. If no constraint
+acts in a step, the end state is replaced by the end state of MuJoCo's step.
 """
 
 from __future__ import annotations
@@ -43,11 +43,16 @@ _MEANS = ("qfrc_passive", "qfrc_actuator", "actuator_force", "act_dot")
 
 
 class OtherForces:
-    """Computes the forces (nv,) [N or Nm] of a mujoco.MjModel that hrpsim's world does not have.
+    """Computes the forces of a model that hrpsim's world does not simulate (nv,) [N or Nm].
 
-    The world simulates the actuators `taken`, and springs and dampers of the joints with `dofs`.
-    `numbers` are the actuators computed here. `total` (nv,) is the sum of these forces and
-    qfrc_applied.
+    Attributes:
+        numbers: the actuators whose forces are computed here.
+        total: sum of the computed forces and qfrc_applied (nv,).
+
+    Args:
+        m: a mujoco.MjModel.
+        taken: the actuators that hrpsim's joints represent.
+        dofs: dofs of the joints whose springs and dampers hrpsim's world simulates.
     """
 
     def __init__(self, m: Any, taken: list[int], dofs: list[int]) -> None:
@@ -116,7 +121,7 @@ class OtherForces:
         find_actuator_forces(self._model, self._data)
 
     def finish(self, data: Any) -> None:
-        """Add the effect of the actuators in the step to a mujoco.MjData. Advance their states."""
+        """Add the actuator forces of the step to a mujoco.MjData. Advance the actuators' states."""
         d = self._data
         data.actuator_force[self.numbers] = d.actuator_force[self.numbers]
         data.qfrc_actuator[:] += d.qfrc_actuator
@@ -130,7 +135,7 @@ class OtherForces:
             data.act[first:last] = self._next(k, data.act[first:last], d.act_dot[first:last])
 
     def _next(self, k: int, act: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """Return the activation of an actuator a step later, as MuJoCo integrates it."""
+        """Integrate the activation of an actuator over one step, as MuJoCo does."""
         m, horizon = self._model, self._model.opt.timestep
         if m.actuator_dyntype[k] == package().mjtDyn.mjDYN_FILTEREXACT:
             lag = max(float(m.actuator_dynprm[k][0]), package().mjMINVAL)

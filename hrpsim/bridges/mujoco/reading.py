@@ -29,15 +29,18 @@ _OF_TENDONS = ("armature", "actfrclimited")
 
 
 def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int], tuple[str, ...]]:
-    """Return a model for the reader, the actuators that hrpsim simulates, and prefixes of notes.
+    """Prepare a model for the reader of MJCF.
 
-    Notes with these prefixes are left out of the warning.
-
-    The bridge bounds ctrl itself, and computes the forces of all other actuators.
+    The bridge clips ctrl itself, and computes the forces of the actuators that hrpsim's joints
+    cannot represent.
 
     Args:
         model: the model.
         active: whether each equality is active (neq,).
+
+    Returns:
+        The prepared model, the actuators that hrpsim's joints represent, and prefixes of the
+        reader's notes that are left out of the warning.
     """
     native, sorts = model.native, package()
     head, arrays = contents(sorts, np, native)
@@ -58,7 +61,7 @@ def read_model(model: MjModel, active: np.ndarray) -> tuple[MjcfModel, list[int]
 
 
 def integrators_of(native: Any) -> dict[str, str]:
-    """Return the world's integrator for each of MuJoCo's integrators, by the flags of a model."""
+    """Return hrpsim's integrator for each of MuJoCo's integrators, given the flags of a model."""
     is_explicit = native.opt.disableflags & package().mjtDisableBit.mjDSBL_EULERDAMP
     return {
         "RK4": "mujoco_rk4",
@@ -69,7 +72,7 @@ def integrators_of(native: Any) -> dict[str, str]:
 
 
 def _are_off(native: Any) -> bool:
-    """Return whether an option disables equalities."""
+    """Return whether a flag disables all equalities."""
     bits = package().mjtDisableBit
     off = bits.mjDSBL_EQUALITY | bits.mjDSBL_CONSTRAINT
     return bool(native.opt.disableflags & off)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The sensors of a model: MuJoCo's functions that compute them, and sensors that hrpsim reads."""
+"""The sensors of a model, computed by functions of MuJoCo or read from hrpsim's world."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _OF_ACCELERATIONS = ("ACCELEROMETER", "FRAMELINACC", "FRAMEANGACC")
 
 
 def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
-    """Return the functions of a mujoco.MjModel and MjData that compute `sensordata`, in order.
+    """Return MuJoCo's functions of model and data that compute `sensordata`, in calling order.
 
-    hrpsim computes sensors of forces and accelerations instead.
+    hrpsim computes the sensors of forces and accelerations instead.
     """
     mujoco = package()
     needed: set[str] = set()
@@ -53,7 +53,7 @@ def sensing(m: Any) -> tuple[Callable[[Any, Any], None], ...]:
 
 
 def _function(name: str) -> Callable[[Any, Any], None]:
-    """Return a function of MuJoCo. The mass matrix had another name before 4.0."""
+    """Return a function of MuJoCo by name. `mj_makeM` was called `mj_crb` before 4.0."""
     return getattr(package(), name, None) or package().mj_crb
 
 
@@ -65,7 +65,7 @@ def reads_energy(m: Any) -> bool:
 
 
 def acceleration_sensors(m: Any) -> np.ndarray:
-    """Return the indices in sensordata of sensors of accelerations that follow from qacc."""
+    """Return the indices in sensordata of the acceleration sensors that follow from qacc."""
     sorts = package().mjtSensor
     kinds = [getattr(sorts, f"mjSENS_{name}") for name in _OF_ACCELERATIONS]
     found = np.flatnonzero(np.isin(m.sensor_type, kinds))
@@ -76,7 +76,7 @@ def acceleration_sensors(m: Any) -> np.ndarray:
 
 
 def _unread(m, read: list[int]) -> np.ndarray:
-    """Return the indices in sensordata of sensors of forces that nothing reads.
+    """Return the indices in sensordata of force sensors for which no reading exists.
 
     read: first indices of sensors that hrpsim reads.
     """
@@ -91,11 +91,14 @@ def _unread(m, read: list[int]) -> np.ndarray:
 
 
 class Readings(NamedTuple):
-    """Actuators and sensors of a model by the source of their values.
+    """Actuators and sensors of a model, grouped by the source of their values.
 
-    MuJoCo's laws give the forces of the actuators `hidden`, and of the sensors `measured` (see
-    `sensors_of_actuators`). The disabled actuators `off`, and the entries `sensors_off` of
-    sensordata, are 0. The entries `unread` of sensordata have no reading.
+    Attributes:
+        hidden: actuators whose forces are computed by MuJoCo's actuator laws.
+        measured: sensors computed by MuJoCo's actuator laws, see `sensors_of_actuators`.
+        off: disabled actuators, which read 0.
+        sensors_off: indices in sensordata of sensors of disabled actuators, which read 0.
+        unread: indices in sensordata of sensors without a reading, which read NaN.
     """
 
     hidden: list[int]
@@ -113,15 +116,15 @@ def readings_of(  # many parameters: numbers of actuators and sensors by source
     shown: Sequence[int],
     read: Sequence[int],
 ) -> Readings:
-    """Return the sources of the values of a mujoco.MjModel's actuators and sensors.
+    """Group the actuators and sensors of a mujoco.MjModel by the source of their values.
 
     Args:
         m: a mujoco.MjModel.
         staged: whether the integrator is RK4.
         numbers: actuators whose forces MuJoCo computes.
-        taken: actuators that act as servos of the world's joints.
-        shown: actuators with a reading from the world.
-        read: first indices in sensordata of sensors with a reading from the world.
+        taken: actuators that hrpsim's joints represent.
+        shown: actuators with a reading from hrpsim's world.
+        read: first indices in sensordata of sensors with a reading from hrpsim's world.
     """
     hidden = [k for k in taken if k not in shown]
     measured = sensors_of_actuators(m, [*numbers, *taken] if staged else hidden)
@@ -133,9 +136,9 @@ def readings_of(  # many parameters: numbers of actuators and sensors by source
 
 
 def force_readings(m, robot: Robot) -> list[tuple]:
-    """Return the values of READING records, for MuJoCo's sensors at sites with a sensor of hrpsim.
+    """Return READING values for MuJoCo's force sensors at sites where hrpsim has a sensor.
 
-    MuJoCo's sensors read the force of the parent on the child, hrpsim's sensors the reaction.
+    MuJoCo's sensors read the force of the parent on the child. hrpsim's sensors read the reaction.
     """
     sorts = package().mjtSensor
     parts = {int(sorts.mjSENS_FORCE): 0, int(sorts.mjSENS_TORQUE): 3}
@@ -150,7 +153,7 @@ def force_readings(m, robot: Robot) -> list[tuple]:
 
 
 def delivered_forces(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], list[tuple]]:
-    """Return `actuator_forces` and `force_sensors` of Exchange, for joints with these dofs."""
+    """Return `actuator_forces` and `force_sensors` of Exchange for the joints with these dofs."""
     sorts, alone = package().mjtSensor, alone_on_joint(m, taken)
     forces = [(k, *where) for k, where in alone.items() if where[0] in dofs]
     sensors = []
@@ -164,7 +167,7 @@ def delivered_forces(m, dofs: set[int], taken: list[int]) -> tuple[list[tuple], 
 
 
 def delayed_sensors(m) -> list[str]:
-    """Return the names of sensors with a delay or an interval, which MuJoCo has since 3.5."""
+    """Return the names of sensors with a delay or an interval, which exist since MuJoCo 3.5."""
     late = np.zeros(m.nsensor, dtype=bool)
     for name in ("sensor_delay", "sensor_interval"):
         values = getattr(m, name, late) > 0
@@ -173,10 +176,12 @@ def delayed_sensors(m) -> list[str]:
 
 
 def sensors_of_actuators(m: Any, numbers: list[int]) -> list[tuple[int, int, bool]]:
-    """Return the sensors of actuator forces at joints, and of the actuators `numbers`.
+    """Return the sensors of joint actuator forces, and of the forces of the actuators `numbers`.
 
-    Each entry has the index in sensordata, the number of the dof or of the actuator, and whether
-    the number is of a dof. All joints are included, because other actuators may act on a joint.
+    Sensors of all joints are included, because actuators outside `numbers` may act on a joint.
+
+    Returns:
+        A list of (index in sensordata, dof or actuator, whether the second entry is a dof).
     """
     sorts, result = package().mjtSensor, []
     for k in range(m.nsensor):
@@ -189,7 +194,7 @@ def sensors_of_actuators(m: Any, numbers: list[int]) -> list[tuple[int, int, boo
 
 
 def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:
-    """Write sensordata at `indices`, for the accelerations qacc. Velocities must be current."""
+    """Write sensordata at `indices` for the accelerations qacc. Velocities must be up to date."""
     kept = data.sensordata.copy()
     package().mj_rnePostConstraint(m, data)  # mj_sensorAcc takes the results of any call before
     package().mj_sensorAcc(m, data)
@@ -198,9 +203,9 @@ def sense_accelerations(m: Any, data: Any, indices: np.ndarray) -> None:
 
 
 def levels_of(m: Any) -> Levels:
-    """Return the functions that compute fields of a mujoco.MjModel, without contacts or forces.
+    """Return the functions that compute fields at each level, without contacts or forces.
 
-    Each level, from POSES to DYNAMICS, has functions of model and data.
+    The result lists levels from POSES to DYNAMICS, each with MuJoCo's functions of model and data.
     """
     poses = (*_POSES, "mj_camlight", "mj_tendon", "mj_transmission")
     # mj_fwdVelocity also computes passive forces and qfrc_bias
@@ -212,7 +217,7 @@ def levels_of(m: Any) -> Levels:
 
 
 def forward(model: Any, data: Any, levels: Levels, current: int, need: int) -> None:
-    """Compute the missing fields by MuJoCo, from above level `current` up to the level `need`."""
+    """Compute MuJoCo's fields of all levels above `current` up to `need`."""
     for level, functions in levels:
         if current < level <= need:
             for function in functions:

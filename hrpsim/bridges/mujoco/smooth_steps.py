@@ -1,13 +1,14 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Steps of MuJoCo without constraints, from which hrpsim takes forces that its world does not have.
+"""Steps of MuJoCo without constraints, which give the forces that hrpsim's world does not simulate.
 
-MuJoCo's implicit integrators let more forces act at the end of the step than hrpsim's world does:
+Late forces are forces that an implicit integrator evaluates at the end of the step. hrpsim's world
+treats fewer forces in this way than MuJoCo. MuJoCo's late forces also include:
 
 - dampers of free bodies
-- with implicitfast, fluids, tendons and actuators that no joint of the world has
-- with implicit, also Coriolis forces.
+- with implicitfast: fluids, tendons, and actuators that hrpsim's joints cannot represent
+- with implicit: additionally Coriolis forces.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _ROUNDING = 1e-9
 
 
 class Servos(NamedTuple):
-    """Dampers, damping gains and effort limits of the world's joints, each (nv,)."""
+    """Damping coefficients, damping gains and effort limits of the world's joints, each (nv,)."""
 
     dampers: np.ndarray
     gains: np.ndarray
@@ -39,12 +40,12 @@ def is_staged(m: Any) -> bool:
 
 
 def has_late_forces(m: Any, alone: np.ndarray, others_act: bool) -> bool:
-    """Return whether MuJoCo's step has late forces that hrpsim's world does not have.
+    """Return whether MuJoCo's step has late forces that hrpsim's world does not simulate.
 
     Args:
         m: a mujoco.MjModel.
         alone: dofs of free bodies.
-        others_act: whether forces act that hrpsim's world does not have.
+        others_act: whether forces act that hrpsim's world does not simulate.
     """
     sorts, kind = package().mjtIntegrator, m.opt.integrator
     if kind == sorts.mjINT_RK4:
@@ -59,7 +60,7 @@ def has_late_forces(m: Any, alone: np.ndarray, others_act: bool) -> bool:
 
 
 class SmoothSteps:
-    """MuJoCo's steps of a mujoco.MjModel without constraints."""
+    """Steps of a mujoco.MjModel by MuJoCo, with constraints disabled."""
 
     def __init__(self, m: Any) -> None:
         self._model = copy.copy(m)
@@ -75,11 +76,11 @@ class SmoothSteps:
 
 
 class LateForces(SmoothSteps):
-    """Computes the part of late forces that hrpsim's world does not have, for one step.
+    """Computes the late forces that hrpsim's world does not simulate, for one step.
 
-    MuJoCo's step without constraints has the mean acceleration a and the forces f at the start.
-    hrpsim's world has the mass matrix M and the inertia h D of its dampers and gains. The force
-    (M + h D) a - f gives the world the same acceleration.
+    A step of MuJoCo without constraints gives the mean acceleration a and the forces f at the
+    start. hrpsim's world has the mass matrix M, and its dampers and gains D add the inertia h D.
+    The force (M + h D) a - f gives the world the same acceleration.
 
     Args:
         m: a mujoco.MjModel.
@@ -94,7 +95,7 @@ class LateForces(SmoothSteps):
     def compute(self, data: Any, others: np.ndarray) -> None:
         """Compute `force` for the step from a mujoco.MjData.
 
-        others: forces of the actuators that hrpsim's world does not have (nv,).
+        others: forces of the actuators that hrpsim's joints cannot represent (nv,) [N or Nm].
         """
         mujoco, m, d = package(), self._model, self._data
         self._begin(data)
@@ -111,10 +112,10 @@ class LateForces(SmoothSteps):
 
 
 class Starts(SmoothSteps):
-    """Computes by how much the acceleration at the start of an RK4 step differs from the mean."""
+    """Computes the acceleration at the start of an RK4 step minus the mean acceleration."""
 
     def compute(self, data: Any) -> np.ndarray:
-        """Return the difference (nv,) for the step from a mujoco.MjData."""
+        """Return the difference (nv,) [rad/s^2 or m/s^2] for the step from a mujoco.MjData."""
         mujoco, m, d = package(), self._model, self._data
         self._begin(data)
         mujoco.mj_forward(m, d)
@@ -124,11 +125,11 @@ class Starts(SmoothSteps):
 
 
 class Laws(SmoothSteps):
-    """Computes forces of actuators at the start of a step.
+    """Computes actuator forces at the start of a step by MuJoCo's actuator laws.
 
-    Forces of actuators that share a joint, or whose joint has a limit of its own (actfrcrange), do
-    not follow from the efforts of the world's joints. In a step of RK4, sensors read the forces at
-    the start.
+    The efforts of the world's joints do not determine the forces of actuators that share a joint,
+    or whose joint has its own limit (actfrcrange). In an RK4 step, sensors read the forces at the
+    start of the step.
     """
 
     def compute(self, data: Any) -> None:
@@ -137,7 +138,7 @@ class Laws(SmoothSteps):
         find_actuator_forces(self._model, self._data)
 
     def write(self, data: Any, numbers: list[int], sensors: list[tuple[int, int, bool]]) -> None:
-        """Write the forces of actuators and of their sensors to a mujoco.MjData.
+        """Write the computed forces of actuators and of their sensors to a mujoco.MjData.
 
         Args:
             data: the mujoco.MjData.
@@ -154,11 +155,13 @@ class Laws(SmoothSteps):
 class Stages(SmoothSteps):
     """The states at which an RK4 step of MuJoCo without constraints evaluates its forces.
 
-    `end` is qpos and qvel at the end of the step. `last` is qpos, qvel and act at the last stage.
+    Attributes:
+        end: qpos and qvel at the end of the step.
+        last: qpos, qvel and act at the last stage.
     """
 
     def of(self, data: Any) -> Iterator[tuple[float, Any]]:
-        """Return the weights and states of the stages of a step from a mujoco.MjData."""
+        """Yield the weight and the state of each stage of a step from a mujoco.MjData."""
         m, d, h = self._model, self._data, self._model.opt.timestep
         self._begin(data)
         rates: list[tuple[np.ndarray, ...]] = []
@@ -179,18 +182,18 @@ class Stages(SmoothSteps):
 
 
 class StageForces(Stages):
-    """Computes forces of actuators at the last stage of an RK4 step, where MuJoCo leaves them.
+    """Computes actuator forces at the last stage of an RK4 step, as MuJoCo leaves them in its data.
 
-    If constraints act, the end of the step stands for the last stage.
+    If constraints act in the step, the forces belong to the end of the step instead.
     """
 
     def begin(self, data: Any) -> None:
-        """Find the last stage of the step from a mujoco.MjData, without constraints."""
+        """Simulate a step without constraints from a mujoco.MjData, to find its last stage."""
         for _ in self.of(data):
             pass
 
     def finish(self, data: Any, is_free: bool) -> None:
-        """Write the forces of the last stage to a mujoco.MjData at the end of the step.
+        """Write the actuator forces of the last stage to a mujoco.MjData at the end of the step.
 
         is_free: whether no constraint acted in the step.
         """
@@ -206,7 +209,7 @@ class StageForces(Stages):
         self._write(data)
 
     def write(self, data: Any) -> None:
-        """Write the forces at the state of a mujoco.MjData."""
+        """Write the actuator forces for the present state of a mujoco.MjData."""
         self._begin(data)
         self._write(data)
 

@@ -3,9 +3,9 @@
 
 """Limits and dry friction of tendons, as generalised forces that are constant over a step.
 
-The forces give the motion without contacts and limits of joints the velocities that the tendons
-permit at the end of the step. Contacts then act in hrpsim's world. The following steps correct what
-contacts change of a tendon's length.
+The forces act on the motion without contacts and joint limits. At the end of the step, this motion
+satisfies the limits and the dry friction of the tendons. Contacts then act in hrpsim's world. The
+following steps correct the errors in tendon length that contacts cause.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CHANGE = 1e-12  # of a velocity that ends the sweeps, as a fraction of the larg
 
 
 def limits_tendons(m: Any) -> bool:
-    """Return whether a tendon of a mujoco.MjModel has limits or dry friction."""
+    """Return whether any tendon of a mujoco.MjModel has limits or dry friction."""
     bits = package().mjtDisableBit
     off = m.opt.disableflags
     if off & bits.mjDSBL_CONSTRAINT or not m.ntendon:
@@ -33,9 +33,9 @@ def limits_tendons(m: Any) -> bool:
 
 
 class TendonLimits(SmoothSteps):
-    """Computes the forces of tendons of a mujoco.MjModel with limits or dry friction.
+    """Computes the forces of tendon limits and tendon friction of a mujoco.MjModel.
 
-    `force` (nv,) [N or Nm] belongs to the last computed step.
+    `force` (nv,) [N or Nm] is the result of the last call of `compute`.
     """
 
     def __init__(self, m: Any) -> None:
@@ -73,9 +73,9 @@ class TendonLimits(SmoothSteps):
 
 
 def tendon_jacobian(m: Any, d: Any) -> np.ndarray:
-    """Return the derivatives of the tendons' lengths (ntendon, nv) of a mujoco.MjData.
+    """Return the derivatives of the tendon lengths of a mujoco.MjData (ntendon, nv).
 
-    Newer versions of MuJoCo store only the entries that may differ from 0.
+    Newer versions of MuJoCo store this matrix in sparse form.
     """
     if d.ten_J.ndim == 2:
         return np.array(d.ten_J)
@@ -89,13 +89,15 @@ def tendon_jacobian(m: Any, d: Any) -> np.ndarray:
 
 
 def _impulses(A: np.ndarray, b: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
-    """Return impulses x within bounds with A x >= b at the lower bounds, and A x = b inside (n,).
+    """Solve the box-constrained linear complementarity problem for impulses x (n,).
+
+    The residual A x - b is 0 if x is between the bounds, and >= 0 at a lower bound.
 
     Args:
         A: velocities of the rows for unit impulses (n, n).
-        b: lacking velocities (n,).
+        b: required changes of velocity (n,).
         lower: lower bounds of the impulses (n,).
-        upper: upper bounds (n,).
+        upper: upper bounds of the impulses (n,).
     """
     x, masses = np.zeros(len(b)), np.maximum(A.diagonal(), np.finfo(float).tiny)
     for _ in range(_SWEEPS):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Steps that are undone: results of a state without a step, and finite differences of a step."""
+"""Trial steps, which are undone: results without advancing the state, and finite differences."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ OF_RESULTS |= {"qacc", "qfrc_constraint", "qfrc_smooth", "qacc_smooth"}
 
 
 class TrialSteps(ComputedFields):
-    """Computes results of a state by a step that is undone, when the results are read.
+    """Computes the results of a state by a trial step when the results are read.
 
-    Results are of the inputs at the call that asked for them, even if a script changes inputs
-    before the script reads the results.
+    The trial step uses the inputs at the call that requested the results, even if a script has
+    changed the inputs since.
     """
 
     world: World
@@ -45,7 +45,7 @@ class TrialSteps(ComputedFields):
 
     @property
     def contact(self) -> Contacts:
-        """Contacts of the last step, or of the state of a later call of mj_step1."""
+        """Contacts of the last step, or of the present state after `mj_step1` or `mj_collision`."""
         if self._inputs:
             self._try()
         if self._contact is None:
@@ -55,7 +55,7 @@ class TrialSteps(ComputedFields):
         return self._contact or Contacts()
 
     def locate(self) -> None:
-        """Let `contact` be of the present state, and other results of the last step."""
+        """Mark `contact` for recomputation at the present state. Other results stay."""
         self._now["_contact"], self._now["_is_located"] = None, False
 
     def _contacts_of_state(self) -> Contacts:
@@ -76,7 +76,7 @@ class TrialSteps(ComputedFields):
             self._now[name] = getattr(self._native, name)
 
     def _grow_stale(self) -> None:
-        """Discard the results. The next reading computes them from the present inputs."""
+        """Discard the results. The next reading computes results from the present inputs."""
         self._now["_inputs"] = {name: getattr(self._native, name).copy() for name in _INPUTS}
         self._forget_results()
         results = [(fields.STATE, getattr(self._native, name)) for name in OF_RESULTS]
@@ -89,7 +89,7 @@ class TrialSteps(ComputedFields):
             self._now.pop(name, None)
 
     def _try(self) -> None:
-        """Compute the results of the state and the inputs of a call by a step that is undone."""
+        """Compute the requested results by a trial step with the inputs at the request."""
         inputs, native = self._inputs, self._native
         present = {name: getattr(native, name).copy() for name in inputs}
         self._refresh()
@@ -112,7 +112,7 @@ class TrialSteps(ComputedFields):
             getattr(self._native, name)[:] = array
 
     def sense_trial(self) -> np.ndarray:
-        """Return sensordata of a step of the world within `trial`."""
+        """Return sensordata of a step made within the context `trial`."""
         self._refresh()
         self._now["_contact"] = self._geoms.contacts(self.world)
         self._now.update(_current=fields.STATE, _is_behind=True, _is_mean=True)
@@ -123,7 +123,7 @@ class TrialSteps(ComputedFields):
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Restore the state at the end of the context. Results stay."""
+        """Restore the state at the end of the context. Results of steps in the context remain."""
         mapping, native = self._mapping, self._native
         arrays = (native.qpos, native.qvel, native.act, *mapping.known, *mapping.before)
         saved, checkpoint = [array.copy() for array in arrays], Checkpoint(self.world)
@@ -138,7 +138,14 @@ class TrialSteps(ComputedFields):
 
 
 def transition_matrices(m: MjModel, d: Any, eps: float, centered: bool) -> tuple[np.ndarray, ...]:
-    """Return A, B, C and D of a step at an MjData: next state and sensors by state and controls."""
+    """Return the matrices A, B, C and D of `mjd_transitionFD` by finite differences.
+
+    Args:
+        m: the model.
+        d: an MjData, which stays unchanged.
+        eps: size of the differences.
+        centered: whether to use centred differences.
+    """
     native, count = m.native, 2 * m.nv + m.na
     here = _outcome(d, np.zeros(count + m.nu))
     columns = []
@@ -157,7 +164,10 @@ def transition_matrices(m: MjModel, d: Any, eps: float, centered: bool) -> tuple
 
 
 def _outcome(d: Any, step: np.ndarray) -> list[np.ndarray]:
-    """Return qpos, qvel, act and sensordata after one step from a displaced state and controls."""
+    """Return qpos, qvel, act and sensordata after one step from a displaced state.
+
+    step: displacement of qpos (nv,), qvel (nv,), act (na,) and ctrl (nu,), in one array.
+    """
     m, nv = d.model.native, d.model.nv
     native, ctrl = d._native, d.ctrl.copy()
     with d.trial():

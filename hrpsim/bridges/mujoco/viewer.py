@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The names of mujoco.viewer, shown by hrpsim's viewer in a browser."""
+"""The names of mujoco.viewer, implemented by hrpsim's viewer in a browser."""
 
 from __future__ import annotations
 
@@ -46,13 +46,17 @@ class Handle:
         self.close()
 
     def is_running(self) -> bool:
-        """Return whether `close` was not called. A closed page can be opened again."""
+        """Return False after `close`, and True before.
+
+        A closed browser page can be opened again.
+        """
         return self._open
 
     def sync(self, state_only: bool = False) -> None:
         """Show the state of the last step or the last call of `mj_forward`.
 
-        Scripts call `sync` at each step. A call within one frame of the last picture is skipped.
+        Scripts call `sync` at each step. A call is skipped if the last picture was drawn less than
+        one frame period ago.
         """
         now = time.monotonic()
         if now >= self._next:
@@ -63,7 +67,7 @@ class Handle:
             self._viewer.show()
 
     def lock(self) -> contextlib.AbstractContextManager[None]:
-        """Return a context in which nothing is drawn. All calls are in one thread."""
+        """Return a context that does nothing, because all calls are in one thread."""
         return contextlib.nullcontext()
 
     def close(self) -> None:
@@ -74,14 +78,14 @@ class Handle:
 
 
 def launch_passive(model: Any, data: Any, **options: Any) -> Handle:
-    """Show an MjData's world in a browser. Other options of MuJoCo's windows have no effect."""
+    """Show an MjData's world in a browser. Other options of MuJoCo's viewer have no effect."""
     return Handle(model, data)
 
 
 def launch(model: Any = None, data: Any = None, *, loader: Any = None, **options: Any) -> None:
     """Step an MjData in real time and show the state, until interrupted.
 
-    loader: a function that returns model and data instead.
+    loader: a function that returns model and data. The result replaces `model` and `data`.
     """
     if loader is not None:
         model, data = loader()

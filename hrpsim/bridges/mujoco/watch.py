@@ -1,7 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Detect writes to a model, by comparing the model's memory with the last known values."""
+"""Detect writes to a model, by comparing the model's memory with the last known values.
+
+The known values are the values with which the present world was made. The watched fields are those
+whose changes hrpsim applies.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +56,7 @@ _COUNT = len(Blocks._fields) // 2
 
 @kernel
 def differs(s: Blocks) -> bool:
-    """Return whether any word differs from the known word."""
+    """Return whether any word of memory differs from its known value."""
     return (
         _differing(s.now_0, s.known_0)
         | _differing(s.now_1, s.known_1)
@@ -65,7 +69,7 @@ def differs(s: Blocks) -> bool:
 
 @inlined_kernel
 def _differing(now: Indices, known: Indices) -> int:
-    """Return the bits in which words differ. Without an early exit the loop can be vectorised."""
+    """Return the bitwise or of all differences between words. The loop has no early exit."""
     bits = 0
     for k in range(now.shape[0]):
         bits |= now[k] ^ known[k]
@@ -73,7 +77,7 @@ def _differing(now: Indices, known: Indices) -> int:
 
 
 class Watch:
-    """Compares a model with the state of the model when a world was made."""
+    """Compares a model with its values at the time when a world was made."""
 
     def __init__(self, model: MjModel) -> None:
         self._model = model
@@ -87,12 +91,12 @@ class Watch:
         self._differs = partial(entry_point(differs, self._blocks), self._blocks)
 
     def is_changed(self) -> bool:
-        """Return whether anything may differ: a followed field, or an option."""
+        """Return whether any watched field may have changed, or an option was written."""
         return self._model.options.changes != self._changes or self._differs()
 
     @contextmanager
     def known_values(self) -> Iterator[None]:
-        """Give the followed fields and options of the model their known values in the context."""
+        """Set the watched fields and options to their known values within the context."""
         if not self.is_changed():
             yield
             return
@@ -112,17 +116,16 @@ class Watch:
                 setattr(native.opt, name, options[name])
 
     def forget(self) -> None:
-        """Treat all fields as changed, because the present values could not be applied."""
+        """Make the next comparison report all fields, because the changes were not applied."""
         self._is_forgotten, self._changes = True, -1
 
     def changed(self) -> list[str]:
-        """Return the names of the followed fields and options that differ.
+        """Return the names of the watched fields and options that differ from the known values.
 
         The present values of all fields then become the known values.
 
         Raises:
-            HrpsimError: for a value that hrpsim does not simulate. The known values do not change
-                then.
+            HrpsimError: hrpsim does not simulate a new value. The known values stay unchanged.
         """
         native = self._model.native
         result = [n for n, array in self._fields.items() if not _same(array, self._known[n])]
@@ -144,7 +147,10 @@ class Watch:
         return result
 
     def _warn_of_bounds(self) -> None:
-        """Warn of geoms that reach beyond geom_rbound, whose contacts MuJoCo may miss."""
+        """Warn about geoms that extend beyond geom_rbound.
+
+        MuJoCo may miss contacts of such geoms.
+        """
         native = self._model.native
         reach = _reaches(native)
         beyond = (native.geom_rbound > 0.0) & (reach > native.geom_rbound * (1.0 + _ROUNDING))
@@ -154,7 +160,7 @@ class Watch:
             warnings.warn(f"{', '.join(names)} {why}", ModelWarning, stacklevel=6)
 
     def _refuse_free(self, found: list[str]) -> None:
-        """Raise for armature and dry friction of free bodies, which hrpsim does not have."""
+        """Raise if armature or dry friction of a free body was changed. hrpsim supports neither."""
         native = self._model.native
         is_free = native.jnt_type[native.dof_jntid] == package().mjtJoint.mjJNT_FREE
         for name in ("dof_armature", "dof_frictionloss"):
@@ -164,9 +170,10 @@ class Watch:
                     refuse_change(f"MjModel.{name}, of a free joint,", 0.0, 1.0)
 
     def _free_frames(self, found: list[str]) -> None:
-        """Let MuJoCo compute frames of bodies, geoms and sites whose placement was changed.
+        """Make MuJoCo recompute the frames of bodies, geoms and sites whose placement has changed.
 
-        MuJoCo ignores a changed placement if the placement was none when the model was compiled.
+        If a placement was zero when the model was compiled, MuJoCo ignores changes of the
+        placement.
         """
         native = self._model.native
         for name in found:
@@ -187,7 +194,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> bool:
 
 
 def _reaches(m: Any) -> np.ndarray:
-    """Return the radii of spheres about the centres of primitive geoms, 0 for other geoms (n,)."""
+    """Return the bounding radii of primitive geoms about their centres (n,). Other geoms have 0."""
     sorts, sizes, kinds = package().mjtGeom, m.geom_size, m.geom_type
     reaches = {
         sorts.mjGEOM_SPHERE: sizes[:, 0],
@@ -200,7 +207,7 @@ def _reaches(m: Any) -> np.ndarray:
 
 
 def _watched(native: Any) -> dict[str, np.ndarray]:
-    """Return the followed arrays of a mujoco.MjModel, and the vectors of the options."""
+    """Return the watched arrays of a mujoco.MjModel, including the vectors of its options."""
     found = {
         name: getattr(native, name, _NOTHING) for name in sorted(fields.FOLLOWED | fields.DERIVED)
     }
@@ -209,16 +216,16 @@ def _watched(native: Any) -> dict[str, np.ndarray]:
 
 
 def _options_of(native: Any) -> dict[str, float]:
-    """Return the followed scalar options, and the flag that mj_setConst sets."""
+    """Return the watched scalar options, and a flag that mj_setConst changes."""
     values = {name: getattr(native.opt, name) for name in _SCALARS}
     values["flg_gravcomp"] = getattr(native, "flg_gravcomp", 0)
     return {name: value for name, value in values.items() if not isinstance(value, np.ndarray)}
 
 
 def _blocks(watched: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """Return blocks of memory that contain all arrays, as many as `Blocks` has.
+    """Return `_COUNT` blocks of memory that together contain all watched arrays.
 
-    The options are one block. All other arrays lie within one buffer of the model.
+    The options are one block. All other arrays are within one memory buffer of the model.
     """
     spans: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
     for name, array in watched.items():
@@ -234,6 +241,9 @@ def _blocks(watched: dict[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def _words(begin: int, end: int) -> np.ndarray:
-    """Return the words of memory from `begin` up to `end`. Arrays are padded to whole words."""
+    """Return the memory from address `begin` to `end` as words.
+
+    Arrays are padded to whole words.
+    """
     count = -(-(end - begin) // _WORD)
     return np.ctypeslib.as_array((ctypes.c_int64 * count).from_address(begin))

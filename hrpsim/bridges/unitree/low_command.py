@@ -20,7 +20,7 @@ _TERMS = ("q", "dq", "tau", "kp", "kd")
 
 
 class JointTargets(NamedTuple):
-    """Commands (n,) of the n joints of `Motors`. NaN targets are not commanded."""
+    """Commands (n,) of the n joints of `Motors`. NaN marks a target that is not commanded."""
 
     positions: np.ndarray  # [rad]
     velocities: np.ndarray  # [rad/s]
@@ -30,18 +30,19 @@ class JointTargets(NamedTuple):
 
 
 def read_low_command(data: bytes, motors: Motors, *, check: bool = True) -> JointTargets:
-    """Return the commands of a serialised LowCmd.
+    """Return the joint commands of a serialised LowCmd.
 
-    A motor with `mode` 0 delivers no torque. A position of POSITION_STOP switches kp off, and a
-    velocity of VELOCITY_STOP switches kd off.
+    A motor with `mode` 0 delivers no torque. The position POSITION_STOP disables kp, and the
+    velocity VELOCITY_STOP disables kd.
 
     Args:
         data: serialised message.
         motors: motors of the robot.
-        check: whether `crc` must be right.
+        check: whether to verify `crc`.
 
     Raises:
-        WorldError: `crc` is wrong, a number is not finite, or the parallel ankles are commanded.
+        WorldError: `crc` is wrong, a number is not finite, or the message commands the parallel
+            ankle actuators.
     """
     layout = motors.messages.command
     record = layout.read(data)

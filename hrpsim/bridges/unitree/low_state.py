@@ -3,8 +3,8 @@
 
 """The state of a robot as a LowState and as a SportModeState.
 
-Fields without a counterpart in the simulation are zero: temperatures, voltages, the battery, the
-remote control.
+Fields that hrpsim does not simulate are zero: temperatures, voltages, the battery, the remote
+control.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class LowStates:
             seconds: simulated time [s]. `tick` counts milliseconds.
             readings: readings of the motors.
             imu: reading of the IMU.
-            forces: magnitudes (k,) of the forces at the k feet of `Motors` [N].
+            forces: magnitudes (k,) of the forces on the k feet of `Motors` [N].
         """
         record, slots = self._record, self._motors.slots
         record["tick"] = round(seconds * _MILLISECONDS) % _TICKS
@@ -99,7 +99,7 @@ def sport_mode_state(
 
 
 def fill_imu(record: np.ndarray, imu: ImuValues) -> None:
-    """Write readings of an IMU into an `imu_state`."""
+    """Write a reading of an IMU into an `imu_state`."""
     x, y, z, w = imu.orientation
     record["quaternion"] = w, x, y, z
     record["gyroscope"], record["accelerometer"] = imu.angular_velocity, imu.acceleration
@@ -119,5 +119,5 @@ def roll_pitch_yaw(orientation: np.ndarray) -> tuple[float, float, float]:
 
 
 def whole_newtons(forces: np.ndarray) -> np.ndarray:
-    """Return forces [N] as whole numbers of 16 bits."""
+    """Round forces to whole newtons as 16-bit integers."""
     return np.rint(np.minimum(forces, _LARGEST_FORCE)).astype(np.int16)

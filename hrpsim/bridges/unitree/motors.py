@@ -45,7 +45,7 @@ class Motors(NamedTuple):
         slots: indices (n,) in `motor_cmd` and `motor_state` of the robot's n motors.
         joints: name of the joint of each motor.
         mode_machine: type of the robot in unitree_hg, 0 in unitree_go.
-        feet: prefixes of the links whose contact forces are `foot_force`, in order.
+        feet: name prefixes of the foot links, in the order of `foot_force`.
     """
 
     messages: Messages
@@ -60,11 +60,12 @@ def motors_of(kind: str, joints: Collection[str], robot: str) -> Motors:
 
     Args:
         kind: "go2" or "g1".
-        joints: names of the robot's joints. Joints without a motor keep the present commands.
+        joints: names of the robot's joints. Unitree's messages do not command joints without a
+            motor.
         robot: name of the robot, for errors.
 
     Raises:
-        WorldError: a joint of a motor is missing.
+        WorldError: the joint of a motor is missing.
     """
     table = _GO2 if kind == "go2" else _G1
     absent = [name for name in table if name not in joints]

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Messages of fixed size, as a structure of C and as the bytes on the wire (plain CDR).
+"""Messages of fixed size, as a C structure and as the bytes on the wire (plain CDR).
 
-Both forms hold the same numbers. C aligns each structure to its largest number and pads the end.
-CDR aligns each number alone. A message is therefore a permutation of bytes between the forms.
+Both forms contain the same numbers. C aligns each structure to its largest number and pads the end.
+CDR aligns each number by itself. Conversion between the forms is therefore a permutation of bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Layout:
         fields: fields in order.
 
     Attributes:
-        dtype: numpy's dtype of the structure of C, little-endian.
+        dtype: numpy dtype of the C structure, little-endian.
         wire_size: length on the wire, without the encapsulation header [bytes].
     """
 
@@ -58,7 +58,7 @@ class Layout:
         return np.zeros((), dtype=self.dtype)
 
     def read(self, data: bytes) -> np.ndarray:
-        """Return the record () of a serialised message.
+        """Parse a serialised message into a record ().
 
         Raises:
             WorldError: the message is too short or big-endian.
@@ -77,7 +77,7 @@ class Layout:
         return record
 
     def write(self, record: np.ndarray) -> bytes:
-        """Return a record () as a serialised message."""
+        """Serialise a record ()."""
         data = np.zeros(_HEADER_LENGTH + self.wire_size, dtype=np.uint8)
         data[:_HEADER_LENGTH] = np.frombuffer(ENCAPSULATION, dtype=np.uint8)
         data[self._on_wire] = _bytes_of(record)[self._in_c]

@@ -23,7 +23,7 @@ class Inertia(Difference):
     name = "inertia"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's links."""
+        """Return the change to the inertias of the reference's links."""
         other = there.robot_like(here.robot)
         pairs = _bodies(here.robot, other)
         a, b = here.robot.system, other.system
@@ -41,7 +41,7 @@ class Inertia(Difference):
         return [self.change(f"of {shown}: {old:.4g} -> {new:.4g} kg in all", like="reference")]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return guesses of the mass of the whole robot, and of mass and centre of the base."""
+        """Return guesses of the robot's total mass, and of mass and centre of mass of the base."""
         result = [
             self.change(f"all masses times {factor:g}", factor=factor) for factor in (0.85, 1.15)
         ]
@@ -58,7 +58,7 @@ class Inertia(Difference):
         return result
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set mass, centre of mass and inertia."""
+        """Set mass, centre of mass and inertia of links."""
         system = subject.robot.system
         mass, com, inertia = system.mass.copy(), system.com.copy(), system.inertia.copy()
         if "like" in values:
@@ -78,7 +78,7 @@ class Inertia(Difference):
 
 
 def _bodies(robot: Robot, other: Robot) -> dict[str, tuple[int, int]]:
-    """Return pairs of body numbers, one of each robot, by the link that is the body's frame."""
+    """Return pairs of body indices, one of each robot, matched by the names of the links."""
     there = {f.name: f for f in other.model.frames.values() if f.body >= 0 and not f.p.any()}
     return {
         frame.name: (frame.body, there[frame.name].body)
@@ -88,15 +88,15 @@ def _bodies(robot: Robot, other: Robot) -> dict[str, tuple[int, int]]:
 
 
 class Gravity(Difference):
-    """The vector of gravity.
+    """The gravity vector.
 
-    Recordings are assumed to be made under known gravity.
+    Gravity is assumed to be known for recordings.
     """
 
     name = "gravity"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's gravity."""
+        """Return the change to the reference's gravity vector."""
         old, new = here.world.gravity, np.array(there.mujoco.opt.gravity)
         if np.allclose(old, new, atol=5e-3):
             return []

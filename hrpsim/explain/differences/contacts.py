@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Contacts with the surroundings: friction, restitution, softness, shapes of the feet."""
+"""Contacts with the surroundings: friction, restitution, softness, shapes of the feet.
+
+Surroundings are the fixed shapes of the world.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def _static(world: World, robot: Robot, feet: Sequence[str]) -> list[float]:
 
 
 def _lengths(world: World, robot: Robot, feet: Sequence[str]) -> np.ndarray:
-    """Return the coefficients of friction of feet against spin and rolling (n, 2) [m]."""
+    """Return the torsional and rolling friction coefficients of feet (n, 2) [m]."""
     found = [one.properties for one in surfaces(world, robot, feet)]
     return np.array([[one["torsional"], one["rolling"]] for one in found])
 
@@ -45,7 +48,7 @@ class Friction(Difference):
     name = "friction of the ground"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the least coefficient of the reference's feet."""
+        """Return the change to the smallest friction coefficient of the reference's feet."""
         old = _static(here.world, here.robot, feet)
         other = _static(there.world, there.robot_like(here.robot), feet)
         if not (old and other) or are_alike(np.array(old), np.array(min(other))):
@@ -53,7 +56,7 @@ class Friction(Difference):
         return [self._to(here, feet, min(other))]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return lower and higher coefficients."""
+        """Return several lower and higher coefficients of friction."""
         old = _static(here.world, here.robot, feet)
         factors = (0.2, 0.35, 0.5, 0.7, 1.5, 2.5) if old else ()
         return [self._to(here, feet, factor * min(old)) for factor in factors]
@@ -70,7 +73,7 @@ class Friction(Difference):
 
 
 class Restitution(Difference):
-    """Bouncing of feet on the floor. MuJoCo's contacts have no such coefficient."""
+    """Restitution of feet on the floor. MuJoCo's contacts have no coefficient of restitution."""
 
     name = "restitution"
 
@@ -80,7 +83,7 @@ class Restitution(Difference):
         return [self._to(here, feet, 0.0)] if self._bounces(found) else []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return coefficients of restitution of hard and of soft rubber."""
+        """Return the coefficients of restitution of hard rubber and of soft rubber."""
         values: tuple[float, ...] = (0.2, 0.5)
         if self._bounces(surfaces(here.world, here.robot, feet)):
             values = (0.0, *values)
@@ -136,7 +139,10 @@ class Softness(Difference):
 
 
 class Rigidity(Difference):
-    """The remaining effect of softness: makes contacts of the reference as stiff as possible."""
+    """The effect of soft contacts that `Softness` does not remove.
+
+    This change makes the contacts of the reference as stiff as possible.
+    """
 
     name = "contact softness of the reference"
 
@@ -152,12 +158,12 @@ class Rigidity(Difference):
 
 
 class RollingFriction(Difference):
-    """Coefficients of friction against spin and rolling [m]."""
+    """Coefficients of torsional and rolling friction [m]."""
 
     name = "rolling and spinning friction"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the least coefficients of the reference's feet."""
+        """Return the change to the smallest coefficients of the reference's feet."""
         old = _lengths(here.world, here.robot, feet)
         other = _lengths(there.world, there.robot_like(here.robot), feet)
         if not (len(old) and len(other)) or are_alike(old, other.min(axis=0)):
@@ -168,12 +174,12 @@ class RollingFriction(Difference):
         return [self.change(text, pairs=_pairs(here, feet), lengths=values)]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the friction of feet and floor against spin and rolling."""
+        """Set torsional and rolling friction between feet and floor."""
         change_surfaces(subject.world, values["pairs"], values["lengths"])
 
 
 class Cone(Difference):
-    """The friction model: a cone, or a pyramid of two axes."""
+    """The friction model: a circular cone, or a pyramid with two axes."""
 
     name = "friction cone"
 
@@ -185,7 +191,7 @@ class Cone(Difference):
         return [one for one in self.guesses(here, feet) if one.values["model"] == model]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other kind of bound: pyramid for a cone, cone for a pyramid."""
+        """Return the other friction model: a pyramid for a cone, a cone for a pyramid."""
         old = int(here.world.scene.settings["friction_model"][0])
         return [
             self.change(f"-> {model}", model=model)
@@ -204,7 +210,7 @@ class FootShapes(Difference):
     name = "contact geometry of the feet"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's shapes."""
+        """Return the change to the shapes of the reference's feet."""
         other = there.robot_like(here.robot)
         differing = [
             link
@@ -216,7 +222,7 @@ class FootShapes(Difference):
         return [self.change(f"as in the reference: {', '.join(differing)}", links=tuple(differing))]
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return larger and smaller shapes."""
+        """Return larger and smaller shapes of the feet."""
         shapes = [shape for link in feet for shape in _shapes_of(here.robot, link)]
         if not shapes:
             return []
@@ -229,7 +235,8 @@ class FootShapes(Difference):
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
         """Replace the collision shapes of the links in `values`.
 
-        The new shapes are those of the reference, or the own shapes grown by `values["grown"]` [m].
+        The new shapes are the reference's shapes. With `values["grown"]` [m], the new shapes are
+        the robot's own shapes, grown by this distance.
 
         Args:
             subject: the policy in hrpsim, whose robot and world are changed.
@@ -249,9 +256,9 @@ class FootShapes(Difference):
 
 
 class ContactMargin(Difference):
-    """Distance at which contacts begin to press: shapes seem larger by the margin.
+    """Distance at which contacts begin to press. The margin has the effect of larger shapes.
 
-    The guesses of shapes include larger shapes.
+    There are no guesses, because the guesses of `FootShapes` include larger shapes.
     """
 
     name = "contact margin"
@@ -278,7 +285,7 @@ class ContactMargin(Difference):
 
 
 class SelfCollision(Difference):
-    """Collisions of the robot's links with each other."""
+    """Collisions between the robot's own links."""
 
     name = "self-collision"
 
@@ -319,7 +326,7 @@ def _is_like(one: CollisionShape, other: CollisionShape) -> bool:
 
 
 def _like(robot: Any, other: Any, links: set[str]) -> list[CollisionShape]:
-    """Return another robot's shapes on links, with this robot's bodies and materials."""
+    """Return the shapes of another robot's links, with this robot's bodies and materials."""
     result = []
     for shape in (one for one in other.shapes if one.link in links):
         here, there = robot.model.frame(shape.link), other.model.frame(shape.link)
@@ -332,7 +339,7 @@ def _like(robot: Any, other: Any, links: set[str]) -> list[CollisionShape]:
 
 
 def _grown(shape: CollisionShape, more: float) -> CollisionShape:
-    """Return a shape whose surface is `more` [m] farther out, or the same shape."""
+    """Return a shape whose surface is moved outward by `more` [m], if the geometry allows."""
     geometry = shape.geometry
     if isinstance(geometry, Sphere) and geometry.radius + more > 0.0:
         return replace(shape, geometry=Sphere(geometry.radius + more))

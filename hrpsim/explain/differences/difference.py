@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The base class of differences between two simulators, and changes that remove a difference."""
+"""The base class of differences between two simulators, and the changes that remove a difference.
+
+In this folder, `here` is hrpsim and `there` is the reference.
+"""
 
 from __future__ import annotations
 
@@ -23,30 +26,30 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class There:
-    """The MJCF and the period of the PD control of the reference, if the reference is MuJoCo."""
+    """The MJCF, and the PD control period, of a MuJoCo reference."""
 
     mjcf: Path
     period: float  # [s]
 
     @property
     def world(self) -> World:
-        """The world that hrpsim loads from the file."""
+        """The world that hrpsim loads from the MJCF."""
         return world_of(self.mjcf)
 
     @property
     def mujoco(self) -> Any:
-        """MuJoCo's compiled model."""
+        """MuJoCo's compiled model of the MJCF."""
         return mujoco_model(self.mjcf)
 
     def robot_like(self, robot: Robot) -> Robot:
-        """Return the robot of the reference's world with the same joints as `robot`."""
+        """Return the robot of the reference's world that has the same joints as `robot`."""
         wanted = set(robot.joint_names)
         return next(r for r in self.world.robots.values() if wanted <= set(r.joint_names))
 
 
 @dataclass(frozen=True)
 class ComparedPair:
-    """The two simulators, or a simulator and a recording, that a difference compares.
+    """The two simulators, or a simulator and a recording, whose differences are searched.
 
     Args:
         here: the policy on the robot in hrpsim, unchanged.
@@ -61,7 +64,7 @@ class ComparedPair:
 
 @dataclass(frozen=True)
 class Change:
-    """A change that removes one difference. For a recording, the change is a guess of a value.
+    """A change that removes one difference. For a recording, the change sets a guessed value.
 
     Args:
         difference: name in `DIFFERENCES`.
@@ -86,11 +89,11 @@ class Difference:
     name: str
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change that sets hrpsim to the reference's value, [] if already equal."""
+        """Return the change that sets hrpsim to the reference's value, or [] if already equal."""
         return []
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return changes to values that an unknown reference may have, [] for no guess."""
+        """Return changes to values that an unknown reference may have, or [] for no guesses."""
         return []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
@@ -104,7 +107,7 @@ class Difference:
         return {}
 
     def changes(self, pair: ComparedPair) -> list[Change]:
-        """Return the changes to try."""
+        """Return the changes to try: known changes for MuJoCo, guesses for a recording."""
         if pair.there is None:
             return self.guesses(pair.here, pair.feet)
         return self.known(pair.here, pair.there, pair.feet)
@@ -115,7 +118,7 @@ class Difference:
 
 
 def are_alike(a: np.ndarray, b: np.ndarray, floor: float = 1e-12) -> bool:
-    """Return whether values are equal up to rounding. Infinite values equal each other."""
+    """Return whether values are equal up to rounding. Equal infinities count as equal."""
     a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
     same = a == b
     bound = _ALIKE * np.maximum(np.abs(a), np.abs(b)) + floor
@@ -124,7 +127,7 @@ def are_alike(a: np.ndarray, b: np.ndarray, floor: float = 1e-12) -> bool:
 
 
 def from_to(names: Sequence[str], old: np.ndarray, new: np.ndarray, unit: str) -> str:
-    """Return a text of values by name, as "all 3: 0 -> 0.01" or "a 0 -> 1, and 4 more"."""
+    """Describe changed values by name, such as "all 3: 0 -> 0.01" or "a 0 -> 1, and 4 more"."""
     old, new = np.broadcast_to(old, len(names)), np.broadcast_to(new, len(names))
     unit = f" {unit}" if unit else ""
     pairs = [(float(f"{a:.4g}"), float(f"{b:.4g}")) for a, b in zip(old, new)]

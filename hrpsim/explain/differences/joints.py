@@ -23,15 +23,15 @@ class JointValues(Difference):
         name: name of the difference.
         array: array of `System` with the values.
         unit: unit of the values.
-        tried: function of the present values and of a typical torque of each joint. Returns guesses
-            of the values.
+        tried: function that returns guesses of the values. The arguments are the present values and
+            a typical torque of each joint.
     """
 
     def __init__(self, name: str, array: str, unit: str, tried: Guesses) -> None:
         self.name, self.array, self.unit, self.tried = name, array, unit, tried
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the values of the reference's file."""
+        """Return the change to the values in the reference's file."""
         names, old = self._values(here)
         other = there.robot_like(here.robot)
         at = other.joint_index.v[other.joint_index.indices(names)]
@@ -63,7 +63,7 @@ class JointValues(Difference):
 
 
 def _torque(here: Subject, names: list[str]) -> np.ndarray:
-    """Return a typical torque of each joint: kp times 0.1 rad [Nm]."""
+    """Return a typical torque of each joint: the torque kp times 0.1 rad [Nm]."""
     gains = dict(zip(here.policy.joints, here.policy.kp))
     usual = float(np.median(here.policy.kp))
     return 0.1 * np.array([gains.get(name, usual) for name in names])
@@ -74,12 +74,15 @@ def _rotor_inertias(old: np.ndarray, torque: np.ndarray) -> list[np.ndarray]:
 
 
 def _added(*fractions: float) -> Guesses:
-    """Return the guesses none, and the present values plus fractions of a typical torque."""
+    """Return a function that guesses zero, and values increased by fractions of the torque."""
     return lambda old, torque: [0.0 * old, *(old + k * torque for k in fractions)]
 
 
 def _torque_limits(old: np.ndarray, torque: np.ndarray) -> list[np.ndarray]:
-    """Return fractions of the present limits. Without a limit a typical torque is used."""
+    """Return fractions of the present limits.
+
+    For joints without a limit, use the typical torque.
+    """
     limit = np.where(np.isfinite(old), old, 10.0 * torque)
     return [k * limit for k in (0.2, 0.3, 0.4, 0.5, 0.7, 0.85)]
 

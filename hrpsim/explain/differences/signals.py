@@ -25,12 +25,12 @@ def _delays(kind: Difference, here: Subject) -> list[Change]:
 
 
 class CommandDelay(Difference):
-    """The delay from the policy's command to the torque."""
+    """The delay from the policy's output to the torque."""
 
     name = "delay of commands"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to commands without delay, as in MuJoCo."""
+        """Return the change that removes the delay of commands, as in MuJoCo."""
         late = {k: one.delay for k, one in here.robot.fitted_actuators.items() if one.delay > 0.0}
         if not late:
             return []
@@ -42,7 +42,7 @@ class CommandDelay(Difference):
         return _delays(self, here)
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Delay commands, or remove the actuators' delays."""
+        """Delay commands by a given time, or remove the actuators' delays."""
         subject.command_delay += values.get("delay", 0.0)
         for joint in values.get("actuators", ()):
             actuator = replace(subject.robot.fitted_actuators[joint], delay=0.0)
@@ -52,7 +52,7 @@ class CommandDelay(Difference):
 class ActuatorDifference(Difference):
     """Models of actuators: torque-speed curves, friction, elastic gears, resolutions.
 
-    Limits, friction and delays have separate guesses.
+    Other differences guess limits, friction and delays.
     """
 
     name = "actuator models"
@@ -67,7 +67,7 @@ class ActuatorDifference(Difference):
         return [self.change(f"none on {len(fitted)} joints", joints=fitted)] if fitted else []
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Remove the actuator models. Delays stay."""
+        """Remove the actuator models, except for the delays."""
         for joint in values["joints"]:
             delay = subject.robot.fitted_actuators[joint].delay
             subject.robot.set_actuator(Actuator(delay=delay) if delay > 0.0 else None, joint)
@@ -91,35 +91,35 @@ class SensingDelay(Difference):
 
 
 class RateFilterDifference(Difference):
-    """Low-pass filter of measured rates of joints and of the base.
+    """Low-pass filter of the measured velocities of joints and base.
 
-    Rates in MuJoCo are not filtered.
+    MuJoCo does not filter velocities.
     """
 
     name = "filter of measured rates"
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return filters of first order with several time constants."""
+        """Return first-order filters with several time constants."""
         return [
             self.change(f"time constant {1e3 * time:g} ms", time=time)
             for time in (0.005, 0.02, 0.05)
         ]
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Filter the measured rates."""
+        """Filter the measured velocities."""
         subject.filter_time = values["time"]
 
 
 class HistoryOrder(Difference):
-    """The order of the policy's observation histories.
+    """The order of values in the policy's observation histories.
 
-    Both simulators use the same description, so only a recording may differ.
+    Both simulators use the same description, so only a recording may have another order.
     """
 
     name = "order of observations"
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the other orders of histories, if the policy has histories."""
+        """Return the other possible orders, if the policy observes histories."""
         observation = here.policy.observation
         lengths = {term.history for term in observation.terms}
         if max(lengths) == 1:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MuJoCo's soft contacts as springs and dampers of contact points."""
+"""Approximate MuJoCo's soft contacts by a spring and a damper at each contact point."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ _HARD = 0.99  # impedance of hard contacts
 
 
 class Soft(NamedTuple):
-    """A spring and a damper of each contact point."""
+    """The spring and the damper of each contact point."""
 
     compliance: float  # [m/N]
     damping_time: float  # damping over stiffness [s]
 
 
 def soft_contact(model: Any, feet: Sequence[str]) -> Soft | None:
-    """Return spring and damper that approximate MuJoCo's contacts of feet and fixed geoms.
+    """Return the spring and damper that approximate MuJoCo's contacts of feet with fixed geoms.
 
-    MuJoCo's constraint has the reference acceleration -b v - k r at the depth r, and the
-    regularisation R = (1 - d) / d A. A is the inverse mass of the point, taken from
-    body_invweight0, and d the impedance. At rest k r = R f, so the compliance is R / k, and the
-    damper's time is b / k (MuJoCo's documentation, Computation, Parameters). The impedance is the
-    middle of the range.
+    MuJoCo's constraint has the reference acceleration -b v - k r at depth r, and the regularisation
+    R = (1 - d) / d A. Here A is the inverse mass of the point from body_invweight0, and d is the
+    impedance. At rest k r = R f, so the compliance is R / k, and the time constant of the damper is
+    b / k (MuJoCo's documentation, Computation, Parameters). d is the middle of the impedance range.
 
     Args:
         model: MuJoCo's compiled model.
         feet: names of bodies.
 
     Returns:
-        The means, or None if no foot touches a fixed geom.
+        Means over the pairs of geoms, or None if no foot can touch a fixed geom.
     """
     bodies = {model.body(k).name: k for k in range(model.nbody)}
     solid = (model.geom_contype != 0) | (model.geom_conaffinity != 0)
@@ -68,7 +67,7 @@ def _of_pair(model: Any, geom: int, floor: int) -> Soft:
 
 
 def _mixed(model: Any, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return solref and solimp of two geoms: of the higher priority, or the weighted mean."""
+    """Return solref and solimp of a pair of geoms, by priority or as the weighted mean."""
     first, second = model.geom_priority[a], model.geom_priority[b]
     if first != second:
         geom = a if first > second else b
@@ -81,6 +80,6 @@ def _mixed(model: Any, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def harden(model: Any) -> None:
-    """Make all contacts of MuJoCo's compiled model as hard as the time step allows."""
+    """Make all contacts of MuJoCo's compiled model as stiff as the time step allows."""
     model.geom_solref[:] = 2.0 * model.opt.timestep, 1.0
     model.geom_solimp[:, :2] = _HARD

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Time step, integrator and period of the PD control."""
+"""Differences in the time step, the integrator and the period of the PD control."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class TimeStep(Difference):
     name = "time step"
 
     def known(self, here: Subject, there: There, feet: Sequence[str]) -> list[Change]:
-        """Return the change to the reference's step, if the policy's period is a multiple."""
+        """Return the change to the reference's time step, if it divides the policy's period."""
         return self._to(here, [float(there.mujoco.opt.timestep)])
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return shorter and longer steps that fit the policy's period."""
+        """Return shorter and longer time steps that divide the policy's period."""
         now = here.world.time_step
         return self._to(here, [now / 4.0, now / 2.0, 2.0 * now, 4.0 * now])
 
@@ -44,7 +44,7 @@ class TimeStep(Difference):
         return result
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Load the world with the step."""
+        """Return the time step as an argument of `Case.load`."""
         return {"time_step": values["time_step"]}
 
 
@@ -68,12 +68,12 @@ class IntegratorDifference(Difference):
         ]
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Load the world with the integrator."""
+        """Return the integrator as an argument of `Case.load`."""
         return {"integrator": values["integrator"]}
 
 
 class PdPeriod(Difference):
-    """The period of the PD control. Torques stay constant between two evaluations."""
+    """The period of the PD control. Torques are constant between two evaluations."""
 
     name = "rate of the PD control"
 
@@ -82,7 +82,7 @@ class PdPeriod(Difference):
         return self._to(here, [there.period])
 
     def guesses(self, here: Subject, feet: Sequence[str]) -> list[Change]:
-        """Return the time step, and periods up to the period of the policy."""
+        """Return the time step, and longer periods up to the period of the policy."""
         return self._to(here, sorted({here.world.time_step, *_PD_PERIODS}))
 
     def _to(self, here: Subject, periods: Sequence[float]) -> list[Change]:
@@ -103,16 +103,19 @@ class PdPeriod(Difference):
         return result
 
     def apply(self, subject: Subject, values: Mapping[str, Any], there: There | None) -> None:
-        """Set the number of evaluations of the PD control in a period of the policy."""
+        """Set the number of PD evaluations in one period of the policy."""
         subject.evaluate_pd(values["count"])
 
     def at_load(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Load the world with a shorter step, if the present step does not fit the period."""
+        """Return a shorter time step if the present step does not divide the PD period."""
         return {"time_step": values["time_step"]} if "time_step" in values else {}
 
 
 def _fitting_step(here: Subject, count: int) -> float:
-    """Return the longest step up to the present one that fits `count` evaluations [s]."""
+    """Return the longest time step that fits `count` PD evaluations [s].
+
+    The result does not exceed the present time step.
+    """
     tick = here.policy.seconds / math.lcm(here.policy.decimation, count)
     steps = tick / here.world.time_step
     if abs(steps - round(steps)) < _WHOLE and round(steps) >= 1:

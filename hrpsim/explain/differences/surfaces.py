@@ -17,7 +17,7 @@ _FRICTION = ("static", "kinetic", "restitution", "torsional", "rolling")
 
 
 class FootSurface(NamedTuple):
-    """A pair of materials, of a foot and of a fixed shape, with the properties of the contact."""
+    """A pair of materials, of a foot and of a fixed shape, with the contact properties."""
 
     foot: str  # link
     material: str  # of the foot
@@ -26,7 +26,7 @@ class FootSurface(NamedTuple):
 
 
 def surfaces(world: World, robot: Robot, feet: Iterable[str]) -> list[FootSurface]:
-    """Return the pairs of materials of feet and fixed shapes, each foot with each floor."""
+    """Return the pairs of materials of each foot with each fixed shape."""
     records = world.scene.collision.shapes["material"]
     count = len(world.fixed_shapes)
     before = list(world.entities)[: list(world.entities).index(robot.name)]
@@ -49,8 +49,8 @@ def change_surfaces(
 
     Args:
         world: the world to change.
-        pairs: names of two materials each.
-        friction: `static`, `kinetic`, `restitution`, `torsional` or `rolling`, by name.
+        pairs: pairs of material names.
+        friction: new values by name: `static`, `kinetic`, `restitution`, `torsional` or `rolling`.
     """
     links = {shape.link for robot in world.robots.values() for shape in robot.shapes}
     present = {

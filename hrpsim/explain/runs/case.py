@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The case to explain: a policy on a robot in hrpsim, the start, and the duration."""
+"""The case to explain: a policy on a robot in hrpsim, the initial states, and the duration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Start = tuple[np.ndarray, np.ndarray]
 
 
 class ExplainError(HrpsimError, ValueError):
-    """Raised if the two runs cannot be compared."""
+    """Raised if a policy's run and the reference cannot be compared."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,15 @@ class Case:
 
     Args:
         policy: description of the policy (YAML).
-        world: world file or MJCF with the robot at the start.
+        world: world file or MJCF with the robot in its initial state.
         robot: name of the robot. None: the first robot.
-        keyframe: posture of the description in which runs start. "": the start of the world.
+        keyframe: name of a posture in the description in which runs start. "": the initial state of
+            the world.
         commands: rows of time [s], velocities x, y [m/s] and yaw [rad/s].
         duration: duration of a run [s].
-        starts: number of perturbed starts. The first start has no perturbation.
-        joint_spread: standard deviation of the joints' positions at the start [rad or m].
-        velocity_spread: standard deviation of the base's velocity at the start [m/s, rad/s].
+        starts: number of initial states. The first initial state is not perturbed.
+        joint_spread: standard deviation of the initial joint positions [rad or m].
+        velocity_spread: standard deviation of the initial base velocity [m/s, rad/s].
     """
 
     policy: Path
@@ -69,7 +70,7 @@ class Case:
         return apart * np.arange(max(round(self.duration / apart), 1) + 1)
 
     def load(self, time_step: float | None = None, integrator: str | None = None) -> World:
-        """Return a new world in the initial state."""
+        """Return a new world in the initial state. None keeps the value of the world file."""
         given = time_step, integrator, self.robot, self.keyframe
         return _loaded(self.world, stamp_of(self.world), *given).copy()
 
@@ -83,10 +84,10 @@ class Case:
         return robot.q.copy(), robot.v.copy()
 
     def start(self, number: int, first: Start) -> Start:
-        """Return a perturbed start. Number 0 is the first start.
+        """Return an initial state. Start 0 is `first`, and other starts are perturbed.
 
-        Perturbations depend on the number alone. The lowest point of a perturbed robot is as high
-        as in the first start.
+        The perturbation depends only on the number. The lowest point of a perturbed robot is as
+        high as in `first`.
         """
         world = self.load()
         robot = self.robot_in(world)
@@ -98,7 +99,7 @@ class Case:
 
 
 def stamp_of(path: Path) -> int:
-    """Return when a file was last written [ns]. Readers use this time to cache the contents."""
+    """Return the modification time of a file [ns], as a key for cached contents."""
     return path.stat().st_mtime_ns if exists(path) else 0
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy with a changed description, and with another rate of the PD control."""
+"""A policy with a modified description, and with another rate of the PD control."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def divided(policy: PolicyDescription, ticks: int) -> PolicyDescription:
 
 
 def rate_is_fixed(policy: PolicyDescription) -> bool:
-    """Return whether delays or networks of actuators fix the rate of the PD control."""
+    """Return whether actuator delays or networks prevent another rate of the PD control."""
     return any(model.delay or model.network is not None for model in policy.actuators)
 
 
@@ -29,7 +29,7 @@ class DescribedPolicy(OnnxPolicy):
 
     Args:
         description: replaces the description in the parameters.
-        hold: number of control periods in which the torques of the PD control stay constant.
+        hold: number of control periods for which each torque of the PD control is held.
     """
 
     def __init__(self, description: PolicyDescription, hold: int = 1) -> None:
@@ -40,12 +40,12 @@ class DescribedPolicy(OnnxPolicy):
         return self._given
 
     def initialize(self, state: State) -> None:
-        """Start with new torques."""
+        """Start the policy, and evaluate the PD control in the first period."""
         super().initialize(state)
         self._age = 0
 
     def control(self, state: State) -> Command:
-        """Return the command of the last period in which the PD control was evaluated."""
+        """Return the command of the latest evaluation of the PD control."""
         command = super().control(state)
         if self._age % self._hold == 0:
             self._held = command

@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""MuJoCo as the reference: the same policy, on a robot's own MJCF.
+"""MuJoCo as the reference: the same policy, on the robot of an MJCF.
 
-The policy's torques reach MuJoCo's motors, which clamp them to the limits of the file. Joints
-without a motor get the torques as applied forces, clamped likewise.
+The policy's torques are sent to MuJoCo's motors, which clip the torques to the limits of the file.
+Joints without a motor receive the torques as applied forces, clipped to the same limits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ _WHOLE = 1e-6  # tolerance of a whole number of periods [s]
 
 
 def world_of(path: Path) -> World:
-    """Return the world that hrpsim loads from an MJCF, cached. Do not change this world."""
+    """Return the world that hrpsim loads from an MJCF.
+
+    The world is cached and must not be changed.
+    """
     return _world(path, stamp_of(path))
 
 
@@ -49,7 +52,7 @@ def _world(path: Path, stamp: int) -> World:
 
 
 def mujoco_model(path: Path) -> Any:
-    """Return MuJoCo's compiled model of an MJCF, cached. Do not change this model."""
+    """Return MuJoCo's compiled model of an MJCF. The model is cached and must not be changed."""
     world_of(path)  # compiles in a child process with limits, and refuses unreadable files
     return _model(path, stamp_of(path))
 
@@ -69,7 +72,8 @@ class MujocoReference(Reference):
         period: period of the PD control in MuJoCo [s]. None: the policy's period.
 
     Raises:
-        ExplainError: the robots of the two worlds have other joints, or the period does not fit.
+        ExplainError: the robots of the two worlds have different joints, or the period does not fit
+            the time step.
     """
 
     def __init__(
@@ -91,7 +95,7 @@ class MujocoReference(Reference):
         self._steps = steps_in_period("the policy's period in MuJoCo", self.period, step)
 
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
-        """Run the policy in MuJoCo from a start in hrpsim's layout."""
+        """Run the policy in MuJoCo from an initial state in hrpsim's layout."""
         sorts, policy = package(), self._policy
         data = sorts.MjData(self._model)
         self._map.place(data, q, v)
@@ -115,7 +119,7 @@ class MujocoReference(Reference):
 
 
 def _with_period(policy: PolicyDescription, period: float | None) -> PolicyDescription:
-    """Return the policy with another period of the PD control [s]."""
+    """Return the policy's description with another period of the PD control [s]."""
     if period is None:
         return policy
     count = max(round(policy.seconds / period), 1)
@@ -133,7 +137,7 @@ def _with_period(policy: PolicyDescription, period: float | None) -> PolicyDescr
 
 
 class _Coordinates:
-    """The coordinates of MuJoCo's model and of hrpsim's robot, by the names of joints and links."""
+    """Maps coordinates between MuJoCo's model and hrpsim's robot, by names of joints and links."""
 
     def __init__(self, model: Any, robot: Robot, path: Path) -> None:
         sorts = package()
@@ -160,7 +164,7 @@ class _Coordinates:
         return np.array([self._names[name] for name in names], dtype=int)
 
     def place(self, data: Any, q: np.ndarray, v: np.ndarray) -> None:
-        """Write a state of hrpsim's layout into MuJoCo's data."""
+        """Write a state in hrpsim's layout to MuJoCo's data."""
         model = self.model
         data.qpos[model.jnt_qposadr[self._joints]] = q[self._at.q]
         data.qvel[model.jnt_dofadr[self._joints]] = v[self._at.v]
@@ -173,7 +177,7 @@ class _Coordinates:
             data.qvel[dof + 3 : dof + 6] = v[3:6]
 
     def state(self, data: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return MuJoCo's state in hrpsim's layout."""
+        """Read a state from MuJoCo's data, in hrpsim's layout."""
         model = self.model
         q, v = np.zeros(self._size[0]), np.zeros(self._size[1])
         q[self._at.q] = data.qpos[model.jnt_qposadr[self._joints]]
@@ -202,9 +206,9 @@ class _Coordinates:
 
 
 class _Motors:
-    """Passes commands of a policy to MuJoCo's joints, within the limits of the file.
+    """Applies a policy's commands to MuJoCo's joints, within the limits of the file.
 
-    Servos of the file on these joints do not act, because the policy has its own law.
+    The file's own servos on these joints are disabled, because the policy computes the torques.
     """
 
     def __init__(self, model: Any, joints: np.ndarray, robot: Robot, host: ControllerHost) -> None:
@@ -234,7 +238,7 @@ class _Motors:
         model.actuator_gainprm[actuator] = model.actuator_biasprm[actuator] = 0.0
 
     def give(self, data: Any, command: Command, q: np.ndarray, v: np.ndarray) -> None:
-        """Write a command of a policy into MuJoCo's data."""
+        """Write a command of the policy to MuJoCo's data."""
         positions, efforts = np.nan_to_num(command.positions), np.nan_to_num(command.efforts)
         servo = self._kp * (positions - q[self._q]) - self._kd * v[self._v]
         wanted = np.where(command.modes == EFFORT, efforts, servo + efforts)
@@ -244,7 +248,7 @@ class _Motors:
 
 
 def _factor_of_motor(model: Any, actuator: int) -> float:
-    """Return the torque of a motor for a control of 1, or 0 for another actuator."""
+    """Return the torque of a motor for a control of 1. Return 0 if the actuator is not a motor."""
     sorts = package()
     if model.actuator_biastype[actuator] != sorts.mjtBias.mjBIAS_NONE:
         return 0.0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A recording of states of a real robot, or of any simulator, as the reference."""
+"""A recording of the states of a real robot, or of any simulator, as the reference."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ARRAYS = (".npz", ".csv")
 
 
 class RecordedReference(Reference):
-    """A recorded run of the policy, from the policy's first evaluation on.
+    """A recorded run of the policy, starting at the policy's first evaluation.
 
     Args:
         case: the policy and its runs.
-        path: .npz, .csv or bag, as `hrpsim fit` reads them.
+        path: .npz, .csv or bag, in the formats of `hrpsim fit`.
 
     Raises:
         FitError: the file is not a recording of the robot.
@@ -62,7 +62,7 @@ class RecordedReference(Reference):
         return float(self._time[-1])
 
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
-        """Return the recording. q and v are not used. Forces are unknown."""
+        """Return the recording. The arguments are ignored. Contact forces are unknown."""
         writer = TraceWriter(self._free)
         forces = np.full(self._links, np.nan)
         for time, one, rate in zip(self._time.tolist(), self._q, self._v):

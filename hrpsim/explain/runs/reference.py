@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interface of references, with which the runs in hrpsim are compared."""
+"""The interface of references, against which the runs in hrpsim are compared."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ class Reference(ABC):
 
     @abstractmethod
     def trace(self, q: np.ndarray, v: np.ndarray) -> Trace:
-        """Return the run from a start, with samples at evaluations of the policy or more often.
+        """Return the run from an initial state, with samples at each evaluation of the policy.
+
+        A run may have more samples.
 
         Args:
-            q: configuration at the start, in hrpsim's layout (nq,).
-            v: velocity at the start (nv,).
+            q: initial configuration, in hrpsim's layout (nq,).
+            v: initial velocity (nv,).
         """
 
     @property
     def start(self) -> Start | None:
-        """The only initial state of a recording. None: any initial state."""
+        """The only initial state of a recording, or None if any initial state is possible."""
         return None
 
     @property
     def duration(self) -> float:
-        """The longest possible run [s]."""
+        """The longest possible duration of a run [s]."""
         return math.inf

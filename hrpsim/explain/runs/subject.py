@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A policy on a robot in hrpsim, with all properties that a difference may change, and the runs."""
+"""A policy on a robot in hrpsim, with all properties that a difference may change."""
 
 from __future__ import annotations
 
@@ -51,25 +51,25 @@ class Subject:
 
     @staticmethod
     def of(case: Case, at_load: Mapping[str, Any]) -> Subject:
-        """Return a new subject. at_load: arguments of `Case.load`."""
+        """Return a new subject for a case. at_load: arguments of `Case.load`."""
         world = case.load(**at_load)
         return Subject(world, case.robot_in(world), case.description(), case.parameters())
 
     def use_system(self, **fields: np.ndarray) -> None:
-        """Replace arrays of the robot's system: inertias, joint properties, limits."""
+        """Apply changed arrays of the robot's system: inertias, joint properties, limits."""
         system = self.robot.system._replace(**fields)
         self.robot.use_properties_of(replace(self.robot.model, system=system))
 
     def evaluate_pd(self, count: int) -> None:
         """Evaluate the PD control `count` times between two evaluations of the policy.
 
-        Control periods become shorter if needed. Delays stay whole numbers of periods.
+        Control periods become shorter if needed. Delays are rounded to whole periods.
         """
         ticks = math.lcm(self.policy.decimation, count)
         self.policy, self.hold = divided(self.policy, ticks), ticks // count
 
     def controller(self) -> Controller:
-        """Return the policy as a controller with delays and filter."""
+        """Return the policy as a controller, including delays and filter."""
         policy: Controller = DescribedPolicy(self.policy, self.hold)
         if self.filter_time > 0.0:
             policy = _Filtered(policy, self.filter_time)
@@ -81,7 +81,10 @@ class Subject:
         return policy
 
     def run(self, q: np.ndarray, v: np.ndarray, duration: float) -> Trace:
-        """Run the policy from a start until `duration` [s] or a fall. Sample every evaluation."""
+        """Run the policy for `duration` [s] or until a fall.
+
+        Sample the state at every evaluation.
+        """
         policy, writer = self.policy, TraceWriter(self.robot.model.base == "free")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ModelWarning)
@@ -103,14 +106,14 @@ class Subject:
         return writer.add(time, robot.q.copy(), robot.v.copy(), forces)
 
     def predict(self, trace: Trace, most: int) -> np.ndarray:
-        """Predict velocities at each evaluation of the policy, from the evaluation before.
+        """Predict the velocities at each evaluation of the policy from the previous evaluation.
 
-        The policy, with all delays, measures the states of the reference. The commands act on the
-        robot in hrpsim, which returns to the state of the reference at each evaluation.
+        The policy, including all delays, observes the states of the reference. Its commands act on
+        the robot in hrpsim, which is reset to the reference's state at each evaluation.
 
         Args:
             trace: motion of the reference.
-            most: number of predictions at most.
+            most: largest number of predictions.
 
         Returns:
             Velocities (predictions, nv).
@@ -151,7 +154,7 @@ def _give(robot: Robot, command: Command, names: tuple[str, ...]) -> None:
 
 
 class StateView:
-    """Converts states of a trace to measurements for a policy on a robot.
+    """Converts states of a trace to measurements for a policy.
 
     Args:
         robot: the robot.
@@ -173,12 +176,12 @@ class StateView:
                 )
 
     def state(self, trace: Trace, k: int) -> State:
-        """Return the measurements at sample k."""
+        """Return the measurements at sample k of a trace."""
         q, v = trace.q[k], trace.v[k]
         return self.measured(float(trace.time[k]), q, v)
 
     def measured(self, time: float, q: np.ndarray, v: np.ndarray) -> State:
-        """Return the measurements in a state, without accelerations and forces."""
+        """Return the measurements for a state, without accelerations and forces."""
         base, imus = None, {}
         if self._free:
             base = BaseReading(q[:3].copy(), q[3:7].copy(), v[:3].copy(), v[3:6].copy())
@@ -193,16 +196,16 @@ def _imu_reading(sensor: Sensor, q: np.ndarray, v: np.ndarray) -> ImuReading:
 
 
 def joint_order(robot: Robot) -> np.ndarray:
-    """Return the indices in `joint_names` of a controller's joints, in the controller's order."""
+    """Return for each joint of a controller the index in `joint_names`."""
     return robot.joint_index.indices(list(controlled_joints(robot.model)))
 
 
 class _Filtered(Controller):
-    """A controller behind a low-pass filter of first order for rates of joints and IMUs.
+    """A controller whose measured velocities pass a first-order low-pass filter.
 
     Args:
-        controller: sees the filtered rates.
-        time: constant of the filter [s].
+        controller: receives the filtered velocities of joints and IMUs.
+        time: time constant of the filter [s].
     """
 
     def __init__(self, controller: Controller, time: float) -> None:

@@ -17,7 +17,7 @@ from hrpsim.world.fall import LARGEST_TILT, LOWEST_HEIGHT_RATIO
 class Trace:
     """Samples of one run at the n times of `time`. Samples after a fall are NaN.
 
-    q and v have hrpsim's layout: a free base first, then the joints.
+    q and v have hrpsim's layout: first the free base, if any, then the joints.
     """
 
     time: np.ndarray  # from the start (n,) [s]
@@ -33,7 +33,7 @@ class Trace:
         return not math.isnan(self.fell_at)
 
     def sampled(self, times: np.ndarray) -> Trace:
-        """Return linearly interpolated samples at other times [s]."""
+        """Interpolate the samples linearly at other times [s]."""
         q = self.q.copy()
         if self.is_free:
             turns = q[:, 3:7]
@@ -49,7 +49,7 @@ class Trace:
 
 
 def _between(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return columns (n, k) at other times, by linear interpolation between known times."""
+    """Interpolate columns (n, k) linearly from the known times to other times."""
     return np.column_stack([np.interp(times, known, column) for column in values.T])
 
 
@@ -57,7 +57,7 @@ def up_in_base(quaternions: np.ndarray) -> np.ndarray:
     """Return the world's upward direction in the frame of a base.
 
     Args:
-        quaternions: x y z w (n, 4).
+        quaternions: orientations of the base, x y z w (n, 4).
 
     Returns:
         Unit vectors (n, 3).
@@ -69,11 +69,11 @@ def up_in_base(quaternions: np.ndarray) -> np.ndarray:
 
 
 def has_fallen(q: np.ndarray, standing: float) -> bool:
-    """Return whether a free base is tilted by more than 45 degrees or has sunk by half.
+    """Return whether a free base is tilted by more than 45 degrees, or has sunk to half its height.
 
     Args:
         q: configuration that begins with the base (nq,).
-        standing: height of the base at the start [m].
+        standing: initial height of the base [m].
     """
     if not np.isfinite(q).all():
         return True
@@ -82,10 +82,10 @@ def has_fallen(q: np.ndarray, standing: float) -> bool:
 
 
 class TraceWriter:
-    """Collect the samples of a run.
+    """Collects the samples of a run.
 
     Args:
-        is_free: whether the robot has a free base. A fixed base cannot fall.
+        is_free: whether the robot has a free base. A robot with a fixed base cannot fall.
     """
 
     def __init__(self, is_free: bool) -> None:
@@ -95,7 +95,7 @@ class TraceWriter:
         self.fell_at = math.nan
 
     def add(self, time: float, q: np.ndarray, v: np.ndarray, forces: np.ndarray) -> bool:
-        """Add a sample. Return whether the robot has fallen now, and the run ends."""
+        """Add a sample. Return whether the robot has fallen, which ends the run."""
         if self._is_free and math.isnan(self._standing):
             self._standing = float(q[2])
         if self._is_free and has_fallen(q, self._standing):

@@ -3,8 +3,8 @@
 
 """Find motions that determine parameters well, and forecast the confidence intervals of a fit.
 
-`propose` searches in `motions` for the motion with the largest `forecast`. `motion_files` writes
-the motion. `excitation_file` reads the settings.
+`propose` searches for the motion with the best `forecast`, among the motions of `motions`.
+`motion_files` writes the motion. `excitation_file` reads the settings.
 """
 
 from __future__ import annotations

@@ -33,10 +33,11 @@ class Excitation:
     """Settings for the search of a motion that determines parameters.
 
     Args:
-        world: world file with the robot at the posture where the motion begins. A robot on a free
+        world: world file with the robot in the posture where the motion begins. A robot with a free
             base must stand.
         parameters: as for `hrpsim.fit`.
-        noise: standard deviation of each measured kind of quantity. The fit compares these kinds.
+        noise: standard deviation of each measured kind of quantity. The forecast assumes a fit to
+            these kinds.
         entity: the robot. The default is the only robot.
         window: length of the windows of the fit [s].
         joints: moving joints. The default is all joints with position servos.
@@ -45,14 +46,14 @@ class Excitation:
         harmonics: number of frequencies of each joint.
         frequency: the highest frequency [Hz].
         share: fraction of the limits of position, velocity and effort that the motion may use.
-        amplitude: largest excursion [rad or m]. The default is 0.05 for a robot that stands.
-        evaluations: number of simulated motions.
-        starts: number of random motions. The search climbs from the best motion.
+        amplitude: largest excursion [rad or m]. The default is 0.05 for a standing robot.
+        evaluations: number of simulated motions. Larger values find better motions.
+        starts: number of random motions. The search starts from the best of these motions.
         seed: random seed of the search.
         title: title of reports.
 
     Raises:
-        FitError: for values with which no motion is possible.
+        FitError: no motion is possible with these values.
     """
 
     world: Any
@@ -83,18 +84,21 @@ class Excitation:
             raise FitError(f"duration must be 2 to {_MOST_SAMPLES} periods, got {self.duration!r}")
 
     def trial(self) -> ForecastSetup:
-        """Return the robot with its unknowns and sensors, for simulations of motions."""
+        """Return the robot with its unknowns and sensors, for the simulation of motions."""
         return ForecastSetup(
             self.world, self.parameters, self.noise, self.entity, self.window, self.share
         )
 
     def largest(self, trial: ForecastSetup) -> float | None:
-        """Return the largest excursion [rad or m], or None for the joints' limits."""
+        """Return the largest excursion [rad or m].
+
+        None means that only the joints' limits apply.
+        """
         return _STANDING if self.amplitude is None and trial.stands else self.amplitude
 
 
 def read_excitation(path: str | Path) -> Excitation:
-    """Read a fit file. Recordings are not read. Raises HrpsimError with file, line and entry."""
+    """Read a fit file, without its recordings. Raises HrpsimError with file, line and entry."""
     path = user_path(path)
     text = read_yaml(path, FitError, "study file")
     file = checked_content(text, EXCITE_FILE, FitError)

@@ -4,8 +4,9 @@
 """Forecast the confidence intervals of a fit to a motion, by the Fisher information.
 
 The motion is simulated with the initial parameter values. The derivatives J of the simulated
-samples are computed as in a fit with fitted initial states. For independent noise of the given
-deviations, the covariance of the parameters is the inverse of J^T J.
+samples are computed as in a fit with fitted initial states. The rows of J are divided by the
+standard deviations of the noise. If the noise is independent, the covariance of the parameters is
+the inverse of J^T J.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ class Forecast(NamedTuple):
     """Forecast of the accuracy of parameters that are fitted to a motion.
 
     Attributes:
-        half_widths: half widths of the 95 % intervals (p,). Infinite for a parameter that is not
-            determined.
+        half_widths: half widths of the 95 % intervals (p,). Infinite for a parameter that the
+            motion does not determine.
         smallest: smallest singular value of the derivatives with respect to the scaled parameters.
-            Its inverse is the standard deviation of the least determined combination of parameters,
+            The inverse is the standard deviation of the least determined combination of parameters,
             as a fraction of the scale.
-        excess: largest violation of a limit by the simulated motion, as a fraction of the limit. At
-            most 0 within the limits.
+        excess: largest amount by which the simulated motion exceeds a limit, as a fraction of the
+            limit. Zero or negative if the motion respects all limits.
         trouble: reason why the motion cannot be used, or "".
     """
 
@@ -54,18 +55,18 @@ class Forecast(NamedTuple):
 
 
 class ForecastSetup:
-    """A robot of a world, its unknowns and its sensors, to forecast motions.
+    """A robot of a world with its unknowns and sensors, for forecasts of motions.
 
     Args:
         world: world file, or a scenario.
         parameters: as for `hrpsim.fit`.
-        noise: standard deviation of each measured kind.
+        noise: standard deviation of each measured kind of quantity.
         entity: the robot. The default is the only robot.
         window: length of the windows of the fit [s].
         share: fraction of the effort limits that a motion may use.
 
     Raises:
-        FitError: for a body, noise without positions, or a parameter without a scale.
+        FitError: the entity is not a robot, the noise lacks positions, or a parameter has no scale.
     """
 
     def __init__(
@@ -93,19 +94,19 @@ class ForecastSetup:
 
     @property
     def values(self) -> dict[str, float]:
-        """The initial values, by path."""
+        """The initial values of the parameters, by path."""
         return self.unknowns.by_path(self.unknowns.to_u(self.unknowns.start))
 
     def servos(self) -> tuple[str, ...]:
-        """Return the joints with position servos."""
+        """Return the names of the joints with position servos."""
         kp, _ = self.robot.gains
         return tuple(name for name, k in zip(self.robot.joint_names, kp) if k > 0.0)
 
     def record(self, motion: ExcitingMotion) -> tuple[Recording, float, str]:
-        """Simulate a motion and record it without noise.
+        """Simulate a motion and record the result without noise.
 
         Returns:
-            (recording, largest excess over a limit as a fraction of the limit, text about a fall or
+            (recording, largest excess over a limit as a fraction of the limit, reason of a fall or
             "").
         """
         world = self.scenario.world_of(self.values, seed=0)[0]
@@ -146,7 +147,7 @@ class ForecastSetup:
         )
 
     def _excess(self, q: np.ndarray, v: np.ndarray, efforts: np.ndarray) -> float:
-        """Return the largest excess over limits of effort, velocity and position, relative."""
+        """Return the largest excess over limits of effort, velocity and position, as a fraction."""
         index, system = self.robot.joint_index, self.robot.model.system
         effort, speed = system.effort_limit[index.v], system.velocity_limit[index.v]
         used = [
@@ -161,12 +162,12 @@ class ForecastSetup:
 
 
 def _reached(motion: ExcitingMotion) -> np.ndarray:
-    """Return the target (n, joints) that the motion reaches one period after each time."""
+    """Return the targets (n, joints) that the motion reaches one period after each time."""
     return np.vstack([motion.positions[1:], motion.positions[-1:]])
 
 
 def forecast(trial: ForecastSetup, motion: ExcitingMotion) -> Forecast:
-    """Return the forecast of a fit to a recording of this motion, with fitted initial states."""
+    """Forecast a fit, with fitted initial states, to a recording of a motion."""
     recording, excess, trouble = trial.record(motion)
     unknowns, world = trial.unknowns, trial.scenario.world_of({}, seed=0)[0]
     bound = BoundRecording(recording, world, trial.entity)
@@ -191,7 +192,7 @@ def forecast(trial: ForecastSetup, motion: ExcitingMotion) -> Forecast:
 
 
 def _weights(predictor: Predictor, noise: Mapping[str, float]) -> np.ndarray:
-    """Return the inverse deviation of each row. Kinds without noise have no weight."""
+    """Return the inverse standard deviation of each row. A kind without noise has weight 0."""
     weights = np.array([1.0 / noise[kind] if kind in noise else 0.0 for kind in predictor.kinds])
     return weights[predictor.rows().kind]
 
@@ -199,7 +200,15 @@ def _weights(predictor: Predictor, noise: Mapping[str, float]) -> np.ndarray:
 def _of_information(
     trial: ForecastSetup, J: np.ndarray, degrees: int, excess: float, trouble: str
 ) -> Forecast:
-    """Return the forecast from the derivatives J (rows, p) of weighted residuals by u."""
+    """Return the forecast from the derivatives of the weighted residuals.
+
+    Args:
+        trial: the robot with its unknowns.
+        J: derivatives of the weighted residuals with respect to the unknowns u (rows, p).
+        degrees: degrees of freedom of Student's t.
+        excess: see `Forecast`.
+        trouble: see `Forecast`.
+    """
     from scipy.special import stdtrit
 
     unknowns = trial.unknowns
@@ -220,8 +229,8 @@ def _of_information(
 def _scales(unknowns: Unknowns) -> np.ndarray:
     """Return the scale of each parameter (p,).
 
-    The scale is the first value. If this is 0, the scale is the prior's deviation, or else the
-    range of the bounds.
+    The scale is the initial value. If the initial value is 0, the scale is the standard deviation
+    of the prior, or else the distance between the bounds.
     """
     priors = {k: deviation for k, _, deviation in unknowns.priors}
     scales = np.abs(unknowns.start)
@@ -234,7 +243,7 @@ def _scales(unknowns: Unknowns) -> np.ndarray:
 
 
 def _fall(q: np.ndarray) -> str:
-    """Return why a robot with these states (n, nq) does not stand, or ""."""
+    """Return the reason why a robot in the states q (n, nq) does not stand, or ""."""
     from scipy.spatial.transform import Rotation
 
     turns = Rotation.from_quat(q[:, 3:7])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write motions as sequences for hrpsys, FollowJointTrajectory and CSV."""
+"""Write motions as hrpsys sequences, as FollowJointTrajectory goals, and as CSV."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ _SECOND = 1_000_000_000  # [ns]
 def write_motion(motion: ExcitingMotion, robot: Robot, basename: str | Path) -> list[Path]:
     """Write a motion in three formats, and return the paths.
 
-    BASENAME.pos is for hrpsys's SequencePlayer. Joints that do not move keep the position that
-    `robot` has. BASENAME.trajectory.yaml is a goal of control_msgs/action/FollowJointTrajectory.
-    BASENAME.csv has the columns time and command.JOINT of recordings.
+    BASENAME.pos is for hrpsys's SequencePlayer. Joints that are not part of the motion keep the
+    present position of `robot`. BASENAME.trajectory.yaml is a goal of
+    control_msgs/action/FollowJointTrajectory. BASENAME.csv has the columns time and command.JOINT
+    of recordings.
 
     Args:
         motion: the motion.
         robot: robot with the joints of the motion.
-        basename: path without an extension. Its folder is made.
+        basename: path without an extension. The folder is created.
     """
     base = user_path(basename)
     base.parent.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,9 @@
 """Motions of joints within limits: finite Fourier series that start and end at rest, and chirps.
 
 A series is q(t) = q0 + s sum_k [a_k sin(w_k t) + b_k (cos(w_k t) - 1)] / w_k with frequencies w_k
-that are multiples of 2 pi / duration (Swevers et al. 1997). sum_k a_k = 0 and sum_k b_k w_k = 0 let
-velocity and acceleration begin and end at 0. The factor s scales the motion to the limits.
+that are multiples of 2 pi / duration (Swevers et al. 1997). The conditions sum_k a_k = 0 and sum_k
+b_k w_k = 0 make velocity and acceleration zero at both ends. The factor s scales the motion to the
+limits.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _LEAST_LEVEL = 0.05  # fraction of the limits
 
 
 class ExcitingMotion(NamedTuple):
-    """Targets of joints at equal periods."""
+    """Targets of joints at regular times."""
 
     time: np.ndarray  # (n,) [s]
     joints: tuple[str, ...]
@@ -33,7 +34,7 @@ class ExcitingMotion(NamedTuple):
 
 
 class MotionLimits(NamedTuple):
-    """Limits of position and velocity of some joints, relative to the first posture of a motion."""
+    """Limits of position and velocity of some joints, relative to a motion's initial posture."""
 
     joints: tuple[str, ...]
     centre: np.ndarray  # (joints,) [rad or m]
@@ -49,12 +50,12 @@ def room_of(
 
     Args:
         robot: robot in the posture where the motion begins.
-        joints: names.
+        joints: names of the joints.
         share: fraction of the limits of position and velocity that the motion may use.
         amplitude: largest excursion [rad or m]. None allows excursions up to the limits.
 
     Raises:
-        FitError: for a joint that begins at a limit.
+        FitError: a joint is already at a limit.
     """
     at = robot.joint_index.v[robot.joint_index.indices(joints)]
     centre = robot.joint_positions[robot.joint_index.indices(joints)]
@@ -73,7 +74,7 @@ def room_of(
 
 
 class Series:
-    """Fourier series of some joints, whose coefficients are a vector x of numbers from -1 to 1.
+    """Fourier series of some joints, described by a coefficient vector x with entries from -1 to 1.
 
     Args:
         room: limits of the motion.
@@ -97,9 +98,9 @@ class Series:
         self.size = len(room.joints) * (2 * len(self._w) + 1)
 
     def draw(self, rng: np.random.Generator, slope: float) -> np.ndarray:
-        """Return a random coefficient vector (size,). Its motion uses the full limits.
+        """Return a random coefficient vector (size,) whose motion reaches the limits.
 
-        slope: amplitudes of velocity are proportional to the frequency to this power.
+        slope: exponent. The velocity amplitudes are proportional to this power of the frequency.
         """
         rows = rng.uniform(-1.0, 1.0, (len(self.room.joints), 2 * len(self._w) + 1))
         rows[:, :-1] *= np.tile((self._w / self._w[-1]) ** slope, 2)
@@ -107,7 +108,7 @@ class Series:
         return rows.ravel()
 
     def motion(self, x: np.ndarray) -> ExcitingMotion:
-        """Return the motion with the coefficients in a vector (size,), scaled to the limits."""
+        """Return the motion of a coefficient vector (size,), scaled to the limits."""
         rows = x.reshape(len(self.room.joints), -1)
         count = len(self._w)
         a, b, level = rows[:, :count], rows[:, count : 2 * count], rows[:, -1]
@@ -139,7 +140,10 @@ def within(
 def chirp(
     room: MotionLimits, time: np.ndarray, frequency: float, level: float = 1.0
 ) -> ExcitingMotion:
-    """Return a linear chirp of all joints from 0 to `frequency` [Hz], tapered at both ends."""
+    """Return a linear chirp of all joints from 0 to `frequency` [Hz], tapered at both ends.
+
+    level: fraction of the limits that each joint uses (joints,).
+    """
     duration = time[-1]
     taper = np.clip(np.minimum(time, duration - time) / (_TAPER * duration), 0.0, 1.0)
     taper = taper**2 * (3.0 - 2.0 * taper)

@@ -3,10 +3,10 @@
 
 """Search for the motion with the largest `Forecast.smallest` (the E-optimal motion).
 
-The smallest singular value is not differentiable where two directions are equally uncertain, so the
-search uses no derivatives. An evolution strategy with one parent and one child starts from the best
-of several random series. Steps grow after a success and shrink after a failure (rule of 1/5:
-Rechenberg 1973).
+The smallest singular value is not differentiable if two directions are equally uncertain. The
+search therefore uses an evolution strategy with one parent and one child, starting from the best of
+several random series. The step size grows after a success and shrinks after a failure (1/5 success
+rule: Rechenberg 1973).
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class Proposal(NamedTuple):
 
 
 def propose(excitation: Excitation, report: Callable[[str], None] | None = None) -> Proposal:
-    """Return the motion within limits that determines the parameters best.
+    """Return the motion within the limits that determines the parameters best.
 
-    The motion is the chirp if no series is better.
+    If no series is better than the chirp, the proposed motion is the chirp.
 
     Args:
         excitation: settings of the search.
-        report: called with a line on the progress.
+        report: called with a line of text on the progress.
 
     Raises:
-        FitError: if no motion within the limits determines all parameters.
-        HrpsimError: for values that the world cannot have, and steps that fail.
+        FitError: no motion within the limits determines all parameters.
+        HrpsimError: values are invalid for the world, or a step fails.
     """
     say, trial = report or (lambda text: None), excitation.trial()
     joints = excitation.joints or trial.servos()
@@ -86,7 +86,7 @@ def propose(excitation: Excitation, report: Callable[[str], None] | None = None)
 
 
 def _score(found: Forecast) -> float:
-    """Return the smallest singular value, or a negative number for a motion that cannot be used."""
+    """Return the smallest singular value, or a negative number for an unusable motion."""
     if found.trouble:
         return -10.0
     return -found.excess if found.excess > 0.0 else found.smallest
@@ -99,9 +99,17 @@ def _climb(
     evaluations: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, float]:
-    """Climb from x by an evolution strategy.
+    """Improve a coefficient vector by an evolution strategy.
 
-    Return the best vector within -1 to 1, and its score.
+    Args:
+        score: function to maximise.
+        x: initial vector.
+        best: score of the initial vector.
+        evaluations: number of evaluations of the score.
+        rng: source of random numbers.
+
+    Returns:
+        The best vector, with entries from -1 to 1, and its score.
     """
     step = _FIRST_STEP
     for _ in range(evaluations):
@@ -116,7 +124,7 @@ def _climb(
 
 
 def _chirp(trial: ForecastSetup, series: Series, frequency: float) -> ExcitingMotion:
-    """Return the largest chirp of some levels that respects the limits."""
+    """Return the largest chirp within the limits, among a list of levels."""
     for level in _LEVELS:
         motion = chirp(series.room, series.time, frequency, level)
         _, excess, trouble = trial.record(motion)

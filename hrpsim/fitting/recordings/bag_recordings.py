@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings from bags of ROS 2. The rules for valid messages are the rules of the node."""
+"""Read recordings from ROS 2 bags. A message is valid if the simulation node would accept it."""
 
 from __future__ import annotations
 
@@ -42,21 +42,22 @@ def bag_recordings(
     joints: Sequence[str] | None = None,
     **options: Any,
 ) -> tuple[Recording, ...]:
-    """Return the segments of the recording of a robot in a bag.
+    """Read the segments of a robot's recording from a bag.
 
     Args:
         bag: folder or file.
         states: topic of sensor_msgs/JointState, measured.
         commands: topic of sensor_msgs/JointState, commanded. None: no commands. A message may
-            command some joints only. NaN means no value. A stamp of zero means now.
+            command some of the joints. NaN means no value. A command with a stamp of zero acts at
+            its reception.
         base: topic of nav_msgs/Odometry of a free base. The default is `odom` in the namespace of
             `states`, if the bag has this topic.
         joints: names of the joints to use. The default is all joints of the first state.
         **options: other fields of `Recording`.
 
     Raises:
-        BagError: for a bag or topic that cannot be read.
-        FitError: for messages that make no recording.
+        BagError: the bag or a topic cannot be read.
+        FitError: the messages do not form a valid recording.
     """
     options = {"name": bag.stem, **options}
     notes: list[str] = []
@@ -83,7 +84,7 @@ def bag_recordings(
 
 
 def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
-    """Warn of a topic whose delay from stamp to reception differs from the delay of the states."""
+    """Warn about topics whose delay from stamp to reception differs from the states' delay."""
     lags = {topic: float(np.median(own.received - own.time)) for topic, own in topics.items()}
     for topic, lag in lags.items():
         if abs(lag - lags[states]) > _OFFSET:
@@ -97,7 +98,7 @@ def _check_clocks(bag: Path, states: str, topics: Mapping[str, _Rows]) -> None:
 
 
 def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str]) -> _Rows:
-    """Return the states that have all joints. Add notes about states that are left out."""
+    """Return the states that contain all joints. Add notes about omitted states."""
     name = full_name(bag, topic, _STATES)
     names = list(joints or ())
     lacking: list[str] = []
@@ -135,10 +136,10 @@ def _states(bag: Path, topic: str, joints: Sequence[str] | None, notes: list[str
 def _read(
     bag: Path, topic: str, values_of: Callable[[Any], Any]
 ) -> tuple[np.ndarray, np.ndarray, list[Any], int]:
-    """Return the messages of a topic for which `values_of` does not return None.
+    """Read the messages of a topic. Skip a message if `values_of` returns None.
 
     Returns:
-        Times of reception and stamps (n,) [s], the n values, and the number of other messages.
+        Times of reception and stamps (n,) [s], the n values, and the number of skipped messages.
     """
     received, stamps, found, others = [], [], [], 0
     for at, message in timed_messages(bag, topic):
@@ -153,7 +154,7 @@ def _read(
 
 
 def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
-    """Return the commands that the node accepts. Add a note if the node refuses some commands."""
+    """Return the commands that the node would accept. Add a note about refused commands."""
     name = full_name(bag, topic, _STATES)
 
     def values_of(message: Any) -> dict[str, np.ndarray] | None:
@@ -182,7 +183,7 @@ def _commands(bag: Path, topic: str, states: _Rows, notes: list[str]) -> _Rows:
 def _values(message, joints: Sequence[str]) -> np.ndarray | None:
     """Return positions, velocities and efforts (3, joints), with NaN for missing values.
 
-    An invalid message gives None.
+    The result is None if the message is invalid.
     """
     names = list(message.name)
     if not names or len(set(names)) < len(names):
@@ -209,7 +210,7 @@ def _odometry(bag: Path, topic: str) -> _Rows:
 
 
 def _motion(message: Any) -> tuple[float, ...]:
-    """Return position, quaternion, linear and angular velocity of an odometry."""
+    """Return position, quaternion, linear and angular velocity of an odometry message."""
     p, o = message.pose.pose.position, message.pose.pose.orientation
     linear, angular = message.twist.twist.linear, message.twist.twist.angular
     speeds = (linear.x, linear.y, linear.z, angular.x, angular.y, angular.z)
@@ -217,7 +218,7 @@ def _motion(message: Any) -> tuple[float, ...]:
 
 
 def _based(what: str, samples: Mapping[str, Any], odometry: Mapping[str, np.ndarray]):
-    """Return the samples within the time of the odometry, with poses and velocities of the base."""
+    """Add poses and velocities of the base to samples. Drop samples outside the odometry's time."""
     from scipy.spatial.transform import Rotation, Slerp
 
     stamps, rows = odometry["time"], odometry["rows"]

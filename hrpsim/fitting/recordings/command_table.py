@@ -19,8 +19,9 @@ def held_commands(
 ) -> tuple[np.ndarray, Fields]:
     """Expand commands of some joints to commands of all joints.
 
-    Rows with the same stamp become one row. NaN means that a value is not given. A joint without
-    values in any field keeps its command. All fields of a joint are NaN before its first command.
+    Rows with the same stamp become one row. NaN means that a value is not given. If all fields of a
+    joint are NaN, the joint keeps its command. Before the first command of a joint, all its fields
+    are NaN.
 
     Args:
         what: name of the commands, for errors.
@@ -31,7 +32,7 @@ def held_commands(
         (times (m,) [s], fields (m, joints)).
 
     Raises:
-        FitError: if one joint has different commands of one stamp.
+        FitError: one joint has different commands with the same stamp.
     """
     rows = np.stack([*fields.values()])  # (fields, n, joints)
     named = ~np.isnan(rows).all(axis=0)
@@ -52,9 +53,7 @@ def held_commands(
 def first_command(
     what: str, time: np.ndarray, fields: Mapping[str, np.ndarray], joints: Sequence[str]
 ) -> tuple[float, Fields]:
-    """Fill in the commands of each joint before its first command.
-
-    A joint gets its first command for all earlier times.
+    """Fill in the commands of each joint before its first command with the first command.
 
     Args:
         what: name of the commands, for errors.
@@ -63,11 +62,11 @@ def first_command(
         joints: names of the joints.
 
     Returns:
-        (begin of the commands [s], one median period before the last of the joints' first commands,
-        fields without missing first commands).
+        (time from which all joints have commands, less one median period [s], fields without
+        missing values before the first commands).
 
     Raises:
-        FitError: if a joint has no command at all.
+        FitError: a joint has no command at all.
     """
     without = np.isnan([*fields.values()]).all(axis=0)  # (n, joints)
     if without[-1].any():

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Measured motions of a robot or body, with its commands."""
+"""Measured motions of a robot or body, together with the commands."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _LEAST_COVER = 0.5  # least fraction of the samples within the time of the comma
 
 
 def check_turns(what: str, quaternions: np.ndarray) -> None:
-    """Raise FitError for a quaternion (n, 4) that is no rotation."""
+    """Raise FitError if a row of `quaternions` (n, 4) does not represent a rotation."""
     lengths = np.linalg.norm(quaternions, axis=1)
     wrong = np.flatnonzero(np.abs(lengths - 1.0) > _QUATERNION_SLACK)
     if wrong.size:
@@ -67,35 +67,36 @@ def check_turns(what: str, quaternions: np.ndarray) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Samples of the motion of one robot or body, with its commands. One clock gives all times.
+    """Samples of the motion of one robot or body, with its commands. All times are of one clock.
+
+    Samples that repeat the previous sample, as from a paused simulation, are left out. Samples
+    before the first command of a joint are left out with a warning.
 
     Args:
         time: times of the samples (n,) [s], increasing.
         joints: names of the measured joints, in the order of columns.
         positions: positions of joints (n, joints) [rad or m].
-        velocities: velocities of joints (n, joints) [rad/s or m/s]. The default is differences of
-            positions, which are not compared.
+        velocities: velocities of joints (n, joints) [rad/s or m/s]. By default, velocities are
+            computed from positions, and are not compared.
         base: position [m] and quaternion x y z w of a free base or body (n, 7).
-        base_velocity: linear [m/s] and angular [rad/s], in the base frame (n, 6). The default is
-            differences.
+        base_velocity: linear [m/s] and angular [rad/s] velocity in the base frame (n, 6). By
+            default, the velocity is computed from `base`.
         command_time: times of the commands (m,) [s]. Each command acts until the next.
         command_joints: names of the commanded joints. The default is `joints`.
         command_positions: (m, command joints) [rad or m].
         command_velocities: (m, command joints) [rad/s or m/s].
         command_efforts: (m, command joints) [Nm or N]. NaN in a command means that a value is not
-            given. A joint without any value keeps its command.
+            given. If all values of a joint are NaN, the joint keeps its command.
         signals: signals of sensors, with times of the same clock.
-        interpolate: position targets move linearly between commands, as with controllers of hrpsim,
-            and reach each target at the time of the next command. By default targets jump.
+        interpolate: whether position targets move linearly between commands, as with controllers of
+            hrpsim, and reach each target at the time of the next command. By default targets jump.
         name: name for reports.
         entity: the robot or body. The default is the entity of the fit.
         held_out: whether the recording is only predicted, not fitted to.
 
     Raises:
-        FitError: for arrays that do not fit each other, values that are not finite, times that do
-            not increase, or commands of another time than the samples. Samples that repeat the
-            previous sample, as in a paused simulation, are left out. Samples before the first
-            command of a joint are left out with a warning.
+        FitError: array shapes do not match, values are not finite, times do not increase, or
+            commands and samples do not overlap in time.
     """
 
     time: np.ndarray
@@ -192,7 +193,7 @@ class Recording:
         return array
 
     def _column_of(self, what: str, column: int | None = None) -> str:
-        """Return " of 'joint'" for a column of an array with columns of joints, else ""."""
+        """Return " of 'joint'" for a column of an array with one column per joint, else ""."""
         names = self.command_joints if what.startswith("command_") else self.joints
         if column is None or not names or "base" in what:
             return ""
@@ -217,15 +218,15 @@ class Recording:
             )
 
     def part(self, begin: float = -np.inf, end: float = np.inf, **changes) -> Recording:
-        """Return the part of the recording within a time span, optionally with other changes.
+        """Return the part of the recording within a time span. Optionally change other fields.
 
         Args:
             begin: first time [s].
             end: last time [s].
-            **changes: values by field.
+            **changes: new values by field.
 
         Raises:
-            FitError: if no sample lies in the span.
+            FitError: no sample lies in the span.
         """
         chosen = (self.time >= begin) & (self.time <= end)
         if not chosen.any():
@@ -237,10 +238,14 @@ class Recording:
 class BoundRecording:
     """A recording in the state coordinates of a world's robot or body.
 
-    q (n, nq) and v (n, nv) are NaN for quantities that were not measured. compared: the compared
-    kinds of quantities. q_of_starts, v_of_starts: indices of the joints whose initial states a fit
-    may change, including joints that were not measured. is_whole: whether the whole state of the
-    world was measured. Windows are then independent of each other.
+    Attributes:
+        q: configurations (n, nq), NaN for quantities that were not measured.
+        v: velocities (n, nv), NaN for quantities that were not measured.
+        compared: the compared kinds of quantities.
+        q_of_starts, v_of_starts: indices of the joints whose initial states a fit may change.
+            Joints that were not measured are included.
+        is_whole: whether the whole state of the world was measured. The windows are then
+            independent of each other.
     """
 
     def __init__(self, recording: Recording, world: World, entity: str | None) -> None:
@@ -275,7 +280,7 @@ class BoundRecording:
         self.is_whole = self.v.shape[1] == count and not np.isnan(self.v).any()
 
     def _find_entity(self, world: World, entity: str | None) -> str:
-        """Return the robot or body of the recording. Raises FitError if unknown."""
+        """Return the robot or body of the recording. Raises FitError if the name is unknown."""
         name = self.recording.entity or entity
         if name is None:
             raise FitError(f"{self.name}: name the robot or body of the recording (`entity`)")
@@ -283,15 +288,15 @@ class BoundRecording:
         return name
 
     def bind_signals(self, world: World, delays: Mapping[str, tuple[float, float]]) -> None:
-        """Bind the signals to a world.
+        """Bind the signals to sensors, joints or links of a world.
 
         Args:
             world: a world with the entity of the recording.
             delays: smallest and largest possible delay, by path [s].
 
         Raises:
-            FitError: for sensors, joints or links that the entity does not have, and signals whose
-                times do not overlap with the samples.
+            FitError: the entity lacks a sensor, joint or link, or the times of a signal do not
+                overlap with the samples.
         """
         for one in self.recording.signals:
             known = one.known.get(DELAY, 0.0)
@@ -304,7 +309,7 @@ class BoundRecording:
             self.signals.append(BoundSignal(one, world, self.entity, ends))
 
     def with_encoders(self, values: Mapping[str, float]) -> BoundRecording:
-        """Return the recording with the offsets of encoders removed from measurements and commands.
+        """Subtract the offsets of encoders from measurements and commands.
 
         values: values of unknowns by path, including the offsets of encoders.
         """
@@ -323,7 +328,7 @@ class BoundRecording:
         return changed
 
     def columns(self) -> list[tuple[str, np.ndarray]]:
-        """Return the compared kinds and the columns of v, in the order of KINDS."""
+        """Return each compared kind of quantity with its columns of v, in the order of KINDS."""
         return [(kind, self.compared[kind]) for kind in KINDS if kind in self.compared]
 
     def _check_joints(self, robot: Robot | None) -> None:

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings from files: CSV and numpy's npz. Bags of ROS 2 are read by `bag_recordings`."""
+"""Read recordings from CSV and numpy's npz files. `bag_recordings` reads bags of ROS 2."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -38,30 +38,30 @@ _TOPICS = ("states", "commands", "base", "joints")
 
 
 def read_recording(path: str | Path, **options: Any) -> Recording:
-    """Return the recording in a file that has one segment.
+    """Read the recording in a file that has one segment.
 
     Args:
         path: as for `read_recordings`.
         **options: as for `read_recordings`.
 
     Raises:
-        FitError: as `read_recordings`, and for a file of several segments.
-        BagError: for a bag that cannot be read.
+        FitError: the file has several segments, or `read_recordings` raises the error.
+        BagError: the bag cannot be read.
     """
     check_arguments(read_recording, locals(), FitError)
     return the_only(path, read_recordings(path, **options))
 
 
 def read_bag_recording(bag: str | Path, **options: Any) -> Recording:
-    """Return the recording of a robot in a bag that has one segment.
+    """Read the recording of a robot in a bag that has one segment.
 
     Args:
         bag: folder or file.
         **options: as for `read_recordings`.
 
     Raises:
-        FitError: as `read_recordings`, and for a bag of several segments.
-        BagError: for a bag or topic that cannot be read.
+        FitError: the bag has several segments, or `read_recordings` raises the error.
+        BagError: the bag or a topic cannot be read.
     """
     check_arguments(read_bag_recording, locals(), FitError)
     return the_only(bag, bag_recordings(Path(bag), **options))
@@ -79,28 +79,28 @@ def the_only(path: str | Path, segments: tuple[Recording, ...]) -> Recording:
 
 
 def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
-    """Return the segments of the recording in a file: each has increasing stamps without gaps.
+    """Read the segments of the recording in a file. In each segment, stamps increase without gaps.
 
-    A .npz has the fields of `Recording` as arrays, or is a recording of signals, from which topics
-    are read as from a bag. A .csv has the columns `time`, `position.JOINT`, `velocity.JOINT`,
-    `command.JOINT` (position), `command_velocity.JOINT`, `effort.JOINT` (commanded), `base.x y z qx
-    qy qz qw`, `base_velocity.vx vy vz wx wy wz`, and signals of sensors: `torque.JOINT`,
-    `current.JOINT`, `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`, `imu.SENSOR.wx` to `az`,
-    `contact.LINK`, `point.LINK.x` to `z`. Any other path is a bag. A FitWarning lists omitted data.
+    A .npz has the fields of `Recording` as arrays, or is a recording of signals, which has topics
+    like a bag. A .csv has the columns `time`, `position.JOINT`, `velocity.JOINT`, `command.JOINT`
+    (position), `command_velocity.JOINT`, `effort.JOINT` (commanded), `base.x y z qx qy qz qw`,
+    `base_velocity.vx vy vz wx wy wz`, and signals of sensors: `torque.JOINT`, `current.JOINT`,
+    `motor_position.JOINT`, `wrench.SENSOR.fx` to `tz`, `imu.SENSOR.wx` to `az`, `contact.LINK`,
+    `point.LINK.x` to `z`. Any other path is a bag. A FitWarning lists omitted data.
 
     Args:
         path: file, or folder of a bag.
-        **options: other fields of `Recording`, such as `held_out`. For bags and signals also
-            `states`, `commands`, `base` and `joints`: the topics of sensor_msgs/JointState,
-            measured and commanded (None: no commands), the topic of nav_msgs/Odometry of a free
-            base, and the joints to use. `signals`: from the names of signals of sensors to topics,
-            or to mappings with `topic`, `kind`, `of` and `known`. In a CSV file columns say topic
-            and kind.
+        **options: other fields of `Recording`, such as `held_out`. Bags and signals have further
+            options. `states` and `commands` are the topics of sensor_msgs/JointState, measured and
+            commanded (None: no commands). `base` is the topic of nav_msgs/Odometry of a free base.
+            `joints` are the joints to use. `signals` maps the names of sensor signals to topics, or
+            to mappings with `topic`, `kind`, `of` and `known`. For a CSV file, the columns
+            determine topic and kind.
 
     Raises:
-        FitError: for columns and values that make no recording, and clocks that cannot be
-            distinguished.
-        BagError: for a bag that cannot be read.
+        FitError: columns or values do not form a recording, or the file has several clocks that
+            cannot be distinguished.
+        BagError: the bag cannot be read.
     """
     check_arguments(read_recordings, locals(), FitError)
     path = Path(path)
@@ -120,7 +120,7 @@ def read_recordings(path: str | Path, **options: Any) -> tuple[Recording, ...]:
 
 
 def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tuple[Recording, ...]:
-    """Return the segments of a table of samples and a table of commands."""
+    """Divide a table of samples and a table of commands into segments."""
     commands = [name for name in given if name.startswith("command_") and name != "command_joints"]
     tables = {}
     for what, names in {"time": SAMPLES, "command_time": commands}.items():
@@ -139,7 +139,7 @@ def _segments(path: Path, given: dict[str, Any], options: dict[str, Any]) -> tup
 
 
 def _table(given: Mapping[str, Any], clock: str) -> dict[str, np.ndarray] | None:
-    """Return `time` (n,) and the columns (n, ...) of one clock, or None if shapes differ."""
+    """Return `time` (n,) and the columns (n, ...) of one clock, or None if shapes do not match."""
     try:
         columns = {name: np.asarray(column, float) for name, column in given.items()}
     except (TypeError, ValueError):
@@ -213,7 +213,7 @@ def _read_csv(path: Path, described: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _csv_columns(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a CSV by name, `time` among them. Raises FitError for another text."""
+    """Return the columns of a CSV by name, including `time`. Raises FitError for invalid text."""
     lines = read_text(path, FitError, "SEQUENCE_SIZE").splitlines()
     header = [name.strip() for name in lines[0].split(",")] if lines else []
     if "time" not in header or len(set(header)) < len(header):

@@ -26,7 +26,7 @@ _LONGEST_GAP = 10.0  # between samples of a `Recording` [s]
 
 
 def check_recording(recording, robot: Robot | None) -> None:
-    """Raise FitError for a recording in wrong units. Warn of doubtful and missing values."""
+    """Raise FitError if a recording has wrong units. Warn about doubtful and missing values."""
     name, time = recording.name, recording.time
     interval = float(np.median(np.diff(time)))
     if text := long_period("the interval of samples", interval, SLOWEST_SAMPLES):
@@ -53,9 +53,9 @@ def check_recording(recording, robot: Robot | None) -> None:
 def _check_limits(
     what: str, robot: Robot, joints: Sequence[str], positions: np.ndarray | None
 ) -> None:
-    """Warn of positions (n, joints) beyond limits.
+    """Warn about positions (n, joints) beyond the joint limits.
 
-    Raises FitError if the positions are in degrees.
+    Raises FitError if the positions seem to be in degrees.
     """
     if positions is None:
         return
@@ -69,7 +69,7 @@ def _check_limits(
 
 
 def _warn_of_missing_commands(recording, robot: Robot) -> None:
-    """Warn of measured joints with position servos that no command names."""
+    """Warn about measured joints that have position servos but no commands."""
     commanded = () if recording.command_time is None else recording.command_joints
     servos = [n for n, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]
     left = [joint for joint in servos if joint in recording.joints and joint not in commanded]
@@ -84,7 +84,7 @@ def _warn_of_missing_commands(recording, robot: Robot) -> None:
 
 
 def gaps(time: np.ndarray, longest: float = _LONGEST_GAP) -> np.ndarray:
-    """Return whether each sample of times (n,) [s] follows a gap longer than `longest` [s].
+    """Return for each of the times (n,) [s] whether a gap longer than `longest` [s] precedes it.
 
     A gap must also be longer than two usual intervals.
     """
@@ -105,12 +105,12 @@ def repeats(time: np.ndarray, arrays: Iterable[np.ndarray]) -> np.ndarray:
 
 
 def check_times(what: str, time: np.ndarray, repeated: bool = False) -> None:
-    """Raise FitError for times (n,) [s] that do not increase.
+    """Raise FitError if times (n,) [s] do not increase.
 
     Args:
         what: name of the times, for the error.
         time: times (n,) [s].
-        repeated: whether two rows may have the same time.
+        repeated: whether successive rows may have equal times.
     """
     steps = np.diff(time)
     for k in np.flatnonzero(steps < 0.0 if repeated else steps <= 0.0)[:1]:

@@ -5,12 +5,12 @@
 
 A recording consists of tables of rows with stamps: samples, commands, poses of the base. The rules:
 
-- A row that repeats the row before is left out. A paused simulation sends such rows.
-- Other rows of one stamp are refused, except commands to different joints.
-- A stamp that steps back begins another run of the clock. All tables must have the same number of
-  runs.
-- A gap of over a second between samples ends a segment. The commands of the run hold on both sides
-  of the gap.
+- A row that repeats the previous row is left out. A paused simulation sends such rows.
+- Other rows with equal stamps are refused, except commands to different joints.
+- A stamp that is earlier than the previous stamp begins another run of the clock. All tables must
+  have the same number of runs.
+- A gap of over a second between samples ends a segment. The commands of the run are used on both
+  sides of the gap.
 - A segment of a single sample is left out.
 
 `Recording` refuses times that break the rules. A warning lists the omitted rows.
@@ -35,14 +35,17 @@ Table = dict[str, np.ndarray]  # "time" (n,) and columns (n, ...) of the same ro
 
 
 def runs_of_clock(source: str, tables: Mapping[str, Table]) -> list[dict[str, Table]]:
-    """Return the tables of each run of the clock, without repeated rows.
+    """Split the tables where the clock steps back, and drop repeated rows.
 
     Args:
         source: name of the file, for errors.
-        tables: by name.
+        tables: tables by name.
+
+    Returns:
+        The tables of each run of the clock.
 
     Raises:
-        FitError: for tables of different numbers of runs.
+        FitError: the tables have different numbers of runs.
     """
     found = {name: _runs_of(f"{source}: {name}", table) for name, table in tables.items()}
     if len({len(runs) for runs in found.values()}) > 1:
@@ -68,16 +71,16 @@ def _runs_of(what: str, table: Table) -> list[Table]:
 def recordings_of(
     source: str, runs: Iterable[Mapping[str, Any]], options: Mapping[str, Any], left_out: str = ""
 ) -> tuple[Recording, ...]:
-    """Return a recording for each segment. Warn of omitted parts.
+    """Return a recording for each segment. Warn about omitted parts.
 
     Args:
         source: name of the file, for errors and warnings.
         runs: fields of `Recording` for each run of the clock.
-        options: further fields, such as the name.
-        left_out: texts about data that a reader has left out already.
+        options: other fields of `Recording`, such as the name.
+        left_out: texts about data that a reader has already left out.
 
     Raises:
-        FitError: if no segment has two samples, and as `Recording`.
+        FitError: no segment has two samples, or `Recording` raises the error.
     """
     listed = list(runs)
     pieces = [piece for run in listed for piece in _pieces(run)]
@@ -93,16 +96,16 @@ def recordings_of(
     notes = [left_out, _division(made, len(listed))]
     single = sum(len(run["time"]) for run in listed) - sum(len(own["time"]) for own in pieces)
     if single:
-        notes.append(f"{single} samples that stand alone are left out")
+        notes.append(f"{single} isolated samples are left out")
     if said := "; ".join(filter(None, notes)):
         warnings.warn(f"{source}: {said}", FitWarning, stacklevel=4)
     return made
 
 
 def _division(made: Sequence[Recording], runs: int) -> str:
-    """Return a text with the times of the segments and the number of backward clock steps.
+    """Describe the times of the segments and the number of backward clock steps.
 
-    The text is empty for a single segment.
+    The text is empty if there is only one segment.
     """
     if len(made) < 2:
         return ""
@@ -112,7 +115,7 @@ def _division(made: Sequence[Recording], runs: int) -> str:
 
 
 def _pieces(run: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the fields of each part of a run without pauses that has at least two samples."""
+    """Split a run at its pauses. Yield the fields of each part with at least two samples."""
     ends = [0, *gaps(run["time"], _PAUSE), len(run["time"])]
     given = [name for name in SAMPLES if run.get(name) is not None]
     for first, end in pairwise(ends):

@@ -23,7 +23,7 @@ _Clocked: TypeAlias = tuple[np.ndarray, np.ndarray]  # times (n,) and values (n,
 
 
 def sensor_faults(recording: Any) -> Iterator[str]:
-    """Yield a sentence for each suspected fault of the measurements of a `Recording`."""
+    """Yield a sentence for each suspected sensor fault in a `Recording`."""
     states = list(_columns(recording))
     clocks = [(recording.time, values) for _, values in states]
     clocks += [
@@ -44,7 +44,10 @@ def sensor_faults(recording: Any) -> Iterator[str]:
 def _faults(
     what: str, time: np.ndarray, values: np.ndarray, clocks: Sequence[_Clocked]
 ) -> Iterator[str]:
-    """Yield the faults of one column (n,). clocks: times and values of all states and commands."""
+    """Yield a sentence for each fault of one column (n,).
+
+    clocks: times and values of all states and commands.
+    """
     if len(time) < _FEW:
         return
     at = np.flatnonzero(_stuck(values))
@@ -69,7 +72,7 @@ def _columns(recording: Any) -> Iterator[tuple[str, np.ndarray]]:
 
 
 def _stuck(values: np.ndarray) -> np.ndarray:
-    """Return which samples (n,) lie in a run of equal values of a column that changes elsewhere."""
+    """Return which samples (n,) are in a run of equal values, if the column changes elsewhere."""
     same = np.diff(values) == 0.0
     ends = np.flatnonzero(np.diff(np.concatenate([[False], same, [False]]).astype(int)))
     found = np.zeros(len(values), dtype=bool)
@@ -81,13 +84,13 @@ def _stuck(values: np.ndarray) -> np.ndarray:
 
 
 def _moves_meanwhile(span: np.ndarray, clocks: Sequence[_Clocked]) -> bool:
-    """Return whether a state or command changes from the first to the last of the times `span`."""
+    """Return whether any state or command changes during the time span."""
     spans = (values[(time >= span[0]) & (time <= span[-1])] for time, values in clocks)
     return any(len(own) > 1 and np.nanmax(own) > np.nanmin(own) for own in spans)
 
 
 def _jump(time: np.ndarray, values: np.ndarray) -> int | None:
-    """Return the sample that lies far off both neighbours, or None."""
+    """Return the index of a sample that differs strongly from both neighbours, or None."""
     steps = np.diff(time)
     off = values[1:-1] - 0.5 * (values[2:] + values[:-2])
     off = np.abs(np.where(np.maximum(steps[1:], steps[:-1]) < 1.5 * np.median(steps), off, 0.0))
@@ -96,7 +99,7 @@ def _jump(time: np.ndarray, values: np.ndarray) -> int | None:
 
 
 def _mistaken_joints(recording: Any) -> Iterator[str]:
-    """Yield joints that move against their commands, and pairs whose commands are exchanged."""
+    """Yield a sentence for joints that move against their commands, and for exchanged joints."""
     given = recording.command_positions
     if given is None or recording.positions is None or len(recording.command_time) < 2:
         return
@@ -120,7 +123,7 @@ def _mistaken_joints(recording: Any) -> Iterator[str]:
 
 
 def _correlations(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    """Return the correlations (a, b) of columns of (n, a) and (n, b). 0: a column is constant."""
+    """Return the correlations (a, b) between columns of (n, a) and of (n, b), 0 if constant."""
     rows, columns = (own - own.mean(axis=0) for own in (rows, columns))
     sizes = np.outer(np.linalg.norm(rows, axis=0), np.linalg.norm(columns, axis=0))
     return np.divide(rows.T @ columns, sizes, out=np.zeros(sizes.shape), where=sizes > 0.0)

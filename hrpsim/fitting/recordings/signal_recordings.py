@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Recordings from an .npz of recorded signals, by the same topics as from bags."""
+"""Read recordings from an .npz of recorded signals, with the same topics as in bags."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def fields_of_signals(
     base: str | None = None,
     joints: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Return the fields of a `Recording` of a robot or body in an .npz of signals.
+    """Return the fields of a `Recording` of a robot or body, from an .npz of signals.
 
     Args:
-        path: file.
-        states: topic of measured joints. None: there are no joints, as of a body.
+        path: path of the file.
+        states: topic of measured joints. None for a body, which has no joints.
         commands: topic of commanded joints. None, or a topic that was not recorded: no commands.
         base: topic of the poses of a free base or body. The default is `odom` in the namespace of
             `states`, if recorded.
@@ -59,9 +59,9 @@ def fields_of_signals(
 
 
 def odometry_beside(states: str, topics: Collection[str]) -> str | None:
-    """Return the topic `odom` in the namespace of the states, else the topic of the world, or None.
+    """Return the topic `odom` in the namespace of the states, else the world's `odom`, or None.
 
-    Other odometry topics belong to other robots and to bodies.
+    Other odometry topics belong to other robots and bodies.
     """
     beside = f"{states.rpartition('/')[0]}/odom".removeprefix("/" * (not states.startswith("/")))
     return next((name for name in (beside, "/odom", "odom") if name in topics), None)
@@ -94,9 +94,10 @@ def _columns(topic: TopicSignals, joints: Sequence[str] | None = None) -> dict[s
 
 
 def _commands(topic: TopicSignals) -> dict[str, Any]:
-    """Return the commands of all joints that were commanded.
+    """Return the commands of all joints that were commanded at any time.
 
-    If a position has no velocity or effort, these are zero, which has the same effect.
+    If a position command has no velocity or effort, the velocity or effort is set to zero, which
+    has the same effect.
     """
     columns = _columns(topic)
     names = tuple(dict.fromkeys(label for own in columns.values() for label in own))

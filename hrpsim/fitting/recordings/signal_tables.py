@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals of sensors from columns of CSV files, and from topics of bags and recorded signals."""
+"""Find sensor signals in columns of CSV files, and in topics of bags and recorded signals."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ def signals_of_columns(
     """Find the signals of sensors in the columns of a table.
 
     A column is KIND.JOINT, or KIND.NAME.COLUMN such as `wrench.lfsensor.fx`, or `contact.NAME`. NaN
-    means that the sensor has no sample.
+    means that the sensor has no sample at this time.
 
     Args:
         time: times of the rows (n,) [s].
         columns: columns (n,) by name.
-        described: `of` and `known` of signals, by name.
+        described: entries `of` and `known` of signals, by name.
 
     Returns:
         (signals, columns that are not signals).
 
     Raises:
-        FitError: for a signal that lacks a column, and a described signal without columns.
+        FitError: a signal lacks a column, or a described signal has no columns.
     """
     parts: dict[tuple[str, str], dict[str, np.ndarray]] = {}
     others = {}
@@ -86,18 +86,18 @@ def _from_columns(
 
 
 def signals_of_topics(path: Path, wanted: Mapping[str, Any]) -> tuple[Signal, ...]:
-    """Return signals from topics of a bag, or of an .npz of recorded signals.
+    """Read signals from topics of a bag, or of an .npz of recorded signals.
 
     Args:
         path: file, or folder of a bag.
         wanted: {name of the signal: topic}, or {name: mapping with `topic`}. The mapping may also
             have `kind`, `of` (the sensor or link, by default the name) and `known` (values of
             unknowns, as {"delay": 0.002}), as for Signal. By default the topic's type determines
-            the kind, except that for a JointState the name of the signal is the kind.
+            the kind. For a JointState, the name of the signal is the kind.
 
     Raises:
-        BagError: for a file or topic that cannot be read, and a topic whose type makes no signal.
-        FitError: for messages that make no signal.
+        BagError: the file or a topic cannot be read, or the topic's type is not a sensor signal.
+        FitError: the messages do not form a valid signal.
     """
     given = {n: {TOPIC: one} if isinstance(one, str) else dict(one) for n, one in wanted.items()}
     for name, one in given.items():

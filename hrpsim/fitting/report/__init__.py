@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reports of fits: missing effects of the model, changed descriptions, and a page.
+"""Reports of fits: missing effects of the model, updated descriptions, and a page.
 
-`suspects` names effects that are missing in a model. `write_model` puts values into a description
-or a world file. `write_report` writes a page with figures.
+`suspects` names effects that a model may lack. `write_model` writes values into a description or a
+world file. `write_report` writes a page with figures.
 """
 
 from __future__ import annotations

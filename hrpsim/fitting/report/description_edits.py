@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Edits of the text of a URDF or an MJCF that change values of joints and links."""
+"""Edit values of joints and links in the text of a URDF or an MJCF."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _number(value: float) -> str:
 
 
 class DescriptionEdits:
-    """The text of a robot's description with edits. given: new values by path."""
+    """Edits of a robot's description. given: new values by path."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class DescriptionEdits:
         self._found: list[Edit] = []
 
     def text(self) -> str:
-        """Return the changed text."""
+        """Return the text with all edits applied."""
         return changed(self._text, self._found)
 
     def put(self, path: str) -> str:
         """Write the new value of a parameter into the text.
 
         Returns:
-            The reason why this is impossible, or "".
+            The reason why the value cannot be written, or "".
         """
         parts = path.removeprefix(f"robots.{self._robot}.").rsplit(".", 1)
         kind, _, name = parts[0].partition(".")
@@ -73,7 +73,7 @@ class DescriptionEdits:
     # -- joints ----------------------------------------------------------------------------------
 
     def _element(self, tag: str, key: str, name: str) -> StartTag | None:
-        """Return the element with a name, except in the defaults of an MJCF."""
+        """Return the element with a name. Defaults of an MJCF are ignored."""
         for element in self._elements:
             outside = all(above.tag != "default" for above in element.above)
             if element.tag == tag and element.get(key) == name and outside:

@@ -43,11 +43,11 @@ def write_report(
         title: title of the fit.
         result: result of the fit.
         rows: rows of the table.
-        lacks: suspected missing effects. The page shows the significant effects.
-        advice: sentences on motions that would determine more.
+        lacks: suspected missing effects. The page shows only significant effects.
+        advice: sentences about motions that would determine more parameters.
 
     Raises:
-        HrpsimError: without matplotlib.
+        HrpsimError: matplotlib is not installed.
     """
     traces = sorted(result.traces, key=lambda trace: not trace.held_out)
     parts = [

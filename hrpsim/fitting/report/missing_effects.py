@@ -3,8 +3,8 @@
 
 """Find effects that are missing in a model and would explain the residuals of a fit.
 
-A small amount of each suspected effect is added to the world. d is the resulting change of the
-predictions, and r are the residuals. Components of both that changes of parameters or initial
+A small amount of each suspected effect is added to the world. Let d be the resulting change of the
+predictions, and r the residuals. The components of d and r that changes of parameters or initial
 states could explain are removed. The effect then explains the fraction (d . r)^2 / (d . d)(r . r)
 of the remaining sum of squares. The t value is computed with windows as clusters (White 1980).
 """
@@ -42,9 +42,11 @@ SURE, NOTICED = 4.0, 0.03  # least t value and least fraction of a reported effe
 class Suspect(NamedTuple):
     """An effect that the model may lack.
 
-    name: name, such as "backlash of KNEE". share: fraction of the remaining sum of squares that the
-    effect would explain. t: size of the effect divided by its standard deviation. more: whether the
-    effect is larger in the recordings than in the model.
+    Attributes:
+        name: name, such as "backlash of KNEE".
+        share: fraction of the remaining sum of squares that the effect would explain.
+        t: estimated size of the effect divided by its standard deviation.
+        more: whether the effect is larger in the recordings than in the model.
     """
 
     name: str
@@ -54,7 +56,7 @@ class Suspect(NamedTuple):
 
     @property
     def named(self) -> bool:
-        """Whether the effect is significant and large enough to be reported."""
+        """Whether the effect is both significant and large enough to be reported."""
         return abs(self.t) >= SURE and self.share >= NOTICED
 
     def text(self) -> str:
@@ -68,9 +70,10 @@ class Suspect(NamedTuple):
 
 @dataclass(frozen=True)
 class _Effect:
-    """A change of the world, of the values by path, or of the recordings.
+    """A suspected effect: a change of the world, of values by path, or of the recordings.
 
-    base: a change without the effect, for comparison, if the change alone alters the motion.
+    base: a reference change without the effect. Needed if making the change possible alters the
+    motion.
     """
 
     name: str
@@ -81,7 +84,7 @@ class _Effect:
 
 
 class _Changed:
-    """A scenario whose worlds are changed after construction."""
+    """A scenario that applies a change to each world after construction."""
 
     def __init__(
         self, scenario: WorldScenario, entity: str, change: Callable[[Robot], None] | None
@@ -89,7 +92,7 @@ class _Changed:
         self._scenario, self._entity, self._change = scenario, entity, change
 
     def world_of(self, values: Mapping[str, float], seed: int) -> tuple[World, Any]:
-        """Return the world with the change."""
+        """Return a world with the change applied."""
         world, model = self._scenario.world_of(values, seed)
         if self._change is not None:
             self._change(world.robots[self._entity])
@@ -106,7 +109,7 @@ def suspects(
     window: float = 0.2,
     **_others: Any,
 ) -> list[Suspect]:
-    """Return effects that the model of a robot may lack, the largest share first.
+    """Return effects that the model of a robot may lack, in decreasing order of `share`.
 
     Args:
         world: as for `hrpsim.fit`.
@@ -115,7 +118,7 @@ def suspects(
         result: result of the fit.
         entity: as for `hrpsim.fit`.
         window: as for `hrpsim.fit` [s].
-        **_others: other options of `hrpsim.fit`, which have no meaning here.
+        **_others: other options of `hrpsim.fit`, which are ignored.
 
     Raises:
         FitError: as `hrpsim.fit`.
@@ -132,7 +135,7 @@ def suspects(
 
 
 class _Test:
-    """Residuals of a fit, without the part that the parameters and the starts explain."""
+    """Residuals of a fit, without the component that parameters and initial states can explain."""
 
     def __init__(self, world, recordings, parameters, result, entity, window) -> None:
         self._scenario = scenario_of(world)
@@ -190,9 +193,9 @@ class _Test:
         return self._predictor(effect, change).differences([values])[0]
 
     def judge(self, effect: _Effect) -> Suspect | None:
-        """Return how much of the residuals an effect explains.
+        """Return an effect with the fraction of the residuals that it explains.
 
-        None: no world can have the effect.
+        The result is None if no world can have the effect.
         """
         try:
             base = self._base if effect.base is None else self._predicted(effect, effect.base)
@@ -212,7 +215,7 @@ class _Test:
     # -- effects ---------------------------------------------------------------------------------
 
     def effects(self) -> Iterator[_Effect]:
-        """Yield the effects of joints, links, encoders and the clock."""
+        """Yield the suspected effects of joints, links, encoders and the clock."""
         assert self.robot is not None
         speeds, efforts = self._sizes()
         for joint in self._joints:
@@ -236,7 +239,7 @@ class _Test:
         return speeds, efforts
 
     def _fixed(self, joint: str, properties: Iterable[str]) -> list[str]:
-        """Return those of some properties of a joint that are not parameters of the fit."""
+        """Return those `properties` of a joint that are not parameters of the fit."""
         path = f"robots.{self._entity}.joints.{joint}"
         return [what for what in properties if f"{path}.{what}" not in self._values]
 
@@ -279,7 +282,7 @@ class _Test:
 
 
 def _labels(one: BoundRecording) -> list[str]:
-    """Return the joint of each compared column, or "" for a column of a base or of a sensor."""
+    """Return the joint of each compared column, or "" for columns of the base or a sensor."""
     joints = one.recording.joints
     states = [
         "" if kind.startswith("base") else joints[n]
@@ -292,7 +295,9 @@ def _labels(one: BoundRecording) -> list[str]:
 def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
     """Return the joints with the largest sums of squared residuals.
 
-    labels: joint of each column. squares: of each column.
+    Args:
+        labels: joint of each column.
+        squares: sum of squared residuals of each column.
     """
     sums: dict[str, float] = {}
     for joint, own in zip(labels, squares):
@@ -302,7 +307,7 @@ def _worst(labels: Sequence[str], squares: np.ndarray) -> list[str]:
 
 
 def _commanded_effort(one: Recording, joint: str, kp: float, q: np.ndarray) -> float:
-    """Return the root mean square of the effort that the commands demand at a joint."""
+    """Return the root mean square of the effort that the commands demand of a joint."""
     if one.command_time is None or joint not in (one.command_joints or ()):
         return 1.0
     column = (one.command_joints or ()).index(joint)

@@ -1,7 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Write fitted values into the text of a URDF, an MJCF or a world file. All other text stays."""
+"""Write fitted values into the text of a URDF, an MJCF or a world file.
+
+All other text, such as comments, stays unchanged.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +38,16 @@ def write_model(
     Args:
         world: world file of the fit.
         result: result of the fit.
-        parameters: parameters of the fit, which have the paths.
-        target: file to write. .yaml: the world file. .urdf or .xml: the description of the robot
-            with this kind of file.
+        parameters: parameters of the fit, with their paths.
+        target: file to write. If the suffix is .yaml, the world file is written. If the suffix is
+            .urdf or .xml, the description of the robot in this format is written.
 
     Returns:
         {path: reason} for each value that was not written.
 
     Raises:
-        FitError: for a target of another kind, and a description that cannot be changed.
-        WorldError: for a world file that cannot be read.
+        FitError: the suffix of the target is unknown, or the description cannot be changed.
+        WorldError: the world file cannot be read.
     """
     target = user_path(target)
     values = {

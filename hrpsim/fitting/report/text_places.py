@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Positions of values in the text of XML and YAML, for edits that change only these values."""
+"""Find positions of values in XML and YAML text, for edits that change only these values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ATTRIBUTE = re.compile(r"([\w:.-]+)\s*=\s*(\"[^\"]*\"|'[^']*')", re.DOTALL)
 
 
 class Edit(NamedTuple):
-    """Replaces the characters from `begin` to `end` by a text."""
+    """An edit that replaces the characters from `begin` to `end` by a text."""
 
     begin: int
     end: int
@@ -30,7 +30,7 @@ class Edit(NamedTuple):
 
 
 class StartTag(NamedTuple):
-    """A start tag in a text. above: the enclosing elements, from the root on."""
+    """A start tag in an XML text. above: the enclosing elements, outermost first."""
 
     tag: str
     above: tuple[StartTag, ...]
@@ -41,11 +41,11 @@ class StartTag(NamedTuple):
     attributes: dict[str, tuple[str, int, int]]  # value and its position without the quotes
 
     def get(self, name: str) -> str | None:
-        """Return an attribute, or None."""
+        """Return an attribute, or None if the attribute is missing."""
         return self.attributes[name][0] if name in self.attributes else None
 
     def set(self, name: str, value: str) -> Edit:
-        """Return the edit that sets an attribute. A new attribute becomes the first."""
+        """Return the edit that sets an attribute. A new attribute is inserted before the others."""
         if name in self.attributes:
             _, begin, end = self.attributes[name]
             return Edit(begin, end, value)
@@ -67,7 +67,7 @@ class StartTag(NamedTuple):
 
 
 def elements(text: str) -> Iterator[StartTag]:
-    """Yield the elements of an XML text in order. Comments and CDATA have no elements."""
+    """Yield the elements of an XML text in order. Comments and CDATA are skipped."""
     above: list[StartTag] = []
     for found in _TOKEN.finditer(text):
         if found["tag"] is None:
@@ -95,7 +95,7 @@ def elements(text: str) -> Iterator[StartTag]:
 
 
 def changed(text: str, edits: list[Edit]) -> str:
-    """Return the text with all edits, which do not overlap.
+    """Apply edits to a text. The edits must not overlap.
 
     Edits at equal positions keep their order.
     """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of a fit: value, interval, start, unit, and whether the recordings determine it."""
+"""The table of a fit: value, interval, initial value, unit, and whether the value is determined."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OTHER = {"shift_x": "m", "shift_y": "m", "shift_z": "m", _DELAY: "s", "time_ste
 
 
 class VerdictRow(NamedTuple):
-    """The row of one parameter. `remark` states a problem with the value, or is ""."""
+    """The row of one parameter. `remark` describes a problem with the value, or is ""."""
 
     name: str
     value: float
@@ -43,7 +43,7 @@ def verdict_rows(
 
     Args:
         result: result of the fit.
-        parameters: parameters of the fit, which have the paths.
+        parameters: parameters of the fit, with their paths.
         prismatic: paths of prismatic joints, such as robots.NAME.joints.JOINT.
     """
     loose = {name for one in result.undetermined for name in one.parts}
@@ -64,7 +64,7 @@ def verdict_rows(
 
 
 def paths_of(name: str, given: Any) -> tuple[str, ...]:
-    """Return all paths of a parameter, which may stand for several parameters."""
+    """Return all paths that a parameter sets. `given` is the parameter's entry."""
     paths = given.get("paths") if isinstance(given, Mapping) else getattr(given, "paths", ())
     return tuple(paths or (name,))
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals of sensors as outputs of a fit: torques, currents, wrenches, IMUs, contacts, points.
+"""Sensor signals for fits: torques, currents, wrenches, IMUs, contacts, points.
 
 Each kind of signal is a class in one file. `signal_kinds.py` registers the classes.
 """

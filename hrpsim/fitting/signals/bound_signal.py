@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A signal of a sensor in a world: the samples that windows compare, and predicted values."""
+"""A sensor signal bound to a world: the samples that windows compare, and predicted values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BoundSignal:
         delays: smallest and largest possible delay [s].
 
     Raises:
-        FitError: if the entity has no such sensor, joints or link.
+        FitError: the entity has no such sensor, joint or link.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class BoundSignal:
             values: values of unknowns by path.
 
         Raises:
-            FitError: for an unknown without value.
+            FitError: an unknown has no value.
         """
         return {n: self._value(n, path, one, values) for n, (path, one) in self._settings.items()}
 
@@ -71,15 +71,18 @@ class BoundSignal:
         return value
 
     def steps(self, samples: slice, begin: float, settings: Mapping[str, float]) -> np.ndarray:
-        """Return the times of the samples (m,) after `begin` [s], in steps (fractions possible).
+        """Return the times at which readings must be predicted, as steps after `begin` (m,).
 
-        The readings at these times are the samples.
+        Args:
+            samples: range of the samples.
+            begin: begin of the window [s].
+            settings: values of the signal's unknowns by name, including the delay.
         """
         elapsed = self.signal.time[samples] - settings[DELAY] - begin
         return np.maximum(elapsed / self.time_step + self.phase, float(self.phase > 0.0))
 
     def read(self, thing: Any) -> np.ndarray:
-        """Return the raw values of the last step."""
+        """Return the raw values of a robot's or body's last step."""
         return self.signal.rules.read(thing, self.signal.of, self.signal.columns)
 
     def differences(
@@ -90,13 +93,13 @@ class BoundSignal:
         return predicted - self.signal.values[samples]
 
     def slopes(self, thing: Any, tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (width, p) of the last step's raw values by the p unknowns."""
+        """Return the derivatives of the last step's raw values by the p unknowns (width, p)."""
         return self.signal.rules.slopes(thing, self.signal.of, self.signal.columns, tangent)
 
     def differentials(
         self, raw: np.ndarray, slopes: np.ndarray, settings: Mapping[str, float]
     ) -> np.ndarray:
-        """Return derivatives of predictions (m, columns, p), by the complex step.
+        """Return derivatives of predictions (m, columns, p), by complex-step differentiation.
 
         Args:
             raw: raw values (m, width).
@@ -110,5 +113,5 @@ class BoundSignal:
         return found.imag.reshape(m, p, -1).transpose(0, 2, 1) / _TINY
 
     def still(self, samples: slice) -> np.ndarray:
-        """Return the differences (m, columns) of a prediction that is the mean of the signal."""
+        """Return the differences (m, columns) if the prediction is the mean of the signal."""
         return self.signal.values.mean(axis=0) - self.signal.values[samples]

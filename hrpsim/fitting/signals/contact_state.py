@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals of contacts: whether a link touches something."""
+"""Signals of contact switches: whether a link touches something."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _THRESHOLD = 10.0  # [N]
 class ContactState(SignalKind):
     """The signal of a contact switch: 1 while a link touches something, otherwise 0.
 
-    The prediction is F / (F + threshold), with the sum F of the normal forces. It is smooth, so it
-    can be differentiated.
+    The prediction is F / (F + threshold), where F is the sum of the normal forces. The prediction
+    is smooth and can be differentiated.
     """
 
     name, quantities, columns, outputs = "contact", {"": ""}, ("state",), None
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return the unknown `threshold`: the force at which the prediction is one half."""
+        """Return the unknown `threshold`, the force at which the prediction is one half."""
         return {"threshold": Setting(_THRESHOLD, POSITIVE, "N")}
 
     def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:

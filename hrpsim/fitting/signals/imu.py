@@ -32,7 +32,7 @@ class ImuSignal(SignalKind):
         check_sensor(thing, self.name, of, "imu")
 
     def phase(self, world: World) -> float:
-        """Return half a step with semi_implicit, and a whole step with other integrators.
+        """Return half a step for the integrator semi_implicit, and a whole step for others.
 
         See `SignalKind.phase`.
         """
@@ -43,9 +43,9 @@ class ImuSignal(SignalKind):
         return thing.sensors[of].reading
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (6, p) of the reading by the p unknowns.
+        """Return the derivatives of the reading by the p unknowns (6, p).
 
-        The gyro reads the middle of a step.
+        The gyro reads the angular velocity at the middle of a step.
         """
         name = "sensors", thing.name, of
         found = tangent.outputs[name].copy()
@@ -55,7 +55,7 @@ class ImuSignal(SignalKind):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return both vectors in the true frame, with biases."""
+        """Rotate both vectors to the true frame, and add the biases."""
         from scipy.spatial.transform import Rotation
 
         turn = Rotation.from_rotvec([settings[f"turn_{axis}"] for axis in "xyz"]).as_matrix()

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals by joint: torques, currents of motors, positions of motors in front of the gears."""
+"""Signals of joints: torques, currents of motors, motor positions before the gears."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from hrpsim.world.objects.robot import Robot
 
 
 def _at_actuators(thing: Robot, joints: Sequence[str], field: str, plain: np.ndarray) -> np.ndarray:
-    """Return a value of each actuator with a model, and else the plain value of the joint.
+    """Return one value for each joint: a value of the actuator model, or else the plain value.
 
-    plain: in the order of the robot's joints.
+    plain: values in the order of the robot's joints.
     """
     result, acting = plain[thing.joint_index.indices(joints)], thing.acting_actuators
     for k, joint in enumerate(joints if acting else ()):
@@ -34,7 +34,7 @@ class JointSignal(SignalKind):
     gain = "gain"  # name of the factor's unknown
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (joints, p) of the efforts, which need motors with rigid gears."""
+        """Return the derivatives (joints, p) of the efforts, which require rigid gears."""
         return np.vstack([tangent.outputs["efforts", thing.name, joint] for joint in columns])
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
@@ -48,7 +48,7 @@ class JointSignal(SignalKind):
         return Setting(1.0, POSITIVE)
 
     def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
-        """Raise FitError if a robot lacks a joint."""
+        """Raise FitError if the robot lacks a joint."""
         known = robot_only(thing, self.name).joint_names
         require_names("joint", columns, known, FitError, where=f"signal of kind {self.name}")
 
@@ -64,7 +64,7 @@ class JointSignal(SignalKind):
 
 
 class Torque(JointSignal):
-    """Torques on the joints, behind the gears, as in `joint_states`."""
+    """Torques on the joints, on the output side of the gears, as in `joint_states`."""
 
     name, quantities, outputs = "torque", {"": "Nm or N"}, ("efforts",)
 
@@ -74,7 +74,7 @@ class Torque(JointSignal):
 
 
 class Current(JointSignal):
-    """Currents of motors: the motor's torque, before losses and gear, divided by torque constant.
+    """Currents of motors: motor torque, before losses and gear, divided by the torque constant.
 
     The torque constant is reflected to the joint: the constant of the motor times the gear ratio.
     """
@@ -85,7 +85,7 @@ class Current(JointSignal):
         return Setting(None, POSITIVE, "Nm/A")
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
-        """Return the torques of the motors in the last step [Nm or N], at the joints."""
+        """Return the motor torques of the last step, reflected to the joints [Nm or N]."""
         return _at_actuators(thing, columns, "motor_torque", thing.joint_efforts)
 
     def predict(
@@ -100,7 +100,7 @@ class Current(JointSignal):
 
 
 class MotorPosition(JointSignal):
-    """Positions of motors in front of elastic gears, reflected to the joint."""
+    """Positions of motors on the input side of elastic gears, reflected to the joint."""
 
     name, quantities = "motor_position", {"": "rad or m"}
 
@@ -117,9 +117,9 @@ class MotorPosition(JointSignal):
         return _at_actuators(thing, columns, "motor_position", thing.joint_positions)
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (joints, p) of the positions by the p unknowns.
+        """Return the derivatives of the positions by the p unknowns (joints, p).
 
-        The gear counts as rigid.
+        The gear is treated as rigid.
         """
         return tangent.state[thing.joint_index.v[thing.joint_index.indices(columns)]]
 

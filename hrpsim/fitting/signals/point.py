@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Signals of motion capture: points that are fixed on links."""
+"""Signals of motion capture: positions of points that are fixed on links."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Point(SignalKind):
     name, quantities, columns = "point", {"": "m"}, ("x", "y", "z")
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return the position of the point in the frame of the link, as unknowns."""
+        """Return the unknowns: the position of the point in the frame of the link."""
         return {f"at_{axis}": Setting(0.0, unit="m") for axis in columns}
 
     def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
@@ -33,7 +33,7 @@ class Point(SignalKind):
         return 0.0
 
     def read(self, thing: Any, of: str, columns: Sequence[str]) -> np.ndarray:
-        """Return position and rotation matrix, row by row, of the link (12,)."""
+        """Return position and rotation matrix of the link, in row-major order (12,)."""
         from scipy.spatial.transform import Rotation
 
         position, quaternion = self._pose(thing, of)
@@ -44,7 +44,7 @@ class Point(SignalKind):
         return thing.link_pose(of) if isinstance(thing, Robot) else (thing.q[:3], thing.q[3:7])
 
     def slopes(self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (12, p) of position and rotation matrix by the p unknowns."""
+        """Return the derivatives of position and rotation matrix by the p unknowns (12, p)."""
         from scipy.spatial.transform import Rotation
 
         turns = Rotation.from_quat(self._pose(thing, of)[1]).as_matrix()
@@ -59,6 +59,6 @@ class Point(SignalKind):
     def predict(
         self, raw: np.ndarray, settings: Mapping[str, float], columns: Sequence[str]
     ) -> np.ndarray:
-        """Return the position of the point."""
+        """Return the position of the point in the world."""
         place = np.array([settings[f"at_{axis}"] for axis in columns])
         return raw[:, :3] + raw[:, 3:].reshape(-1, 3, 3) @ place

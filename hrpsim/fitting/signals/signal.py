@@ -38,11 +38,11 @@ class Signal:
             [m]. Samples with NaN are left out.
         joints: joints of the columns, for signals with one column for each joint.
         of: the sensor or link. The default is `name`.
-        known: values of unknowns that are known, by name, such as {"delay": 0.002}.
+        known: values of unknowns that are not fitted, by name, such as {"delay": 0.002}.
 
     Raises:
-        FitError: for an unknown kind, arrays that do not fit each other, values that are not
-            finite, times that do not increase, and unknown names in `known`.
+        FitError: the kind or a name in `known` is unknown, array shapes do not match, values are
+            not finite, or times do not increase.
     """
 
     kind: str
@@ -89,7 +89,7 @@ class Signal:
 
     @property
     def rules(self) -> SignalKind:
-        """The class of the kind of this signal."""
+        """The class that implements this kind of signal."""
         return SIGNAL_KINDS[self.kind]
 
     @property
@@ -104,7 +104,7 @@ class Signal:
 
     @property
     def quantities(self) -> tuple[str, ...]:
-        """The name of each column's quantity: NAME or NAME.QUANTITY."""
+        """The name of each column's quantity: NAME, or NAME.QUANTITY if the kind has several."""
         found = self.rules.quantity_of(self.columns)
         return tuple(f"{self.name}.{one}" if one else self.name for one in found)
 
@@ -115,5 +115,5 @@ class Signal:
         return {f"{self.name}.{one}" if one else self.name: unit for one, unit in own.items()}
 
     def path(self, setting: str) -> str:
-        """Return the path of an unknown."""
+        """Return the path of an unknown of the signal."""
         return f"{PREFIX}{self.name}.{setting}"

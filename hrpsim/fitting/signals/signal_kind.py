@@ -44,12 +44,13 @@ DELAY_SETTING = Setting(0.0, Range(-MOST_DELAY, MOST_DELAY, "s"), "s")
 class SignalKind(ABC):
     """A kind of signal. Instances have no state.
 
-    name: in files and paths.
-    quantities: units by name of the quantity. Each quantity has a noise of its
-        own. A kind with one quantity calls the quantity "".
-    columns: labels of the columns. Empty: joints, which a recording names.
-    outputs: the outputs of `World.linearize` that `slopes` needs, () for none. None: the kind is
-        not differentiated.
+    Attributes:
+        name: name in files and paths.
+        quantities: units by name of the quantity. Each quantity has its own noise. If a kind has
+            only one quantity, the quantity is called "".
+        columns: labels of the columns. Empty if the columns are joints, which a recording names.
+        outputs: the outputs of `World.linearize` that `slopes` needs, or () for none. None means
+            that the kind has no derivatives.
     """
 
     name: ClassVar[str]
@@ -58,7 +59,10 @@ class SignalKind(ABC):
     columns: ClassVar[tuple[str, ...]] = ()
 
     def quantity_of(self, columns: Sequence[str]) -> list[str]:
-        """Return the quantity of each column, by default as many columns for each quantity."""
+        """Return the quantity of each column.
+
+        By default all quantities have equally many columns.
+        """
         names = list(self.quantities)
         return [names[k * len(names) // len(columns)] for k in range(len(columns))]
 
@@ -68,12 +72,12 @@ class SignalKind(ABC):
 
     @abstractmethod
     def check(self, thing: Any, of: str, columns: Sequence[str]) -> None:
-        """Raise FitError if a robot or body has no such sensor, joints or link."""
+        """Raise FitError if a robot or body lacks the sensor, joints or link."""
 
     def phase(self, world: World) -> float:
-        """Return the time between the values of `read` and the end of the last step [steps].
+        """Return the time from the values of `read` to the end of the last step [steps].
 
-        The time is positive if the values belong to an earlier time.
+        The time is positive if the values belong to a time before the end of the step.
         """
         return MIDDLE
 
@@ -82,7 +86,7 @@ class SignalKind(ABC):
         """Return raw values (width,) of the last step of a robot or body."""
 
     def slopes(self, thing: Any, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (width, p) of the values of `read`, by the p unknowns."""
+        """Return the derivatives of the values of `read` by the p unknowns (width, p)."""
         raise NotImplementedError
 
     @abstractmethod
@@ -99,19 +103,19 @@ class SignalKind(ABC):
 
 
 def robot_only(thing: Any, kind: str) -> Robot:
-    """Return `thing`, which must be a robot. Raises FitError for a body."""
+    """Return `thing` if it is a robot. Raises FitError for a body."""
     if not isinstance(thing, Robot):
         raise FitError(f"a signal of kind {kind} needs a robot, but {thing.name!r} is a body")
     return thing
 
 
 def check_sensor(thing: Any, kind: str, of: str, sensor_kind: str) -> None:
-    """Raise FitError if a robot has no sensor `of` of this kind."""
+    """Raise FitError if a robot has no sensor named `of` of this kind."""
     known = [s.name for s in robot_only(thing, kind).model.sensors if s.kind == sensor_kind]
     require_name("sensor", of, known, FitError, where=f"signal of kind {kind}")
 
 
 def check_link(thing: Any, kind: str, of: str) -> None:
-    """Raise FitError if a robot or body has no link `of`."""
+    """Raise FitError if a robot or body has no link named `of`."""
     known = [frame.name for frame in thing.frames]
     require_name("link", of, known, FitError, where=f"signal of kind {kind}")

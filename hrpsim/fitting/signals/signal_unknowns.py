@@ -20,11 +20,11 @@ def signal_parameters(
     """Return the unknowns of signals, and the offsets of encoders, by path.
 
     Args:
-        signals: signals of all recordings. Signals of one name have the same unknowns.
+        signals: signals of all recordings. Signals with equal names share their unknowns.
         joints: measured joints of each recording.
 
     Raises:
-        FitError: for two signals of one name and different kinds.
+        FitError: two signals have the same name and different kinds.
     """
     paths = [path for own in joints for path in encoder_paths(own)]
     result = {path: Parameter(numeric(), "rad or m") for path in paths}

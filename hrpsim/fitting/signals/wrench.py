@@ -22,7 +22,7 @@ class Wrench(SignalKind):
     columns, outputs = ("fx", "fy", "fz", "tx", "ty", "tz"), ("sensors",)
 
     def settings(self, columns: Sequence[str]) -> dict[str, Setting]:
-        """Return the unknowns: a gain, and the tare of each column."""
+        """Return the unknowns: a common gain, and a tare for each column."""
         units = {"f": "N", "t": "Nm"}
         tares = {f"tare_{column}": Setting(0.0, unit=units[column[0]]) for column in columns}
         return {"gain": Setting(1.0, POSITIVE), **tares}
@@ -32,11 +32,11 @@ class Wrench(SignalKind):
         check_sensor(thing, self.name, of, "force_torque")
 
     def read(self, thing: Robot, of: str, columns: Sequence[str]) -> np.ndarray:
-        """Return the wrench (6,) [N, Nm]."""
+        """Return the wrench in the sensor's frame (6,) [N, Nm]."""
         return thing.sensors[of].reading
 
     def slopes(self, thing: Robot, of: str, columns: Sequence[str], tangent: Tangent) -> np.ndarray:
-        """Return the derivatives (6, p) of the wrench by the p unknowns."""
+        """Return the derivatives of the wrench by the p unknowns (6, p)."""
         return tangent.outputs["sensors", thing.name, of]
 
     def predict(

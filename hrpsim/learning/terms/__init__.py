@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Terms of learning tasks: functions of the state of all worlds, one table entry for each name.
+"""Terms of learning tasks: functions of the state of all worlds, listed in tables by name.
 
-A term that Isaac Lab or mjlab also has bears the name used there.
+A term that Isaac Lab or mjlab also has keeps the name used there.
 """

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Actions of learning tasks: how numbers of a policy command joints."""
+"""Actions of learning tasks: the conversion of a policy's output to joint commands."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Scale = Finite | Mapping[str, Finite]
 
 @dataclass(frozen=True)
 class _JointActionCfg(CheckedSettings):
-    """Settings that all actions of joints have in common."""
+    """Settings that all joint actions have in common."""
 
     joint_names: str | Sequence[str] = EVERY
     scale: Scale = 1.0
@@ -38,10 +38,10 @@ class JointPositionActionCfg(_JointActionCfg):
         joint_names: regular expressions of the joints.
         scale: change of the target for an action of 1 [rad or m], one number or {regular
             expression: value}.
-        offset: target for an action of 0 [rad or m], in the same form. `use_default_offset`
-            replaces the offset.
-        use_default_offset: the offset is the target that holds the default posture. Under load the
-            target differs from the posture in a world file that settles.
+        offset: target for an action of 0 [rad or m], in the same form. Ignored with
+            `use_default_offset`.
+        use_default_offset: whether the offset is the target that holds the default posture. If a
+            world file settles under load, this target differs from the posture.
         bound: largest magnitude of an action. Larger actions are clipped.
         preserve_order: whether the joints have the order of `joint_names` instead of the robot's
             order.
@@ -105,7 +105,7 @@ class JointAction:
         cfg: the settings.
         state: state of the worlds.
         what: "positions", "velocities" or "efforts".
-        rest: offset of all joints [in units of the target], in place of the offset in `cfg`.
+        rest: offset of all joints [unit of the target], which replaces the offset in `cfg`.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class JointAction:
         return len(self.names)
 
     def command(self, actions: np.ndarray) -> None:
-        """Command the joints of all worlds by actions (count, joints) within the bound."""
+        """Clip actions (count, joints) to the bound, and command the joints of all worlds."""
         np.multiply(actions, self.scale, out=self.targets)
         self.targets += self.offset
         values = {self._what: self.targets}

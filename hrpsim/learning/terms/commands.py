@@ -22,8 +22,8 @@ Range = Interval
 class VelocityRanges(CheckedSettings):
     """Bounds of velocities in the frame of the base, drawn uniformly.
 
-    lin_vel_x, lin_vel_y [m/s], ang_vel_z [rad/s]. heading [rad]: of the world, for commands by
-    heading.
+    lin_vel_x and lin_vel_y are in [m/s], and ang_vel_z in [rad/s]. heading is the yaw in the world
+    [rad], for commands by heading.
     """
 
     lin_vel_x: Range = (-1.0, 1.0)
@@ -40,12 +40,13 @@ class UniformVelocityCommandCfg(CheckedSettings):
         ranges: bounds of the draws.
         resampling_time_range: bounds of the time [s] for which a command lasts.
         rel_standing_envs: fraction of commands that are zero.
-        heading_command: the turning rate leads the base to a drawn heading.
-        heading_control_stiffness: turning rate for an error of 1 rad [1/s].
-        rel_heading_envs: fraction of commands that lead to a heading.
+        heading_command: whether the turning rate is controlled to reach a drawn heading.
+        heading_control_stiffness: turning rate for a heading error of 1 rad [1/s].
+        rel_heading_envs: fraction of commands that control the heading.
 
     Raises:
-        StateError: `heading_command` without `ranges.heading`, or a field of another kind.
+        StateError: `heading_command` is set without `ranges.heading`, or a field has the wrong
+            type.
     """
 
     ranges: VelocityRanges = VelocityRanges()
@@ -68,7 +69,7 @@ class UniformVelocityCommandCfg(CheckedSettings):
 class UniformVelocityCommand:
     """The target velocities of all worlds, `value` (count, 3).
 
-    `ranges` begin with the ranges of the settings. A curriculum may replace them.
+    `ranges` are initially the ranges of the settings. A curriculum may replace the ranges.
     """
 
     def __init__(self, cfg: UniformVelocityCommandCfg, state: TaskState) -> None:
@@ -92,7 +93,7 @@ class UniformVelocityCommand:
         self._follow()
 
     def update(self, worlds: np.ndarray) -> None:
-        """Advance worlds (m,) by a control period. Draw new commands for expired commands."""
+        """Advance worlds (m,) by a control period. Replace expired commands by new draws."""
         self._left[worlds] -= self._state.step_dt
         over = worlds[self._left[worlds] < 1e-9]
         if len(over):
@@ -101,7 +102,10 @@ class UniformVelocityCommand:
             self._follow()
 
     def _follow(self) -> None:
-        """Turn robots to their headings, and set the commands of standing robots to zero."""
+        """Compute turning rates from heading errors.
+
+        Set the commands of standing robots to zero.
+        """
         if self._turns.any():
             at, cfg = np.flatnonzero(self._turns), self._cfg
             error = wrapped(self._heading[at] - self._state.heading_w[at])

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Reward terms of contacts. Terms with a memory are classes, made once for each task."""
+"""Reward terms of contacts. Terms with memory are classes, constructed once for each task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hrpsim.learning.terms.task_state import TaskState
 
 
 def _strengths(state: TaskState, link_names: Names) -> np.ndarray:
-    """Return the norms of the contact forces on links (count, k) [N]."""
+    """Return the magnitudes of the contact forces on links (count, k) [N]."""
     forces = state.contact_forces[:, state.links(link_names)]
     return np.linalg.norm(forces, axis=2)
 
@@ -31,12 +31,12 @@ def desired_contacts(state: TaskState, link_names: Names, threshold: float = 1.0
 
 
 def contact_forces(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
-    """Return the sum of contact forces over `threshold` [N]."""
+    """Return the sum of the contact forces in excess of `threshold` [N]."""
     return np.maximum(_strengths(state, link_names) - threshold, 0.0).sum(axis=1)
 
 
 def feet_slide(state: TaskState, link_names: Names, threshold: float = 1.0) -> np.ndarray:
-    """Return the sum of the horizontal speeds [m/s] of links with a force over `threshold` [N]."""
+    """Return the summed horizontal speeds [m/s] of links with a force above `threshold` [N]."""
     touching = _strengths(state, link_names) > threshold
     return (_horizontal_speeds(state, link_names) * touching).sum(axis=1)
 
@@ -87,14 +87,14 @@ def feet_gait(
     threshold: float = 0.5,
     command_name: str | None = None,
 ) -> np.ndarray:
-    """Return the number of feet in the phase (stance or swing) of a periodic gait (unitree_rl_lab).
+    """Return the number of feet whose contact matches a periodic gait (unitree_rl_lab).
 
     Args:
         state: state of the worlds.
         period: time of a gait cycle [s].
         offset: phase of each foot when the episode begins, from 0 to 1.
         link_names: regular expressions of the feet.
-        threshold: phase at which stance ends.
+        threshold: phase at which stance ends and swing begins.
         command_name: a velocity command. The term is 0 while its norm is at most 0.1.
     """
     touching = _strengths(state, link_names) > 1.0
@@ -111,12 +111,12 @@ def _horizontal_speeds(state: TaskState, link_names: Names) -> np.ndarray:
 
 
 class ContactTimes:
-    """Times for which links have been in contact and in the air, updated each control period.
+    """The durations of the present contact and air phases of links, updated each control period.
 
     Args:
         state: state of the worlds.
         link_names: regular expressions of the links.
-        force: contact force from which a link is in contact [N].
+        force: contact force above which a link is in contact [N].
     """
 
     def __init__(self, state: TaskState, link_names: Names, force: float = 1.0) -> None:
@@ -127,7 +127,7 @@ class ContactTimes:
         self.first_contact = np.zeros(self.air.shape, dtype=bool)
 
     def update(self, state: TaskState) -> None:
-        """Update the times by the last control period."""
+        """Advance the durations by one control period."""
         touching = _strengths(state, self._links) > self._force
         self.first_contact = touching & (self.air > 0.0)
         self.last_air = np.where(self.first_contact, self.air + state.step_dt, self.last_air)
@@ -135,13 +135,13 @@ class ContactTimes:
         self.contact = np.where(touching, self.contact + state.step_dt, 0.0)
 
     def reset(self, worlds: np.ndarray) -> None:
-        """Clear the times of worlds (m,)."""
+        """Clear the durations in worlds (m,)."""
         for times in (self.air, self.contact, self.last_air, self.first_contact):
             times[worlds] = 0
 
 
 class _StepReward:
-    """Base class of rewards for steps while the robot is commanded to move."""
+    """Base class of rewards for stepping while the robot is commanded to move."""
 
     def __init__(
         self,
@@ -155,18 +155,18 @@ class _StepReward:
         self._command, self._threshold, self._least = command_name, threshold, command_threshold
 
     def reset(self, worlds: np.ndarray) -> None:
-        """Clear the steps of worlds (m,)."""
+        """Clear the contact and air times in worlds (m,)."""
         self._times.reset(worlds)
 
 
 class FeetAirTime(_StepReward):
-    """Reward of long steps: the sum of (air time - threshold) [s] of feet that land.
+    """Reward of long steps: the sum of (air time - threshold) [s] over the feet that land.
 
     Args:
         state: state of the worlds.
         link_names: regular expressions of the feet.
         command_name: name of the velocity command.
-        threshold: air time [s] from which a step is rewarded.
+        threshold: air time [s] above which a step is rewarded.
         command_threshold: norm of the command [m/s] below which the term is 0.
     """
 
@@ -179,7 +179,7 @@ class FeetAirTime(_StepReward):
 
 
 class FeetAirTimeOfBiped(_StepReward):
-    """Reward of single support: the time for which one foot stands and the other swings [s].
+    """Reward of single support: the duration for which one foot stands and the other swings [s].
 
     Args:
         state: state of the worlds.
@@ -201,5 +201,5 @@ class FeetAirTimeOfBiped(_StepReward):
 
 
 def _moves(state: TaskState, command_name: str, least: float) -> np.ndarray:
-    """Return whether the commanded velocity is larger than `least` [m/s] (count,)."""
+    """Return whether the norm of the commanded velocity exceeds `least` [m/s] (count,)."""
     return np.linalg.norm(state.command(command_name)[:, :2], axis=1) > least

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Curricula: changes of a task by the number of control periods of the task."""
+"""Curricula: changes of a task that depend on the number of elapsed control periods."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def commands_vel(
     command_name: str,
     velocity_stages: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Draw commands from ranges of the present stage (mjlab).
+    """Set the command ranges to the ranges of the present stage (mjlab).
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,). The ranges of all worlds change.
+        worlds: indices of the worlds (m,). The ranges of all worlds change.
         command_name: name of the velocity command.
-        velocity_stages: each with "step", the number of control periods after which the stage
-            begins, and with the new bounds of "lin_vel_x", "lin_vel_y" [m/s] and "ang_vel_z"
-            [rad/s]. Missing bounds stay.
+        velocity_stages: list of stages. "step" is the number of control periods after which a stage
+            begins. "lin_vel_x", "lin_vel_y" [m/s] and "ang_vel_z" [rad/s] are new bounds. Missing
+            bounds stay unchanged.
 
     Raises:
-        StateError: an unknown command, or a stage with another entry.
+        StateError: the command is unknown, or a stage has an unknown entry.
     """
     state.command(command_name)
     term = state.command_terms[command_name]
@@ -53,13 +53,13 @@ def modify_reward_weight(
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,). The weight of all worlds changes.
+        worlds: indices of the worlds (m,). The weight of all worlds changes.
         term_name: name of the reward in the task.
         weight: new weight.
         num_steps: number of control periods after which the weight changes.
 
     Raises:
-        StateError: an unknown reward.
+        StateError: the reward is unknown.
     """
     require_name("reward", term_name, state.reward_names, StateError)
     if state.common_step_counter > num_steps:

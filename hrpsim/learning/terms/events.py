@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Events of learning tasks: initial states and pushes. Each acts on chosen worlds."""
+"""Events of learning tasks: initial states and pushes. Each event acts on chosen worlds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AXES = "x", "y", "z", "roll", "pitch", "yaw"
 
 
 def _six(state: TaskState, worlds: np.ndarray, ranges: Mapping[str, Range]) -> np.ndarray:
-    """Return draws (m, 6) along x, y, z and about roll, pitch, yaw, 0 for missing axes."""
+    """Draw values (m, 6) along x, y, z and about roll, pitch, yaw. Missing axes are 0."""
     state.require_base()
     require_names("axis of a range", ranges, _AXES, StateError)
     ends = np.array([ranges.get(axis, (0.0, 0.0)) for axis in _AXES], dtype=np.float64)
@@ -35,12 +35,12 @@ def reset_root_state_uniform(
     pose_range: Mapping[str, Range],
     velocity_range: Mapping[str, Range] = {},
 ) -> None:
-    """Move and turn the base from its present pose, and give the base a velocity.
+    """Displace and rotate the base from its present pose, and set the base velocity.
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,).
-        pose_range: bounds of x, y, z [m], roll, pitch, yaw [rad]. Missing axes stay.
+        worlds: indices of the worlds (m,).
+        pose_range: bounds of x, y, z [m], roll, pitch, yaw [rad]. Missing axes stay unchanged.
         velocity_range: bounds of x, y, z [m/s], roll, pitch, yaw [rad/s] along the world's axes.
     """
     pose, velocity = _six(state, worlds, pose_range), _six(state, worlds, velocity_range)
@@ -71,7 +71,7 @@ def reset_joints_by_scale(
     velocity_range: Range = (0.0, 0.0),
     joint_names: Names = EVERY,
 ) -> None:
-    """Set joints to the default posture times a draw, within the limits.
+    """Multiply the default posture by a random factor, and clip the result to the limits.
 
     The default velocity is zero, so velocities stay zero. `velocity_range` has no effect.
     """
@@ -88,7 +88,7 @@ def reset_joints_by_offset(
     velocity_range: Range = (0.0, 0.0),
     joint_names: Names = EVERY,
 ) -> None:
-    """Set joints to the default posture plus a draw [rad or m], within the limits.
+    """Add a random offset [rad or m] to the default posture, and clip the result to the limits.
 
     velocity_range: bounds of the velocities [rad/s or m/s].
     """
@@ -98,7 +98,7 @@ def reset_joints_by_offset(
 
 
 def place_on_floor(state: TaskState, worlds: np.ndarray) -> None:
-    """Move the base vertically, until the robot touches the planes of the world."""
+    """Move the base vertically until the robot touches the planes of the world."""
     state.write_changes()
     state.q[worlds, 2] += lifts_to_floor(state, worlds)
     state.note_change(worlds)
@@ -120,14 +120,14 @@ def push_by_setting_velocity(
 def push_by_impulse(
     state: TaskState, worlds: np.ndarray, impulse_range: Range, link: str, duration: float = 0.1
 ) -> None:
-    """Push a link horizontally, from any side, by a constant force.
+    """Push a link horizontally, in a random direction, by a constant force.
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,).
+        worlds: indices of the worlds (m,).
         impulse_range: bounds of force times duration [Ns].
         link: the link.
-        duration: [s], rounded to control periods.
+        duration: duration of the push [s], rounded to control periods.
     """
     periods = max(1, round(duration / state.step_dt))
     sizes = state.random.uniform(worlds, *impulse_range)[:, 0] / (periods * state.step_dt)
@@ -142,13 +142,13 @@ def push_by_impulse(
 def apply_external_force_torque(
     state: TaskState, worlds: np.ndarray, force_range: Range, torque_range: Range, link: str
 ) -> None:
-    """Apply a wrench to a link until the episode ends, drawn for each axis of the world.
+    """Apply a random constant wrench to a link until the episode ends.
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,).
-        force_range: bounds of each component [N].
-        torque_range: bounds of each component [Nm].
+        worlds: indices of the worlds (m,).
+        force_range: bounds of each force component along the world's axes [N].
+        torque_range: bounds of each torque component along the world's axes [Nm].
         link: the link.
     """
     push = state.push(link)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The height of robots of many worlds above the floor."""
+"""Place the robots of many worlds on the floor."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ from hrpsim.world.start import shapes_over_floor
 
 
 def lifts_to_floor(state: TaskState, worlds: np.ndarray) -> np.ndarray:
-    """Return the rises (m,) [m] that put the robots of worlds (m,) on the planes of the world.
+    """Return the vertical displacements (m,) [m] that put robots onto the planes of their worlds.
 
-    `lift_to_floor` computes the same for one robot.
+    `lift_to_floor` computes the same displacement for one robot.
+
+    worlds: indices of the worlds (m,).
 
     Raises:
         WorldError: the world has no plane under a shape of the robot.

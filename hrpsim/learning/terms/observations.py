@@ -3,7 +3,7 @@
 
 """Observation terms: functions of the state that return (count, k).
 
-Terms of joints have the robot's order of joints, or with `preserve_order` the order of the names.
+Joint terms have the robot's joint order, or with `preserve_order` the order of the names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def base_pos_z(state: TaskState) -> np.ndarray:
 
 
 def base_pos_z_rel(state: TaskState) -> np.ndarray:
-    """Return the height of the base over its initial height (count, 1) [m]."""
+    """Return the height of the base relative to its initial height (count, 1) [m]."""
     return state.root_pos_w[:, 2:3] - state.default_base_height
 
 
@@ -79,7 +79,7 @@ def joint_pos(
 def joint_pos_rel(
     state: TaskState, joint_names: Names = EVERY, preserve_order: bool = False
 ) -> np.ndarray:
-    """Return joint positions from the default posture (count, k) [rad or m]."""
+    """Return joint positions minus the default posture (count, k) [rad or m]."""
     at = state.joints(joint_names, preserve_order)
     return state.joint_pos[:, at] - state.default_joint_pos[at]
 
@@ -87,7 +87,7 @@ def joint_pos_rel(
 def joint_pos_limit_normalized(
     state: TaskState, joint_names: Names = EVERY, preserve_order: bool = False
 ) -> np.ndarray:
-    """Return joint positions (count, k), -1 at the lower limit and 1 at the upper limit."""
+    """Return joint positions scaled to -1 at the lower and 1 at the upper limit (count, k)."""
     at = state.joints(joint_names, preserve_order)
     lower, upper = state.joint_pos_limits[at].T
     return (2.0 * state.joint_pos[:, at] - lower - upper) / (upper - lower)
@@ -110,25 +110,27 @@ def joint_effort(
 def height_scan(state: TaskState, sensor: str, offset: float | None = 0.5) -> np.ndarray:
     """Return the depths of the ground below the frame of a height scan (count, points) [m].
 
-    sensor: name of the scan. offset: subtracted from the depths [m]. None subtracts the initial
-    height of the base.
+    Args:
+        state: state of the worlds.
+        sensor: name of the scan.
+        offset: value subtracted from the depths [m]. None subtracts the initial height of the base.
     """
     ranges = state.batch.scan(state.robot_name, sensor).reshape(state.count, -1)
     return ranges - (state.default_base_height if offset is None else offset)
 
 
 def imu_ang_vel(state: TaskState, sensor: str) -> np.ndarray:
-    """Return the angular velocity that an IMU measures (count, 3) [rad/s], with its noise."""
+    """Return the angular velocity measured by an IMU, including noise (count, 3) [rad/s]."""
     return state.batch.sensor(state.robot_name, sensor)[:, :3]
 
 
 def imu_lin_acc(state: TaskState, sensor: str) -> np.ndarray:
-    """Return the specific force that an IMU measures (count, 3) [m/s^2], with its noise."""
+    """Return the specific force measured by an IMU, including noise (count, 3) [m/s^2]."""
     return state.batch.sensor(state.robot_name, sensor)[:, 3:]
 
 
 def foot_contact(state: TaskState, link_names: Names, threshold: float = 1.0) -> np.ndarray:
-    """Return 1 for each link with a contact force over `threshold` [N], else 0 (count, k)."""
+    """Return 1 for each link with a contact force above `threshold` [N], else 0 (count, k)."""
     forces = state.contact_forces[:, state.links(link_names)]
     return (np.linalg.norm(forces, axis=2) > threshold).astype(np.float64)
 

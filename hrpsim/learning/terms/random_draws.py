@@ -1,10 +1,10 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Random numbers of many worlds, each from its own sequence and all drawn in one call.
+"""Random numbers of many worlds. Each world has its own sequence, and one call draws for all.
 
 The generator is SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
-OOPSLA 2014). Its state is a counter, so one expression draws for any set of worlds.
+OOPSLA 2014). Its state is a counter, so one expression can draw for any subset of worlds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _UNIT, _LOW_BITS = 2.0**-53, np.uint64(11)
 
 
 def split_mix(state: np.ndarray) -> np.ndarray:
-    """Return the outputs of SplitMix64 (uint64) for already advanced states (uint64)."""
+    """Return the outputs of SplitMix64 (uint64) for states (uint64) that were already advanced."""
     z = (state ^ (state >> _SHIFTS[0])) * _FACTORS[0]
     z = (z ^ (z >> _SHIFTS[1])) * _FACTORS[1]
     return z ^ (z >> _SHIFTS[2])
@@ -31,7 +31,8 @@ class EpisodeRandom:
     Args:
         count: number of worlds.
         seed: seed of all worlds.
-        episodes_of: world k has the numbers of world k mod `episodes_of`. The default is `count`.
+        episodes_of: world k has the same numbers as world k mod `episodes_of`. The default is
+            `count`.
     """
 
     def __init__(self, count: int, seed: int = 0, episodes_of: int | None = None) -> None:
@@ -39,7 +40,7 @@ class EpisodeRandom:
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
-        """Restart all worlds, before their first episode, with another seed."""
+        """Restart all worlds with another seed, before their first episode."""
         self.episodes = np.full(len(self._names), -1)
         self._counters = np.zeros(len(self._names), dtype=np.uint64)
         self._base = split_mix(np.array([seed % 2**64], dtype=np.uint64) + _STEP)
@@ -59,7 +60,7 @@ class EpisodeRandom:
     def uniform(
         self, worlds: np.ndarray, low: ArrayLike, high: ArrayLike, columns: int = 1
     ) -> np.ndarray:
-        """Return uniform numbers (m, columns) of worlds (m,), from `low` to below `high`."""
+        """Return uniform random numbers in [low, high) for worlds (m,), of shape (m, columns)."""
         places = self._counters[worlds][:, None] + np.arange(1, columns + 1, dtype=np.uint64)
         self._counters[worlds] += np.uint64(columns)
         bits = split_mix(self._keys[worlds][:, None] + places * _STEP)
@@ -67,6 +68,6 @@ class EpisodeRandom:
         return low + (high - low) * ((bits >> _LOW_BITS).astype(np.float64) * _UNIT)
 
     def normal(self, worlds: np.ndarray, columns: int = 1) -> np.ndarray:
-        """Return normal numbers (m, columns) of worlds (m,), with mean 0 and deviation 1."""
+        """Return standard normal random numbers for worlds (m,), of shape (m, columns)."""
         first, second = np.split(self.uniform(worlds, 0.0, 1.0, 2 * columns), 2, axis=1)
         return np.sqrt(-2.0 * np.log1p(-first)) * np.cos(2.0 * np.pi * second)

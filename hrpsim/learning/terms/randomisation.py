@@ -18,7 +18,10 @@ _OPERATIONS = "scale", "add", "abs"
 
 
 def _changed(operation: str, values: np.ndarray, draws: np.ndarray) -> np.ndarray:
-    """Return values changed by draws. An unknown operation raises WorldError."""
+    """Apply an operation ("scale", "add" or "abs") with draws to values.
+
+    Raises WorldError for an unknown operation.
+    """
     require_name("operation", operation, _OPERATIONS)
     return {"scale": values * draws, "add": values + draws, "abs": draws + 0.0 * values}[operation]
 
@@ -35,13 +38,13 @@ def randomize_rigid_body_material(
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,).
+        worlds: indices of the worlds (m,).
         static_friction_range: bounds of the coefficient of static friction.
-        dynamic_friction_range: bounds of the coefficient of kinetic friction, at most the static
-            one. The default is the static coefficient.
+        dynamic_friction_range: bounds of the coefficient of kinetic friction. A draw is limited to
+            the static coefficient. The default is the static coefficient.
         restitution_range: bounds of the coefficient of restitution.
-        materials: the pair. The default is each pair of a material of the robot and a material of
-            a fixed shape.
+        materials: the pair. The default is each pair of a material of the robot and a material of a
+            fixed shape.
     """
     static = state.random.uniform(worlds, *static_friction_range)[:, 0]
     kinetic = static
@@ -55,7 +58,7 @@ def randomize_rigid_body_material(
 
 
 def _pairs(state: TaskState) -> list[tuple[str, str]]:
-    """Return the pairs of materials of the robot and of fixed shapes."""
+    """Return the pairs of a material of the robot and a material of a fixed shape."""
     own = sorted({shape.material for shape in state.model.shapes})
     fixed = sorted({shape.material for shape in state.batch.worlds[0].fixed_shapes})
     return [(a, b) for a in own for b in fixed]
@@ -68,17 +71,15 @@ def randomize_rigid_body_mass(
     operation: str = "scale",
     link_names: Names | None = None,
 ) -> None:
-    """Draw the masses of links, as changes of the masses in the description.
-
-    The inertias change in the same proportion.
+    """Draw the masses of links. The inertias change in the same proportion.
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,).
-        mass_distribution_params: bounds of the draws: of factors with "scale", of masses [kg] with
-            "add" and "abs".
-        operation: "scale" multiplies the described mass by the draw, "add" adds the draw, and
-            "abs" replaces the mass by the draw.
+        worlds: indices of the worlds (m,).
+        mass_distribution_params: bounds of the draws. A draw is a factor with "scale", and a mass
+            [kg] with "add" and "abs".
+        operation: "scale" multiplies the described mass by the draw, "add" adds the draw, and "abs"
+            replaces the mass by the draw.
         link_names: regular expressions of links, with a draw for each link. By default one factor
             is drawn for the whole robot, which needs the operation "scale".
     """
@@ -106,16 +107,17 @@ def randomize_actuator_gains(
     joint_names: Names = EVERY,
     by_joint: bool = True,
 ) -> None:
-    """Change the gains of the joints' servos from the task's gains.
+    """Draw the gains of the joints' servos, relative to the task's gains.
 
     Args:
         state: state of the worlds.
-        worlds: numbers of the worlds (m,).
-        stiffness_distribution_params: bounds of the draws for kp. The default leaves kp.
-        damping_distribution_params: bounds of the draws for kd. The default leaves kd.
+        worlds: indices of the worlds (m,).
+        stiffness_distribution_params: bounds of the draws for kp. By default kp does not change.
+        damping_distribution_params: bounds of the draws for kd. By default kd does not change.
         operation: "scale", "add" or "abs".
         joint_names: regular expressions of the joints.
-        by_joint: a draw for each joint. Otherwise one draw acts on kp and kd of all joints.
+        by_joint: whether to draw for each joint. Otherwise one draw acts on kp and kd of all
+            joints.
     """
     at, gains = state.joints(joint_names), []
     columns = len(at) if by_joint else 1

@@ -32,26 +32,32 @@ def is_terminated(state: TaskState) -> np.ndarray:
 
 
 def track_lin_vel_xy_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return exp(-e^2 / std^2), with the error e of the horizontal velocity in the base's frame."""
+    """Return exp(-e^2 / std^2). e is the error of the horizontal velocity in the base's frame."""
     error = state.command(command_name)[:, :2] - state.root_lin_vel_b[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
 def track_ang_vel_z_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return exp(-e^2 / std^2), with the error e of the yaw rate in the base's frame."""
+    """Return exp(-e^2 / std^2). e is the error of the yaw rate in the base's frame."""
     error = state.command(command_name)[:, 2] - state.root_ang_vel_b[:, 2]
     return np.exp(-(error**2) / std**2)
 
 
 def track_lin_vel_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return `track_lin_vel_xy_exp` with the vertical velocity as an error too (mjlab)."""
+    """Return exp(-e^2 / std^2), with e including the vertical velocity (mjlab).
+
+    The horizontal error is as in `track_lin_vel_xy_exp`.
+    """
     error = state.root_lin_vel_b.copy()
     error[:, :2] -= state.command(command_name)[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
 def track_ang_vel_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return `track_ang_vel_z_exp` with roll and pitch rates as errors too (mjlab)."""
+    """Return exp(-e^2 / std^2), with e including roll and pitch rates (mjlab).
+
+    The yaw error is as in `track_ang_vel_z_exp`.
+    """
     error = state.root_ang_vel_b.copy()
     error[:, 2] -= state.command(command_name)[:, 2]
     return np.exp(-_squares(error) / std**2)
@@ -60,14 +66,14 @@ def track_ang_vel_exp(state: TaskState, std: Positive, command_name: str) -> np.
 def track_lin_vel_xy_yaw_frame_exp(
     state: TaskState, std: Positive, command_name: str
 ) -> np.ndarray:
-    """Return exp(-e^2 / std^2), with the error e of the horizontal velocity along the heading."""
+    """Return exp(-e^2 / std^2). e is the error of the horizontal velocity along the heading."""
     velocity = turned_about_z(state.root_lin_vel_w, -state.heading_w)
     error = state.command(command_name)[:, :2] - velocity[:, :2]
     return np.exp(-_squares(error) / std**2)
 
 
 def track_ang_vel_z_world_exp(state: TaskState, std: Positive, command_name: str) -> np.ndarray:
-    """Return exp(-e^2 / std^2), with the error e of the yaw rate about the vertical."""
+    """Return exp(-e^2 / std^2). e is the error of the yaw rate about the vertical."""
     error = state.command(command_name)[:, 2] - state.root_ang_vel_w[:, 2]
     return np.exp(-(error**2) / std**2)
 
@@ -128,7 +134,7 @@ def joint_acc_l2(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
 
 
 def joint_deviation_l1(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
-    """Return the sum of distances from the default posture [rad]."""
+    """Return the sum of absolute deviations from the default posture [rad]."""
     at = state.joints(joint_names)
     return np.abs(state.joint_pos[:, at] - state.default_joint_pos[at]).sum(axis=1)
 
@@ -150,7 +156,7 @@ def joint_pos_limits(state: TaskState, joint_names: Names = EVERY) -> np.ndarray
 
 
 def joint_vel_limits(state: TaskState, soft_ratio: float, joint_names: Names = EVERY) -> np.ndarray:
-    """Return the sum of speeds beyond `soft_ratio` of the limits, each at most 1 rad/s."""
+    """Return the summed speeds beyond `soft_ratio` times the limits, each at most 1 rad/s."""
     at = state.joints(joint_names)
     beyond = np.abs(state.joint_vel[:, at]) - soft_ratio * state.joint_vel_limits[at]
     return np.clip(beyond, 0.0, 1.0).sum(axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
-    """Return the matrices R_wb (n, 3, 3) of unit quaternions x y z w (n, 4)."""
+    """Return the rotation matrices R_wb (n, 3, 3) of unit quaternions x y z w (n, 4)."""
     x, y, z, w = quaternions.T
     rows = np.array(
         [
@@ -22,27 +22,27 @@ def rotation_matrices(quaternions: np.ndarray) -> np.ndarray:
 
 
 def gravity_in_frame(rotations: np.ndarray) -> np.ndarray:
-    """Return the unit direction of gravity (n, 3) in frames with the matrices R_wb (n, 3, 3)."""
+    """Return the unit direction of gravity (n, 3) in frames with rotation R_wb (n, 3, 3)."""
     return -rotations[:, 2]
 
 
 def in_world(rotations: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Rotate vectors (n, 3) to the world from frames with the matrices R_wb (n, 3, 3)."""
+    """Rotate vectors (n, 3) from frames with rotation R_wb (n, 3, 3) to the world."""
     return np.einsum("nij,nj->ni", rotations, vectors)
 
 
 def in_frame(rotations: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-    """Rotate vectors (n, 3) from the world to frames with the matrices R_wb (n, 3, 3)."""
+    """Rotate vectors (n, 3) from the world to frames with rotation R_wb (n, 3, 3)."""
     return np.einsum("nij,ni->nj", rotations, vectors)
 
 
 def headings(rotations: np.ndarray) -> np.ndarray:
-    """Return the yaw (n,) [rad] of the x axes of frames with the matrices R_wb (n, 3, 3)."""
+    """Return the yaw angles (n,) [rad] of frames with rotation R_wb (n, 3, 3)."""
     return np.arctan2(rotations[:, 1, 0], rotations[:, 0, 0])
 
 
 def turned_about_z(vectors: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return vectors (n, 3) turned about z by angles (n,) [rad]."""
+    """Rotate vectors (n, 3) about z by angles (n,) [rad]."""
     c, s = np.cos(angles), np.sin(angles)
     x, y, z = vectors.T
     return np.column_stack([c * x - s * y, s * x + c * y, z])
@@ -69,5 +69,5 @@ def quaternion_products(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def wrapped(angles: np.ndarray) -> np.ndarray:
-    """Return angles [rad] from -pi to below pi."""
+    """Wrap angles [rad] to the range from -pi to below pi."""
     return (angles + np.pi) % (2.0 * np.pi) - np.pi

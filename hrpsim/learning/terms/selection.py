@@ -29,8 +29,8 @@ def chosen(
         patterns: one or several regular expressions.
         names: names of all joints or links.
         owner: name of the robot, for errors.
-        preserve_order: the indices have the order of the expressions. Otherwise the indices have
-            the order of `names`.
+        preserve_order: whether the indices have the order of the expressions. Otherwise the indices
+            have the order of `names`.
 
     Raises:
         StateError: an expression is invalid, or matches no name. The error lists the names.

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The state of the robots of all worlds at one time, which terms read."""
+"""The state of the robots of all worlds at one time. Terms read this state."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ class PushState:
 class TaskState:
     """The state of the robots of all worlds, for terms.
 
-    `q`, `v`, `action` and the arrays in `commands` keep their memory from step to step. torch takes
-    these arrays by `torch.from_dlpack` without a copy, and then sees each new state.
+    `q`, `v`, `action` and the arrays in `commands` keep their memory from step to step.
+    `torch.from_dlpack` uses these arrays without a copy, so the tensor always has the present
+    state.
 
     Args:
         batch: the worlds.
@@ -102,16 +103,16 @@ class TaskState:
     def note_change(self, worlds: np.ndarray, moved: bool = True) -> None:
         """Record that an event has changed rows of `v`, and of `q` if `moved`.
 
-        `write_changes` then places the robots of all these worlds in one call.
+        `write_changes` later writes all recorded changes in one call.
 
-        worlds: numbers of the worlds (m,).
+        worlds: indices of the worlds (m,).
         """
         self._sped[worlds] = True
         self._moved[worlds] |= moved
         self._forget()
 
     def write_changes(self) -> None:
-        """Write the rows that events have changed to the worlds, and read all states."""
+        """Write the rows of `q` and `v` that events have changed to the worlds. Read all states."""
         moved, only_sped = np.flatnonzero(self._moved), np.flatnonzero(self._sped & ~self._moved)
         if len(moved):
             self.batch.place(self.robot_name, self.q, self.v, worlds=moved)
@@ -123,7 +124,7 @@ class TaskState:
     def joints(
         self, names: str | Sequence[str] = selection.EVERY, preserve_order: bool = False
     ) -> np.ndarray:
-        """Return the indices of joints by regular expressions.
+        """Return the indices of joints whose names match regular expressions.
 
         Args:
             names: one or several regular expressions.
@@ -136,9 +137,9 @@ class TaskState:
         return self._chosen("joint", names, self.joint_names, preserve_order)
 
     def links(self, names: str | Sequence[str]) -> np.ndarray:
-        """Return the indices of links by regular expressions.
+        """Return the indices of links whose names match regular expressions.
 
-        Raises StateError for unknown names.
+        Raises StateError if an expression matches no link.
         """
         return self._chosen("link", names, self.link_names)
 
@@ -156,7 +157,7 @@ class TaskState:
         return self._selected[key]
 
     def gait_phase(self, period: float) -> np.ndarray:
-        """Return the phase (count,) of gait cycles of `period` [s], from 0 to below 1."""
+        """Return the phase (count,) of gait cycles of `period` [s], in the range [0, 1)."""
         return (self.episode_length * self.step_dt / period) % 1.0
 
     def command(self, name: str) -> np.ndarray:
@@ -214,7 +215,7 @@ class TaskState:
 
     @cached_property
     def contact_forces(self) -> np.ndarray:
-        """Contact forces on the links in the last step (count, links, 3) [N], world's axes."""
+        """Contact forces on the links in the last step, in world axes (count, links, 3) [N]."""
         return self.batch.contact_forces(self.robot_name)
 
     @cached_property
@@ -224,7 +225,7 @@ class TaskState:
 
     @cached_property
     def link_lin_vel_w(self) -> np.ndarray:
-        """Velocities of the links' origins (count, links, 3) [m/s], world's axes."""
+        """Velocities of the links' origins, in world axes (count, links, 3) [m/s]."""
         return self.batch.link_velocities(self.robot_name)[0]
 
     @cached_property
@@ -278,7 +279,7 @@ class TaskState:
 
 
 def _narrowed(limits: np.ndarray, factor: float) -> np.ndarray:
-    """Return limits (joints, 2) narrowed about the middle. Infinite limits stay infinite."""
+    """Narrow limits (joints, 2) about their middle by a factor. Infinite limits stay infinite."""
     lower, upper = limits.T
     cut = 0.5 * (1.0 - factor) * np.where(np.isfinite(upper - lower), upper - lower, 0.0)
     return np.column_stack([lower + cut, upper - cut])

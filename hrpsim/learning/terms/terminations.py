@@ -17,7 +17,7 @@ from hrpsim.learning.terms.task_state import TaskState
 
 
 def time_out(state: TaskState) -> np.ndarray:
-    """Return whether the episode has its full length."""
+    """Return whether the episode has reached its full length."""
     return state.episode_length >= state.max_episode_length
 
 
@@ -39,7 +39,7 @@ def root_height_below_ratio(state: TaskState, ratio: float) -> np.ndarray:
 
 
 def joint_pos_out_of_limit(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
-    """Return whether a joint is beyond its position limits."""
+    """Return whether any joint is beyond its position limits."""
     at = state.joints(joint_names)
     lower, upper = state.joint_pos_limits[at].T
     q = state.joint_pos[:, at]
@@ -47,13 +47,13 @@ def joint_pos_out_of_limit(state: TaskState, joint_names: Names = EVERY) -> np.n
 
 
 def joint_vel_out_of_limit(state: TaskState, joint_names: Names = EVERY) -> np.ndarray:
-    """Return whether a joint is faster than its limit."""
+    """Return whether any joint exceeds its velocity limit."""
     at = state.joints(joint_names)
     return (np.abs(state.joint_vel[:, at]) > state.joint_vel_limits[at]).any(axis=1)
 
 
 def illegal_contact(state: TaskState, threshold: float, link_names: Names) -> np.ndarray:
-    """Return whether a link has a contact force over `threshold` [N]."""
+    """Return whether any link has a contact force above `threshold` [N]."""
     forces = state.contact_forces[:, state.links(link_names)]
     return (np.linalg.norm(forces, axis=2) > threshold).any(axis=1)
 

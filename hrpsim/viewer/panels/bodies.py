@@ -29,7 +29,7 @@ _HANDLES = 0.4  # length of the handles [m]
 
 
 class BodiesPanel(Panel):
-    """Bodies of the world. `added` names the bodies added by pages."""
+    """A tab to add, move and remove bodies. `added` names the bodies that pages have added."""
 
     def __init__(self, desk: Workbench) -> None:
         super().__init__(desk)
@@ -62,7 +62,7 @@ class BodiesPanel(Panel):
         """Add a body of the chosen shape, size and mass.
 
         Raises:
-            HrpsimError: the place is not valid, or pages have added `MOST_ADDED` bodies.
+            HrpsimError: the position is not valid, or pages have already added `MOST_ADDED` bodies.
         """
         if self.shape.value not in SHAPES:
             return
@@ -78,14 +78,14 @@ class BodiesPanel(Panel):
         self._desk.session.edit(add)
 
     def move_to(self, place: Any, orientation: Any = None) -> None:
-        """Place the chosen body or robot at rest, and keep its orientation unless one is given.
+        """Move the chosen body or robot, and set its velocity to zero.
 
         Args:
-            place: position of the body or the base (3,) [m], in the world.
-            orientation: quaternion x y z w (4,).
+            place: position of the body or the base in the world (3,) [m].
+            orientation: quaternion x y z w (4,), or None to keep the orientation.
 
         Raises:
-            HrpsimError: the place is not valid.
+            HrpsimError: the position is not valid.
         """
         entity = self._desk.world.entities.get(self.chosen.value)
         if entity is None or not moves_freely(entity):
@@ -106,7 +106,7 @@ class BodiesPanel(Panel):
         """Remove the chosen body.
 
         Raises:
-            HrpsimError: no page added the body.
+            HrpsimError: the body was not added by a page.
         """
         name = self.chosen.value
         if name not in self.added:
@@ -137,7 +137,7 @@ class BodiesPanel(Panel):
         return tuple(name for name, entity in entities if moves_freely(entity)) or (_NONE,)
 
     def _show_handles(self) -> None:
-        """Show the handles at the chosen body, if the visitor wants handles."""
+        """Show the handles at the chosen body if the visitor has enabled handles."""
         if self.gizmo is not None:
             self.gizmo.remove()
             self.gizmo = None

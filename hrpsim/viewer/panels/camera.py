@@ -26,7 +26,7 @@ _SIDES = {
 
 @dataclass(frozen=True)
 class Bookmark:
-    """A camera's position, the point at which the camera looks [m], and the upward direction."""
+    """A camera's position and target point [m] in the scene, and its upward direction."""
 
     position: np.ndarray
     look_at: np.ndarray
@@ -36,9 +36,9 @@ class Bookmark:
 class CameraPanel(Panel):
     """A tab to follow an entity, look from a side, and return to a bookmark.
 
-    `bookmarks` has the bookmarks of all pages, by name. The camera of a page moves for that page
-    alone. A bookmark is a pose relative to the followed entity, because the scene moves and not the
-    camera.
+    The camera of each page moves independently. `bookmarks` has the bookmarks of all pages, by
+    name. A bookmark is a pose relative to the followed entity, because the scene moves instead of
+    the camera.
     """
 
     def __init__(self, desk: Workbench) -> None:
@@ -73,7 +73,7 @@ class CameraPanel(Panel):
         self._use_followed()
 
     def look_from(self, client: Any, side: str) -> None:
-        """Place a page's camera on a side of the followed entity, or of all that moves."""
+        """Place a page's camera on a side of the followed entity, or of all moving bodies."""
         if client is None or side not in _SIDES:
             return
 
@@ -87,7 +87,10 @@ class CameraPanel(Panel):
         self._desk.request(look)
 
     def bookmark(self, client: Any) -> None:
-        """Store the camera of a page under the next number. After nine, the ninth is replaced."""
+        """Store the camera of a page under the next number.
+
+        If there are nine bookmarks, the ninth is replaced.
+        """
         if client is None:
             return
         camera = client.camera
@@ -104,7 +107,7 @@ class CameraPanel(Panel):
         self.chosen.on_click(lambda event: self.go(event.client, self.chosen.value))
 
     def go(self, client: Any, name: str) -> None:
-        """Move the camera of a page to a bookmark, if there is one of this name."""
+        """Move the camera of a page to the bookmark `name`. Unknown names have no effect."""
         if client is not None and name in self.bookmarks:
             _aim(client, self.bookmarks[name])
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Sliders of a robot's joints: their targets, or their positions."""
+"""Sliders for the targets or the positions of a robot's joints."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _DIGITS, _STEP = 3, 1e-3  # digits after the point, step [rad or m]
 class JointsPanel(Panel):
     """One slider for each joint of the chosen robot.
 
-    The sliders command targets, or place the joints of a paused world. If a controller commands the
-    robot, the sliders only show the positions.
+    The sliders command targets, or set the joint positions of a paused world. If a controller
+    commands the robot, the sliders only show the positions.
     """
 
     def __init__(self, desk: Workbench) -> None:
@@ -72,9 +72,10 @@ class JointsPanel(Panel):
         self.farthest.content = f"farthest from its target: {plain(name)}, {off[worst]:.4f} {unit}"
 
     def move(self, joint: str, value: float) -> None:
-        """Command the target of a joint, or pause and place the joint, in the present.
+        """Command the target of a joint, or pause the world and set the joint's position.
 
-        Nothing happens if a controller commands the robot.
+        The world first returns to the present if the page shows the past. Nothing happens if a
+        controller commands the robot.
 
         Args:
             joint: name of a joint of the chosen robot.
@@ -102,7 +103,7 @@ class JointsPanel(Panel):
         return self.use.value == POSITIONS
 
     def _targets(self, robot: Robot) -> np.ndarray:
-        """Return the targets of the joints (n,). A joint without a target has its position."""
+        """Return the targets of the joints (n,). A joint without a target returns its position."""
         commands = next(s for s in sources_of_entity(robot, "") if s.topic == "joint_commands")
         targets, positions = commands.read()[: len(robot.joint_names)], robot.joint_positions
         return np.where(np.isnan(targets), positions, targets)

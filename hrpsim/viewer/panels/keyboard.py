@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Keys of the page. viser's camera has W A S D Q E and the arrows."""
+"""Keyboard shortcuts of the page. viser's camera uses W A S D Q E and the arrow keys."""
 
 from __future__ import annotations
 

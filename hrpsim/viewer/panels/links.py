@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""A tree of links to tick, with frames, masses, contact forces and readings of force sensors."""
+"""A tree of links with check boxes, and frames, masses, contact forces and force readings."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _DENSITY = 1000.0  # density of the sphere for a mass [kg/m^3]
 class LinkEntry:
     """A link of the tree.
 
-    `branch` names the folders of the tree: the entity, then the first link of each branch. `body`
-    is the index of the body whose frame is the link. For a fixed link `body` is -1, because its
-    mass belongs to the body that carries the link.
+    Attributes:
+        branch: path in the tree: the entity, then the first link of each branch.
+        body: index of the body whose frame is the link, or -1 for a fixed link. The mass of a fixed
+            link is part of the body to which the link is fixed.
     """
 
     entity: str
@@ -36,10 +37,10 @@ class LinkEntry:
 
 
 class LinksPanel(Panel):
-    """Panel that chooses what is drawn for each link.
+    """A tab that selects what is drawn for each link.
 
     `shows` has the check boxes of frames, masses and arrows. `ticks` has the check box of each
-    link. Arrows, frames and masses are drawn of ticked links.
+    link. Only links that are ticked have frames, masses and arrows.
     """
 
     def __init__(self, desk: Workbench) -> None:
@@ -66,7 +67,7 @@ class LinksPanel(Panel):
         self._fill()
 
     def tick(self, wanted: bool) -> None:
-        """Tick all links, or none."""
+        """Tick all links, or untick all links."""
         for box in self.ticks.values():
             box.value = wanted
         self._use_ticks()
@@ -131,7 +132,7 @@ class LinksPanel(Panel):
         self._desk.drawing.see_through(self.clear.value)
 
     def _draw(self, kind: str) -> None:
-        """Show the frames or masses of ticked links, which are made when first needed."""
+        """Show frames or masses of ticked links. Nodes are made when they are first needed."""
         for entry in self.entries:
             visible = self.shows[kind].value and self.ticks[_key(entry)].value
             node = self._nodes.get((kind, *_key(entry)))
@@ -147,7 +148,7 @@ class LinksPanel(Panel):
         return scene.add_frame(f"{path}/axes", axes_length=length, axes_radius=radius)
 
     def _mass(self, entry: LinkEntry) -> Any:
-        """Draw a link's mass, if any, as a sphere of water of equal mass at the centre of mass."""
+        """Draw the mass of a link as a sphere of water of equal mass at the centre of mass."""
         mass = _mass(self._desk.world, entry)
         if mass <= 0.0:
             return None
@@ -162,12 +163,12 @@ class LinksPanel(Panel):
 
 
 def radius_of(mass: float) -> float:
-    """Return the radius [m] of a sphere of water of a mass [kg]."""
+    """Return the radius of a sphere of water with a given mass [kg] [m]."""
     return float((3.0 * mass / (4.0 * np.pi * _DENSITY)) ** (1.0 / 3.0))
 
 
 def tree_of(world: Any) -> list[LinkEntry]:
-    """Return the links of all robots and bodies, each after the link that carries it."""
+    """Return the links of all robots and bodies. Each link follows its parent."""
     return [entry for entity in world.entities.values() for entry in _links_of(entity)]
 
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Plots of signals against time in their own window. Plots stay until a visitor removes them."""
+"""Plots of signals against time in a separate window. A plot stays until a visitor removes it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WIDTH = 320.0  # width of the window [pixels]
 
 @dataclass
 class Plot:
-    """A plot of one signal: the history, and the elements of the page."""
+    """A plot of one signal: the recorded values, and the elements of the page."""
 
     name: str
     history: History
@@ -54,9 +54,9 @@ class PlotsPanel(Panel):
         self.show(names[0])
 
     def show(self, name: str) -> None:
-        """Add a plot of a signal, unless the signal is plotted or unknown.
+        """Add a plot of a signal, unless the signal is unknown or already plotted.
 
-        With `MOST_PLOTS` plots, the oldest is removed.
+        If there are already `MOST_PLOTS` plots, the oldest plot is removed.
         """
         if name not in self._signals or any(plot.name == name for plot in self.plots):
             return
@@ -93,7 +93,7 @@ class PlotsPanel(Panel):
             plot.history.add(self._desk.world.time)
 
     def update(self) -> None:
-        """Draw the curves of a playing world."""
+        """Redraw the curves if the world is playing."""
         if not self._desk.session.playing:
             return
         for plot in self.plots:
@@ -102,7 +102,7 @@ class PlotsPanel(Panel):
                 plot.curve.data = (times, values)
 
     def rebuild(self) -> None:
-        """Offer the signals of the present contents. Keep the plots of remaining signals."""
+        """Update the list of signals. Keep the plots of signals that still exist."""
         self._signals = signals_of(self._desk.world, _OFFERED)
         self.chosen.options = tuple(self._signals)
         for plot in tuple(self.plots):

@@ -44,23 +44,23 @@ class RunPanel(Panel):
             self._desk.request(self.actions[name])
 
     def toggle(self) -> None:
-        """Pause the run, or play."""
+        """Pause a playing world, or play a paused world."""
         session = self._desk.session
         (session.pause if session.playing else session.play)()
 
     def change_speed(self, by: int) -> None:
-        """Choose a speed `by` entries faster (1) or slower (-1)."""
+        """Choose the next faster (`by` = 1) or slower (`by` = -1) speed of the list."""
         names = list(_SPEEDS)
         index = names.index(self.speed.value) + by
         self.speed.value = names[min(max(index, 0), len(names) - 1)]
         self._use_speed()
 
     def sample(self) -> None:
-        """Count a frame for the displayed speed."""
+        """Count a frame to measure the displayed speed."""
         self._frames += 1
 
     def update(self) -> None:
-        """Show the time, the state, and how far back the recording goes."""
+        """Show the time, the state, and the duration of the recorded past."""
         session, now = self._desk.session, time.monotonic()
         passed = max(now - self._last_text, 1e-9)
         made = session.world.stats.since_reset

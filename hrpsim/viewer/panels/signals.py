@@ -21,10 +21,15 @@ OFFERED += ("solver.contact_count", "solver.max_penetration")
 
 
 def signals_of(world: Any, offered: Sequence[str] = OFFERED) -> dict[str, Callable[[], float]]:
-    """Return the signals for plots: the name with unit, and a function that reads the signal.
+    """Return the signals that can be plotted.
 
-    The names are as in recordings (`hrpsim.bag`). `offered` are patterns of names, in the order of
-    the signals.
+    Args:
+        world: the world.
+        offered: patterns of names, in the order of the signals.
+
+    Returns:
+        {name with unit: function that reads the signal}. The names are the same as in recordings
+        (`hrpsim.bag`).
     """
     sources = sources_of(world)
     result: dict[str, Callable[[], float]] = {}
@@ -39,7 +44,10 @@ def signals_of(world: Any, offered: Sequence[str] = OFFERED) -> dict[str, Callab
 
 
 class History:
-    """The last `duration` [s] of one signal. The history restarts if time goes back."""
+    """The values of one signal within the last `duration` [s].
+
+    Going back in time clears the history.
+    """
 
     def __init__(self, read: Callable[[], float], duration: float = 10.0) -> None:
         self._read = read
@@ -47,7 +55,7 @@ class History:
         self._samples: deque[tuple[float, float]] = deque()
 
     def add(self, time: float) -> None:
-        """Take a sample at `time` [s], unless one was taken then."""
+        """Store the present value with `time` [s], unless this time is already stored."""
         if self._samples and time < self._samples[-1][0]:
             self._samples.clear()
         if self._samples and time == self._samples[-1][0]:
@@ -65,7 +73,7 @@ class History:
 def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
     """Return the centre of the moving bodies, and the size of a picture that shows all of them.
 
-    follow: the robot or body that is shown, instead of all moving bodies.
+    follow: the robot or body to show, instead of all moving bodies.
 
     Returns:
         (centre (3,) [m], size [m]).
@@ -79,7 +87,7 @@ def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
 
 
 def _extent(entity) -> tuple[np.ndarray, float]:
-    """Return the middle of an entity (3,), and the entity's extent from there [m]."""
+    """Return the centre of an entity (3,) [m], and its largest extent from the centre [m]."""
     if not isinstance(entity, Robot):
         return entity.q[:3].copy(), 0.4
     links = entity.link_poses()[0]

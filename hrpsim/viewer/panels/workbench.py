@@ -17,12 +17,13 @@ from hrpsim.viewer.panels.markdown import plain
 class Workbench:
     """The objects that every tab of the panel uses.
 
-    `followed` is the entity that cameras follow, or "". `answer` shows errors on the page.
+    `followed` is the entity that cameras follow, or "". `answer` is the text of the page that shows
+    errors.
 
     Args:
         server: the viser server.
         session: the player of the world.
-        drawing: the drawing of the world. A redrawn world has another drawing.
+        drawing: the drawing of the world. Replaced when the world is redrawn.
         scene: the viser frame that contains all drawn nodes.
         request: queues an action for the thread of the world.
         follow: the entity that cameras follow at first.
@@ -53,7 +54,10 @@ class Workbench:
         return self.session.world
 
     def request(self, action: Callable[[], object]) -> None:
-        """Queue an action of a page, from any thread. The page shows why the action is refused."""
+        """Queue an action of a page, from any thread.
+
+        If the action fails, the page shows the reason.
+        """
 
         def act() -> None:
             try:
@@ -66,7 +70,7 @@ class Workbench:
         self._request(act)
 
     def tell(self, text: str) -> None:
-        """Show a text below the state of the run. "" removes the text."""
+        """Show a text below the state of the run. An empty text removes the line."""
         if text != "" or self.answer.visible:
             self.answer.content, self.answer.visible = plain(text), bool(text)
 
@@ -78,7 +82,7 @@ class Panel:
         self._desk = desk
 
     def sample(self) -> None:
-        """Take a sample of the world. Called once a frame, unless the past is shown."""
+        """Record the world's state. Called in each frame, unless the page shows the past."""
 
     def update(self) -> None:
         """Show the world's state. Called five times a second."""
@@ -93,10 +97,10 @@ def bounded(slider: Any) -> float:
 
 
 def place_of(vector: Any, farthest: float) -> np.ndarray:
-    """Return a checked position (3,) [m] received from a page.
+    """Check a position received from a page, and return an array (3,) [m].
 
     Raises:
-        HrpsimError: a coordinate is not finite or beyond `farthest` [m].
+        HrpsimError: a coordinate is not finite or exceeds `farthest` [m].
     """
     place = np.asarray(vector, dtype=np.float64)
     if place.shape != (3,) or not (np.abs(place) <= farthest).all():

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Load another world: one of the files of the folder that was given at the start."""
+"""Load another world file from the folder that was chosen when the viewer started."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _MOST_FILES = 1000
 
 
 def _is_shown(path: Path, root: Path) -> bool:
-    """Return whether a path is a file within a folder, without hidden parts of the name."""
+    """Return whether a path is a file within a folder, without hidden parts in the path."""
     is_hidden = any(part.startswith(".") for part in path.relative_to(root).parts)
     return not is_hidden and path.is_file() and path.resolve().is_relative_to(root)
 
 
 def world_files(folder: Path) -> dict[str, Path]:
-    """Return the world files of a folder and its subfolders, by their path in the folder.
+    """Return the world files of a folder and its subfolders, by their path relative to the folder.
 
     Hidden files and links that lead out of the folder are left out.
 
     Raises:
-        HrpsimError: there is no such folder, or the folder has no world file or too many.
+        HrpsimError: the folder does not exist, has no world file, or has too many.
     """
     if not folder.is_dir():
         raise HrpsimError(f"{folder}: there is no such folder of worlds")
@@ -47,7 +47,7 @@ def world_files(folder: Path) -> dict[str, Path]:
 
 
 class WorldsPanel(Panel):
-    """A choice among world files. A page names a file of the list, and never a path."""
+    """A tab to choose a world file. A page can only name a file of the list, not a path."""
 
     def __init__(self, desk: Workbench, files: dict[str, Path]) -> None:
         super().__init__(desk)
@@ -60,7 +60,7 @@ class WorldsPanel(Panel):
         """Replace the world by the world of the chosen file.
 
         Raises:
-            HrpsimError: the file is not in the list, is invalid, or a controller runs.
+            HrpsimError: the file is not in the list or is invalid, or a controller runs.
         """
         name = self.chosen.value
         if name not in self._files:

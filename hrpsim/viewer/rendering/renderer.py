@@ -3,9 +3,9 @@
 
 """Pictures from MuJoCo's OpenGL renderer, off screen by EGL: no display, no GPU needed.
 
-A camera looks along x of its frame. y is left and z is up, as for bodies (REP 103). Images have u
-to the right and v downwards, with pixel centres at whole numbers. The optical axis is at ((width -
-1) / 2, (height - 1) / 2). Pixels are square.
+A camera looks along the x axis of its frame. The y axis points left and the z axis up, as for
+bodies (REP 103). In images, u increases to the right and v downwards, and pixel centres have
+integer coordinates. The optical axis is at ((width - 1) / 2, (height - 1) / 2). Pixels are square.
 """
 
 import math
@@ -36,7 +36,10 @@ _LOOKS = np.array([[0.0, 0.0, -1.0], [-1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
 
 
 class RendererError(HrpsimError, RuntimeError):
-    """Pictures cannot be made on this machine. The message has the cause and the cure."""
+    """Raised if pictures cannot be made on this machine.
+
+    The message has the cause and the remedy.
+    """
 
 
 class Drawn(NamedTuple):
@@ -86,11 +89,11 @@ class Picture(NamedTuple):
 
 
 class Renderer:
-    """Draw some geometries with one lens. A renderer belongs to the thread that makes it.
+    """Draw geometries with one lens. A renderer must be used in the thread that made it.
 
-    close: call this function to free the memory before the renderer is deleted.
+    Call `close` to free the memory before the renderer is deleted.
 
-    Raises RendererError without MuJoCo or EGL.
+    Raises RendererError if MuJoCo or EGL is missing.
     """
 
     def __init__(self, drawn: Sequence[Drawn], lens: Lens) -> None:
@@ -196,7 +199,7 @@ class Renderer:
             scene.ngeom += 1
 
     def _pixels(self, color, nearness):
-        """Draw the scene, and write and return the pixels, the uppermost row first."""
+        """Draw the scene, and copy the pixels to the arrays. The top row comes first."""
         self._mujoco.mjr_render(self._rect, self._scene, self._context)
         self._mujoco.mjr_readPixels(color, nearness, self._rect, self._context)
         for image in (color, nearness):
@@ -205,9 +208,9 @@ class Renderer:
         return color
 
     def _links_of(self, ids: np.ndarray) -> np.ndarray:
-        """Return the link of each pixel.
+        """Return the index of the link drawn at each pixel.
 
-        ids: colours that encode the numbers of geoms in the scene.
+        ids: colours that encode the indices of geoms in the scene.
         """
         number = ids.astype(np.int32) @ np.array([1, 1 << 8, 1 << 16], dtype=np.int32)
         geoms = self._scene.geoms[: self._scene.ngeom]
@@ -218,9 +221,9 @@ class Renderer:
         return links[number]
 
     def _depth(self, nearness: np.ndarray) -> np.ndarray:
-        """Return distances along the optical axis [m] from OpenGL's depth.
+        """Convert OpenGL's depth to distances along the optical axis [m].
 
-        OpenGL's depth is 1 at `near` and 0 at `far`. The result is 0 for pixels without a shape.
+        OpenGL's depth is 1 at `near` and 0 at `far`. The result is 0 for pixels without a geometry.
         """
         near, far = np.float32(self.lens.near), np.float32(self.lens.far)
         depth = near * far / (near + nearness * (far - near))
@@ -228,7 +231,7 @@ class Renderer:
         return depth
 
     def _compiled(self):
-        """Return MuJoCo's model with a mocap body for the camera and for each geometry."""
+        """Compile MuJoCo's model with a mocap body for the camera and for each geometry."""
         mujoco, lens = self._mujoco, self.lens
         spec = mujoco.MjSpec()
         spec.stat.extent = 1.0
@@ -264,7 +267,7 @@ class Renderer:
         return spec.compile()
 
     def _geometry(self, spec, name: str, geometry: Geometry) -> dict[str, Any]:
-        """Return type and size of a geom. A mesh becomes an asset with the given name."""
+        """Return type and size of a geom. Add a mesh as an asset with the given name."""
         kinds = self._mujoco.mjtGeom
         if isinstance(geometry, Plane):
             return {"type": kinds.mjGEOM_PLANE, "size": [0.0, 0.0, 1.0], "material": "ground"}
@@ -290,7 +293,7 @@ class Renderer:
 
 
 def _free(context, gl) -> None:
-    """Free the memory of OpenGL."""
+    """Free the memory of the OpenGL context."""
     with gl.as_current():
         context.free()
     gl.free()
