@@ -197,7 +197,10 @@ def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) 
 def _hold(
     step_state: ActuatorStep, needed: float, resistance: float, low: float, high: float
 ) -> None:
-    """Write torque and friction row of a joint at rest, under a load near `needed`."""
+    """Write the torque and the friction limit that hold a joint at rest under a load near `needed`.
+
+    resistance: inertia of the joint divided by the time step [Nms/rad or Ns/m].
+    """
     width, window = 0.5 * (high - low), 4.0 * abs(needed) + _WINDOW * resistance
     step_state.side, step_state.band = 0.0, min(width, window)
     step_state.centre = 0.5 * (low + high)
@@ -219,9 +222,11 @@ def _highest(actuator: Actuator, step_state: ActuatorStep) -> float:
 def _transmitted(
     actuator: Actuator, step_state: ActuatorStep, joint_end: float, side: float
 ) -> tuple[float, ...]:
-    """Return (torque on the joint, its derivative, motor's torque, its derivative, reach).
+    """Return the torque on the joint and the motor's torque at a final velocity of the joint.
 
-    The reach is the change of the velocity within which the derivatives hold.
+    Returns:
+        (torque on the joint [Nm or N], its derivative, motor's torque [Nm or N], its derivative,
+        reach [rad/s or m/s]). The derivatives with respect to the velocity hold within the reach.
     """
     motor, motor_slope, _, reach = motor_torque(actuator, step_state, joint_end, joint_end)
     passed = motor - step_state.resisting * (joint_end - step_state.joint_start)

@@ -115,9 +115,9 @@ def _place_center(
     continuous: int,
     shape: Shape,
 ) -> None:
-    """Update a shape's centre and reach in a step.
+    """Update the centre, travel and reach of a shape in a step.
 
-    `driven` [m] is the additional motion by impacts within the step.
+    The field `driven` of the shape [m] is the additional motion by impacts within the step.
     """
     center, t = shape.center, shape.placement_p
     link = kinematics[shape.body]
@@ -139,7 +139,7 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
     If the number exceeds the capacity, the list is not made.
 
     Args:
-        margin: [m].
+        margin: largest gap of a contact at rest [m].
         skin: distance that a shape may move before the next list [m].
         collision: shapes and contacts of the world.
     """

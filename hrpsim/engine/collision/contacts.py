@@ -253,6 +253,11 @@ def _write_contact(manifold: Manifold, k: Index, reference: Vec3, contact_out: C
 def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
     """Write the contacts of a pair of boxes, capsules or cylinders in the MANIFOLD record.
 
+    Args:
+        manifold: array (1,) of the MANIFOLD record with both poses, written.
+        shapes: SHAPE records of the world.
+        near: largest gap of a contact [m].
+
     Returns:
         The number of contacts.
     """
@@ -267,7 +272,8 @@ def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float
 def meet_simple(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
     """Write the contacts of a pair of shapes, one of them a plane or a sphere.
 
-    A box on a plane, as in every robot with flat feet, has a faster path (`collide_box_and_plane`).
+    `collide_box_and_plane` is faster for a box on a plane, as in every robot with flat feet.
+    `meet_convex` has the same arguments.
 
     Returns:
         The number of contacts.
@@ -367,9 +373,9 @@ def drop_impossible(
 
 @inner_kernel
 def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> float:
-    """Return the sum of both bodies' depths in penalty contacts in the last step [m].
+    """Return the sum of two bodies' penetration depths in the last step's penalty contacts [m].
 
-    A body with penalty contacts that are open counts with a depth just above 0.
+    A body whose penalty contacts are all open counts with a depth just above 0.
     """
     sink = 0.0
     for body in (body_a, body_b):
@@ -508,7 +514,7 @@ def recall_impulses(counts: Counts, collision: Collision) -> int:
 
 @inlined_kernel
 def copy_memory(memory: SolverMemory | StoredMemory, memory_out: StoredMemory) -> None:
-    """Copy the record that remembers which solver to try first in the next step."""
+    """Copy the record that stores which solver the next step tries first."""
     memory_out.state, memory_out.interval = memory.state, memory.interval
     memory_out.remaining = memory.remaining
 
@@ -544,9 +550,10 @@ def find_changes(before: Contact, contact_out: Contact) -> None:
 
 @inlined_kernel
 def copy_drift(kept: Drift, gap: float, drift_out: Drift) -> None:
-    """Copy the errors of a contact that the last step of the rk4 integrator left for correction.
+    """Copy the position errors of a contact that the rk4 integrator left for correction.
 
-    The errors are the gap error, and the displacement while the contact should have stuck.
+    The errors of the last step are the error of the gap, and the slip while the contact should have
+    stuck.
 
     Args:
         kept: CONTACT record of the last step.
