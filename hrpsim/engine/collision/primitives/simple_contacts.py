@@ -178,7 +178,7 @@ def _touch_sphere(
 ) -> int:
     """Write the contact of a shape with a sphere.
 
-    n: unit vector from the sphere to the shape. distance: from the sphere's centre to the shape [m].
+    n: unit vector from the sphere to the shape. distance: from the sphere's centre [m].
     """
     gap = distance - size_b[0]
     if gap > margin:
@@ -196,7 +196,10 @@ def _touch_local(
     nx: float, ny: float, nz: float, distance: float, R_a: Mat3, size_b: Vec3, p_b: Vec3,
     margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the contact with a sphere, as `_touch_sphere`. n points out of shape a, in the frame of a."""
+    """Write the contact with a sphere, as `_touch_sphere`.
+
+    n: unit vector from shape a to the sphere, in the frame of a.
+    """
     nx, ny, nz = matrix_times(R_a, nx, ny, nz)
     return _touch_sphere(-nx, -ny, -nz, distance, size_b, p_b, margin, out)
 

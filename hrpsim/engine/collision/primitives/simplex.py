@@ -32,7 +32,7 @@ def _segment_weight(W: Matrix, i: Index, j: Index) -> tuple[float, float]:
 
 @inner_kernel
 def _triangle_weights(W: Matrix, i: Index, j: Index, k: Index) -> tuple[float, float, float, float]:
-    """Return (weight of i, of j, of k, squared distance) of the point of a triangle nearest to the origin."""
+    """Return the weights of i, j, k and the squared distance of a triangle's nearest point."""
     ax, ay, az = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
     bx, by, bz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
     nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
