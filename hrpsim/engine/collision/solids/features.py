@@ -142,7 +142,7 @@ def smallest_extent(size: np.ndarray) -> float:
 
 
 def _edges(p, t, normals):
-    """Return EDGE records, their end vertices (e, 2) and faces (e, 2), and edges of triangles (m, 3).
+    """Return EDGE records, end vertices (e, 2) and faces (e, 2), and the edges of triangles (m, 3).
 
     The second face of a boundary edge is a vertical wall, perpendicular to the only face, with the
     number -1. Each side that `joined_sides` does not pair gets such a wall too.
