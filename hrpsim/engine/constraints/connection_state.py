@@ -23,7 +23,7 @@ from hrpsim.engine.kinematics.forest import Forest
 
 
 class ConnectionSources(NamedTuple):
-    """The arrays that connections are read from."""
+    """The arrays from which the state of connections is read."""
 
     settings: np.ndarray  # (1,) with the field time_step
     connections: np.ndarray  # (connections,) JOIN

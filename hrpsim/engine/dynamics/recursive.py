@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inverse dynamics, the joint-space inertia matrix, kinetic energy, in world-parallel frames."""
+"""Inverse dynamics, joint-space inertia matrix and kinetic energy, in world-parallel frames."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -183,7 +183,7 @@ def _write_joint_column(
 
 @inlined_kernel
 def _write_free_block(placed: Inertia, k: Index, M_out: Matrix) -> None:
-    """Write the block of a FREE body whose subtree has the inertia `placed` (10,)."""
+    """Write the 6x6 block of a FREE body. `placed` (10,) is the inertia of the body's subtree."""
     m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     M_out[k, k], M_out[k + 1, k + 1], M_out[k + 2, k + 2] = placed[4], placed[5], placed[6]
     M_out[k, k + 1] = M_out[k + 1, k] = placed[7]

@@ -91,7 +91,7 @@ def tree_momentum(
 def _add_to_parent(
     body: Body, q: Vector, velocity: Vector, here: Subtree, above_out: Subtree
 ) -> None:
-    """Add the subtree of a body, its own mass included, to its parent's."""
+    """Add mass, first moment and momentum of a body's subtree to the parent's subtree."""
     revolute = body.joint_type == REVOLUTE
     sine, cosine = 0.0, 1.0
     if revolute:
