@@ -223,7 +223,7 @@ def _close_tree(column: Index, needed: int, tree: Support) -> tuple[int, int]:
 
 @inlined_kernel
 def _list_paths(forest: Forest, supports: Records[Support]) -> None:
-    """Mark the parents of marked bodies up to the roots, and list the marked bodies tree by tree."""
+    """Mark the parents of marked bodies up to the roots, and list all marked bodies by tree."""
     for i in range(forest.bodies.shape[0] - 1, -1, -1):
         if supports[i].on_path and forest.bodies[i].parent >= 0:
             supports[forest.bodies[i].parent].on_path = 1

@@ -194,7 +194,7 @@ def _note_at_base(F: Mat6, constraint_body: ConstraintBody, own: Support) -> Non
 
 @inlined_kernel
 def _product(x: Vector, a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes) -> Lanes:
-    """Return the sum of registers a0..a5 times the numbers x (6,), in three independent sums."""
+    """Return the sum of registers a0..a5 times the numbers x (6,), in three separate sums."""
     first = plus_times(times(a0, x[0]), a1, x[1])
     second = plus_times(times(a2, x[2]), a3, x[3])
     third = plus_times(times(a4, x[4]), a5, x[5])
@@ -326,7 +326,7 @@ def _couple_with_itself(
 def _along(
     P: Mat6, k: Index, a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes
 ) -> Lanes:
-    """Return the sum of registers a0..a5 times column `k` of P (6, 8), in three independent sums."""
+    """Return the sum of registers a0..a5 times column `k` of P (6, 8), in three separate sums."""
     first = plus_times(times(a0, P[0, k]), a1, P[1, k])
     second = plus_times(times(a2, P[2, k]), a3, P[3, k])
     third = plus_times(times(a4, P[4, k]), a5, P[5, k])
