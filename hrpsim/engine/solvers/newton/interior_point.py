@@ -138,7 +138,7 @@ def _velocity_in_cone(constraint: Constraint, friction: float) -> tuple[float, f
 
 @inlined_kernel
 def _enter(off: float, system: NewtonSystem) -> None:
-    """Write initial x and z inside the cones, with a margin that grows with the error `off` [m/s]."""
+    """Write initial x and z inside the cones, with a margin by the error `off` [m/s]."""
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         constraint, pair = system.constraints[k], system.pairs[k]

@@ -40,7 +40,7 @@ def predict_velocity(
     """Predict the velocity (nv,) after `duration` [s] from the last accelerations (nv, 3).
 
     Smooth accelerations are extrapolated by a parabola. Otherwise the smaller of the last two
-    accelerations is used, or zero if their signs differ. The acceleration of an impact is therefore
+    accelerations is used, or zero if their signs differ. An acceleration by an impact is therefore
     not extrapolated.
     """
     for k in range(velocity.shape[0]):
