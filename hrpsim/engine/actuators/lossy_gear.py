@@ -11,8 +11,8 @@ the motor. The gear receives
 
 The gear transmits T = e N to the joint while the motor drives, side N > 0. While the motor is
 driven back, the gear transmits T = N / b. `side` is the direction of motion. The loss therefore
-acts on all torque that passes the gear, including the rotor's inertia. This model is the limit of a
-gear whose stiffness grows beyond all bounds.
+acts on all torque that passes the gear, including the rotor's inertia. This model is the limit of
+an elastic gear with infinite stiffness.
 
 T does not increase with v'. At v' = 0, T drops from `high` (motion in the negative direction) to
 `low` (motion in the positive direction). A joint at rest bears every load between both.
@@ -39,7 +39,7 @@ _ITERATIONS = 60
 
 @inner_kernel
 def begin_losses(actuator: Actuator, step_state: ActuatorStep, time_step: float) -> None:
-    """Write the motor's resistance, and both ends of the torque range at rest.
+    """Write the motor's torque per change of velocity, and both ends of the torque range at rest.
 
     Args:
         actuator: constants of the actuator.
@@ -93,18 +93,18 @@ def settle_losses(
 ) -> None:
     """Predict the joint's velocity v' at the end of the step, and linearise the torque T about it.
 
-    T(v') is the torque of the gear on the joint. A joint at rest is held by a friction row. For a
-    moving joint, Newton's method solves inertia v' = momentum + dt (T(v') - joint friction), with
-    v' on the side of 0 to which the joint moves.
+    T(v') is the torque of the gear on the joint. A friction row holds a joint at rest. For a moving
+    joint, Newton's method solves inertia v' = momentum + dt (T(v') - joint friction), with v' on
+    the side of 0 to which the joint moves.
 
     Args:
         actuator: record of the actuator's constants.
         step_state: record of the actuator in this step. `side`, `centre`, `band` and `joint_end`
             are written, and the fields that `linearise_losses` writes.
         inertia: inertia that the joint moves [kg m^2 or kg].
-        momentum: momentum of the joint without the torque [Nms or Ns].
+        momentum: final momentum of the joint if T were zero [Nms or Ns].
         time_step: dt [s].
-        slides: whether a moving joint slides without a friction row. Otherwise it gets one.
+        slides: whether a moving joint slides without a friction row. Otherwise it gets a row.
     """
     needed, low, high = (
         -momentum / time_step,
@@ -181,7 +181,7 @@ def leaves_band(
 def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) -> float:
     """Return the torque that a joint's friction row delivers at a solved velocity [Nm or N].
 
-    The result is 0 if the joint has no such row or stays at rest.
+    The result is 0 if the joint has no friction row or stays at rest.
 
     Args:
         step_state: record of the actuator in this step.

@@ -31,8 +31,8 @@ def warmed(value: float, rise: float, temperature: float, actuator: Actuator) ->
 
     Args:
         value: constant at the reference temperature.
-        rise: relative change [1/K].
-        temperature: [degree Celsius].
+        rise: relative change of the constant per kelvin [1/K].
+        temperature: temperature of the winding or housing [degree Celsius].
         actuator: constants of the actuator, with the reference temperature.
     """
     return value * (1.0 + rise * (temperature - actuator.reference))

@@ -392,7 +392,7 @@ def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> f
 def _first_of_pair(
     previous: Records[Contact], previous_count: int, number_a: Index, number_b: Index
 ) -> int:
-    """Return the index of the first contact of a pair of shapes, or the index to insert it at."""
+    """Return the index of the first contact of a pair of shapes, or the index of the next pair."""
     first, end = 0, previous_count
     while first < end:
         middle = (first + end) // 2
@@ -408,7 +408,7 @@ def _first_of_pair(
 def _recall_points(
     previous: Records[Contact], previous_count: int, work: Manifold, m_out: SolidPair
 ) -> None:
-    """Write the contacts of two shapes in the last step. `previous` is sorted by pair."""
+    """Write the last step's contacts of two shapes to `m_out`. `previous` is sorted by pair."""
     number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
     if turned:
         number_a, number_b = number_b, number_a
@@ -452,7 +452,7 @@ def _find_motion(
 def _move_point(
     forest: Forest, kinematics: Records[Kinematics], reference: Vec3, body: Index, point: Vec3
 ) -> None:
-    """Convert a point from relative to `reference` to relative to the origin of the body's tree."""
+    """Shift the origin of a point from `reference` to the origin of the body's tree."""
     if body < 0:
         for r in range(3):
             point[r] += reference[r]

@@ -306,7 +306,7 @@ def shape_distance(
         polyhedra: pool of solids.
         kind_a: kind of shape a.
         size_a: size of shape a (3,) [m].
-        solid_a: number of the solid of shape a, -1 for half-spaces. -1 too if neither shape is a
+        solid_a: number of the solid of shape a, -1 for a half-space. Not used if neither shape is a
             mesh.
         R_a: rotation from the frame of shape a to the world (3, 3).
         p_a: position of shape a in the world (3,) [m].
@@ -315,9 +315,9 @@ def shape_distance(
         solid_b: as solid_a, for shape b.
         R_b: rotation from the frame of shape b to the world (3, 3).
         p_b: position of shape b in the world (3,) [m].
-        at_most: [m].
-        work: MANIFOLD record.
-        m: MEETING record.
+        at_most: upper limit of the result [m].
+        work: work, MANIFOLD record.
+        m: work, SOLID_PAIR record.
     """
     best = at_most
     if kind_a != MESH and kind_b != MESH:

@@ -90,7 +90,7 @@ def _nearest_contact(with_mesh: bool, gap: float, touch: float, collision: Colli
 def _lowest_of_solid(
     polyhedra: Polyhedra, number: Index, R: Mat3, nx: float, ny: float, nz: float, stack: Indices
 ) -> float:
-    """Return the minimum of n x over the points x of a solid, from its origin [m]."""
+    """Return the minimum of n . x over the points x of a solid, relative to its origin [m]."""
     x, y, z = transposed_times(R, nx, ny, nz)
     px, py, pz = farthest_point(polyhedra, number, -x, -y, -z, stack)
     return x * px + y * py + z * pz - polyhedra.solids[number].rounding

@@ -195,7 +195,7 @@ def separation(pair: Indices, fraction: float, at_most: float, collision: Collis
 
 @inlined_kernel
 def _error_of_prism(shape: Shape) -> float:
-    """Return the largest error of a shape's distance from a mesh [m]. Only cylinders have one."""
+    """Return the largest error of a shape's distance from a mesh [m], 0 except for cylinders."""
     return PRISM_ERROR * shape.size[0] if shape.kind == CYLINDER else 0.0
 
 
@@ -297,9 +297,9 @@ def first_closing(
 
     Shapes that are apart at the start meet when the surfaces touch. A touch counts only if the
     penetration later exceeds `depth`. Shapes that overlap at the start meet at a penetration of
-    `held_depth`, or `depth` deeper than at the start, until they part. If the shapes never meet,
-    the fraction is 1. After 256 or `allowed` queries, the search ends at the fraction up to which
-    the motion is free.
+    `held_depth`, or `depth` deeper than at the start, as long as they have not separated. If the
+    shapes never meet, the fraction is 1. After 256 or `allowed` queries, the search ends at the
+    fraction up to which the motion is free.
 
     Args:
         pair: numbers of the shapes (2,).

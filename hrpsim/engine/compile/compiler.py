@@ -66,7 +66,7 @@ class KernelCode(_InnerCode):
 
     @property
     def module(self) -> ModuleRef:
-        """LLVM's module."""
+        """The LLVM module of the kernel."""
         return self._final_module
 
     def finalize(self) -> None:

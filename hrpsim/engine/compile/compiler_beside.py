@@ -28,7 +28,7 @@ class CompilerBeside:
 
     Args:
         say: receives messages on the progress.
-        prepare: called in the child process before it begins, such as
+        prepare: called in the child process before the compilation, such as
             `hrpsim.common.orphans.signal_at_parent_end`.
         command: command line of the child process, to which names of kernels are appended.
 
@@ -102,12 +102,12 @@ class CompilerBeside:
         self._note_end()
 
     def close(self) -> None:
-        """End the process."""
+        """End the child process."""
         self._goes_ahead = False
         self._stop()
 
     def _possible(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return those of the named kernels that a child process can compile."""
+        """Return the named kernels that a child process can compile."""
         if not os.access(cache_directory, os.W_OK):
             return ()
         return tuple(name for name in names if name not in self._failed)

@@ -9,8 +9,8 @@ cache is in a folder that the user may write. A read-only folder works as well i
 filled it with `hrpsim warm-up`.
 
 Each package above the step (world, analysis, control, ...) has a folder within that folder, named
-by a hash of the package's sources. An edit of such a package does not affect the kernels of the
-step and of other packages.
+by a hash of the package's sources. An edit of one of these packages does not affect the kernels of
+the step and of other packages.
 
 A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels/TARGET/SOURCES.
 Shipped kernels do not depend on the version of numba. They are ignored if the processor or the

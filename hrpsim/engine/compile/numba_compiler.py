@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compilation of kernels by numba. Only compilation imports this module.
+"""Compilation of kernels by numba. This module is imported only to compile kernels.
 
 Numba lowers a kernel to LLVM's language (compiler.py). LLVM makes machine code of the kernel and of
 its wrapper, through which Python calls the kernel (hrpsim.engine.compile.python_wrapper). With
 HRPSIM_PLAIN_COMPILER=1, or if compiler.py does not fit the installed numba, numba's own compiler,
-wrapper and cache are used. These need only documented interfaces. The results are the same to the
+wrapper and cache are used, which need only documented interfaces. The results are the same to the
 last bit.
 """
 

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The present errors and wrench of a connection."""
+"""Compute the present errors and wrench of a connection."""
 
 from typing import NamedTuple
 

@@ -38,7 +38,7 @@ def begins(contact: Contact) -> bool:
 
 @inlined_kernel
 def _is_rounding(bend: Vec3) -> bool:
-    """Return whether a change of velocity (3,) [m/s] is rounding."""
+    """Return whether a change of velocity (3,) [m/s] is below rounding errors."""
     return bend[0] * bend[0] + bend[1] * bend[1] + bend[2] * bend[2] < ROUNDING * ROUNDING
 
 

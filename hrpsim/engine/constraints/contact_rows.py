@@ -318,7 +318,7 @@ def _ask(
     """Write target and bounds of a normal row, rigid or compliant.
 
     Restitution was applied before, as an impact. If contacts are found at the start of a step, as
-    in rk4, the permitted closing speed grows from the closed gap on (`rigid_law`).
+    in rk4, the permitted closing speed of `rigid_law` is zero at the closed gap.
     """
     time_step = settings.time_step
     gap, closed = contact.gap + contact.gap_offset, closed_gap(normal.solver, settings.slop)

@@ -443,7 +443,7 @@ def soften(
         rate: rate of the error at the start of the step [m/s or rad/s].
         bend: change of velocity along the row from mid-step, where the row is linearised, to the
             end of the step [m/s or rad/s]. Without this change, rotating connections are stretched.
-        compliance: [m/N or rad/Nm]. 0 makes the row rigid.
+        compliance: inverse stiffness of the spring [m/N or rad/Nm]. 0 makes the row rigid.
         damping_time: time constant of the damper [s].
         time_step: [s].
     """

@@ -42,7 +42,7 @@ def newton_euler(
         kinematics: KINEMATICS records of the bodies (n,).
         dv: acceleration (nv,) [rad/s^2, m/s^2]. A FREE body has the angular acceleration first,
             then the second derivative of the body's position.
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity in the world (3,) [m/s^2].
         articulated: ARTICULATED records of the bodies (n,).
         effort_out: efforts (nv,) [Nm or N], written. The entries of a FREE body are the wrench
             about the body's origin, moment first.

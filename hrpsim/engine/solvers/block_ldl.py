@@ -10,8 +10,8 @@ L^T. The block of column k and later column i replaces the block of A, and is st
 of k, size of i). The inner loops then run over consecutive memory.
 
 A row is linearly dependent on earlier rows if its pivot is below `blur` or below rounding errors.
-Its diagonal is then added to the pivot. Such a row is *released*: the solution leaves an error in
-this row.
+Its diagonal is then added to the pivot. The row is *released*: the solution leaves an error in this
+row.
 """
 
 import math
@@ -198,7 +198,7 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
     """Write D^-1 of column k, and turn the column's blocks into U.
 
     Returns:
-        -1, or the number of the row that fails.
+        -1, or the number of the first row with an invalid pivot.
     """
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     size, first, own = column.size, column.first_row, column.block

@@ -69,8 +69,8 @@ def solve_cones(
 
     `projected_gauss_seidel.solve` explains the arguments. Contacts without a free cone are solved
     as in that function, and may make the problem non-convex. The sweeps end early if the changes
-    grow, or if a contact slips nearly as fast as `period` sweeps before. Such a contact cannot come
-    to rest.
+    grow. They also end if a contact slips nearly as fast as `period` sweeps before, because this
+    contact cannot come to rest.
 
     Returns:
         (number of sweeps, whether all contacts may come to rest).

@@ -69,7 +69,9 @@ def add_momentum(
     velocity: Vector,
     work: Matrix,
 ) -> float:
-    """Extrapolate the impulses and `velocity` after a pair of sweeps, and save both in `work`.
+    """Extrapolate the impulses and `velocity` after a pair of sweeps.
+
+    The impulses before and after the extrapolation are saved in `work`.
 
     Args:
         rows: ROW records (row capacity,).

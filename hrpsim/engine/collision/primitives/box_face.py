@@ -140,7 +140,7 @@ def face_on_face(  # long: its parts share the face's twelve numbers
     """Write the corners of the overlap of the facing faces of two boxes, seen along n.
 
     The corners are vertices of a over the face of b, vertices of b under the face of a, and
-    crossings of edges. An edge contact is such a crossing.
+    crossings of edges. The contact of two edges is a crossing.
 
     tx, ty, tz: centre of a relative to the centre of b [m]. nx, ny, nz: unit vector from b to a.
 

@@ -233,7 +233,7 @@ def cap_on_cap(
 ) -> int:  # fmt: skip
     """Add the corners of the overlap of the facing caps of two cylinders.
 
-    These are the crossings of the rims and the fixed rim points of each cap over the other.
+    The corners are the crossings of the rims, and the fixed rim points of each cap over the other.
     """
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     cosine_b = cap_cosine(R_b, nx, ny, nz)

@@ -10,8 +10,8 @@ other faces, by more than a tolerance, when they meet. This is the separating ax
 shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999). Flush shapes count
 as separated.
 
-A body with penalty contacts sinks into the shapes that bear it. Such a body is flush with a face if
-it is no deeper in this face than in the others.
+A body with penalty contacts sinks into the shapes that bear it. This body counts as flush with a
+face if the body is no deeper in this face than in the others.
 """
 
 import numpy as np

@@ -101,8 +101,8 @@ def _weight_at(k: Index, i: Index, weight_i: float, j: Index, weight_j: float) -
 def nearest_weights(W: Matrix, count: int) -> tuple[float, ...]:
     """Return the weights (4) and squared norm of the point of a simplex nearest to the origin.
 
-    The vertices are W[:count], and the last vertex is the newest. A tetrahedron must not hold the
-    origin. The nearest point of a tetrahedron then lies on a face with the newest vertex.
+    The vertices are W[:count], and the last vertex is the newest. A tetrahedron must not contain
+    the origin. Its nearest point then lies on a face with the newest vertex.
     """
     if count == 1:
         return 1.0, 0.0, 0.0, 0.0, W[0, 0] ** 2 + W[0, 1] ** 2 + W[0, 2] ** 2

@@ -67,15 +67,13 @@ def core_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) 
 def surface_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) -> float:
     """Return the distance from the centre of a shape to its support plane with normal n [m].
 
-    For boxes, spheres, capsules and cylinders.
-
     Args:
         kind: SPHERE, BOX, CAPSULE or CYLINDER.
         size: size of the shape (3,) [m], as in SHAPE records.
         R: rotation from the shape's frame to the frame of n.
-        nx: unit vector n.
-        ny: unit vector n.
-        nz: unit vector n.
+        nx: x component of the unit vector n.
+        ny: y component of the unit vector n.
+        nz: z component of the unit vector n.
     """
     if kind == SPHERE:
         return size[0]

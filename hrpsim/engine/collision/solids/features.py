@@ -145,7 +145,7 @@ def _edges(p, t, normals):
     """Return EDGE records, end vertices (e, 2) and faces (e, 2), and the edges of triangles (m, 3).
 
     The second face of a boundary edge is a vertical wall, perpendicular to the only face, with the
-    number -1. Each side that `joined_sides` does not pair gets such a wall too.
+    number -1. Each side that `joined_sides` does not pair also gets a vertical wall.
     """
     sides = directed_edges(t)
     number, _ = shared_edges(t)
@@ -228,8 +228,8 @@ def _spokes(p, normals, ends, faces, bend):
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp) -> None:
     """Mark ends at which a convex edge continues beneath a face, and write the normal of this face.
 
-    At such an end one of the edge's two faces, or its flat continuation, ends at a concave edge.
-    The vertex there has no contacts. If both sides have such a face, the steeper face counts.
+    At these ends one of the edge's two faces, or its flat continuation, ends at a concave edge. The
+    vertex there has no contacts. If the edge continues beneath two faces, the steeper face counts.
     """
     hollow = np.zeros(len(sharp), dtype=bool)
     hollow[ends[bend == CONCAVE]] = True

@@ -177,7 +177,7 @@ def _find_hollows(
     sharp: tuple[int, int],
     edge_out: Edge,
 ) -> None:
-    """Write the ends at which edge r of point (i, j) continues beneath a face.
+    """Mark the ends at which edge r of point (i, j) continues beneath a face (features.py).
 
     sharp: whether the vertices at (i, j) and at the other end are sharp.
     """
@@ -197,9 +197,10 @@ def _find_hollows(
 def _find_hollow(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, end: Index, edge_out: Edge
 ) -> None:
-    """Write whether the end of edge r at point (i, j) is in a hollow, and the steepest face beyond.
+    """Mark the end of edge r at point (i, j) if the edge continues beneath a face there.
 
-    end: 0 if the edge starts at (i, j), 1 if the edge ends there.
+    The normal of the steepest such face is written as well. end: 0 if the edge starts at (i, j), 1
+    if the edge ends there.
     """
     steepest = 0.0
     sign = 1.0 if end == 1 else -1.0

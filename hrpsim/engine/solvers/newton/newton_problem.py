@@ -70,7 +70,7 @@ class Columns(NamedTuple):
 class NewtonSystem(NamedTuple):
     """The arrays for the problem of one island.
 
-    Vectors that are read in SIMD registers are longer than their entries.
+    Vectors that kernels read in SIMD registers have spare entries at the end.
     """
 
     graph: NodeGraph
@@ -103,7 +103,7 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
 
     Args:
         body_capacity: number of bodies.
-        room: fields of CAPACITY. Fields not given are 0.
+        room: sizes of the arrays, by the field names of CAPACITY. Fields not given are 0.
     """
     sizes = {name: room.get(name, 0) for name in CAPACITY.names}
     sizes |= {"bodies": body_capacity, "lanes": LANES, "notes": NOTES}

@@ -171,7 +171,7 @@ def _write_contact(
 def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
     """List contacts where shapes would penetrate, for each tree the first contact in time.
 
-    s.kinematics and collision.motions must be those of the solved motion.
+    s.kinematics and collision.motions must belong to the solved motion.
 
     Args:
         s: the scene.
@@ -258,7 +258,7 @@ def _bar_pairs(collision: Collision, continuous: ContinuousDetection) -> bool:
     """Exclude pairs that passed their speculative contacts. Return whether there are any.
 
     A shape that is hit off its centre rotates. After many turns in a long step, it passes the
-    contacts at the time of impact. Such pairs stop relative to each other instead (.standstill).
+    contacts at the time of impact. These pairs stop relative to each other instead (.standstill).
     """
     speculative_contacts = collision.speculative_contacts
     result = False
@@ -297,7 +297,7 @@ def _is_behind(collision: Collision, speculative: Speculative) -> bool:
 
 @inlined_kernel
 def _has_time(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
-    """Return whether impacts on one of two shapes happened at exact times in this step."""
+    """Return whether one of two shapes had impacts at exact times in this step."""
     held = continuous.bodies
     if not continuous.state[0].ballistic:
         return False

@@ -143,7 +143,10 @@ def _cluster_of_body(continuous: ContinuousDetection, body: Index) -> int:
 
 @inner_kernel
 def _join(bodies: Records[Body], continuous: ContinuousDetection, a: int, b: int) -> None:
-    """Join two clusters into one that stops. Bodies fixed to the world join the world's cluster."""
+    """Join two clusters to one cluster, and mark its bodies as stopped.
+
+    If a tree of the cluster is fixed to the world, the world's cluster is the result.
+    """
     held = continuous.bodies
     placed = min(a, b)
     for i in range(held.shape[0]):

@@ -136,7 +136,7 @@ def _add(  # many parameters: one side of a contact
     Args:
         s: the scene.
         body: index of the body. -1 is the world.
-        arm: of the contact point, from the origin of the body's tree (3,) [m].
+        arm: position of the contact point, from the origin of the body's tree (3,) [m].
         moves: change of the arm in the last step, second difference of the arm, and the second
             difference in the step before, each (3,) [m].
         contact: CONTACT record. `push` and `rise` are known.
