@@ -452,7 +452,7 @@ def _find_motion(
 def _move_point(
     forest: Forest, kinematics: Records[Kinematics], reference: Vec3, body: Index, point: Vec3
 ) -> None:
-    """Shift the origin of a point from `reference` to the origin of the body's tree."""
+    """Express a point relative to the origin of the body's tree, instead of `reference`."""
     if body < 0:
         for r in range(3):
             point[r] += reference[r]

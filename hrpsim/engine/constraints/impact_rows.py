@@ -90,7 +90,7 @@ def closing_time(impact: Impact, now: float) -> float:
 
 @inlined_kernel
 def is_impact(impact: Impact, time: Seconds, timed: bool, threshold: float) -> bool:
-    """Return whether a closed gap closes further, faster than the threshold.
+    """Return whether the closing rate of a closed gap exceeds the threshold.
 
     Args:
         impact: IMPACT record.

@@ -67,7 +67,7 @@ def _press_pair(s: Scene, pair: MaterialPair, first: Index, end: Index) -> tuple
     """Write the impulses of the penalty contacts of two shapes.
 
     Returns:
-        (whether any contact began to press, stiffness factor of each contact).
+        (whether any contact began to press, `share` that `_choose_spring` used for all contacts).
     """
     rows, contacts = s.rows.rows, s.collision.contacts
     share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (end - first))

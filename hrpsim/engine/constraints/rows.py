@@ -285,7 +285,7 @@ def write_force(point: Vec3, d: Vec3, sign: float, turns: bool, J_out: Vec6) -> 
         point: position from the tree's origin (3,) [m].
         d: unit vector of the force or moment (3,).
         sign: 1 or -1.
-        turns: whether a moment is written.
+        turns: whether a moment is written instead of a force.
         J_out: moment, then force (6,), written.
     """
     if turns:

@@ -54,12 +54,15 @@ def count_turning(s: Scene) -> int:
 
 @inner_kernel
 def write_turning(s: Scene, used: int) -> int:
-    """Write the rows that resist spin and rolling. Return the entries of `response` used so far.
+    """Write the rows that resist spin and rolling.
 
     constrained.velocity must be the velocity at the start of the step. The bounds belong to the
     normal impulses with which the solution starts.
 
     used: number of entries of `response` used before.
+
+    Returns:
+        The number of entries of `response` used so far.
     """
     counts, directions, rows = s.counts[0], s.work.directions, s.rows.rows
     number, last = counts.row_count - counts.turning_rows, 0
@@ -87,7 +90,7 @@ def write_turning(s: Scene, used: int) -> int:
 def _write_rolling(
     s: Scene, c: Index, coefficient: float, number: Index, used: int, last: Index
 ) -> int:
-    """Write two rows against rolling of contact c. Return the entries of `response` used so far.
+    """Write two rows against rolling of contact c. Return the number of response entries in use.
 
     number: number of the first row. last: place of the first stored moment of the contact's pair.
     """

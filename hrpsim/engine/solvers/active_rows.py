@@ -145,7 +145,7 @@ def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectS
     """Change the targets of redundant rows to the nearest consistent targets.
 
     `system.change` is the solution for the old targets, and becomes the solution for the new
-    targets. Rows that correct no position keep their targets. Equations:
+    targets. Rows that do not correct a position keep their targets. Equations:
     docs/explanation/derivations/direct_rows.md, section 11.
 
     Returns:
@@ -251,5 +251,5 @@ def leave_disagreements(
 
 @inlined_kernel
 def _holds_position(kind: int) -> bool:
-    """Return whether the targets of rows of a kind correct a position."""
+    """Return whether rows of this kind correct a position by their targets."""
     return kind == CONNECTION or kind == LOCK or kind == MIMIC or kind == CONTACT_ROW

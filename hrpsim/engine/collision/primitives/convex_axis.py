@@ -261,7 +261,7 @@ def _farthest_axis(nx: float, ny: float, nz: float) -> tuple[float, float, float
 
 @inlined_kernel
 def _limited_step(u: float, v: float, concave: bool) -> tuple[float, float]:
-    """Limit a step (u, v) to the longest length. Without concavity, use the longest length."""
+    """Limit a step (u, v) to the longest length. If F is not concave, extend it to this length."""
     length = math.sqrt(u * u + v * v)
     if length > _LONGEST_STEP or (length > 0.0 and not concave):
         return u * _LONGEST_STEP / length, v * _LONGEST_STEP / length

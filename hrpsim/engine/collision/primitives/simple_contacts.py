@@ -178,7 +178,8 @@ def _touch_sphere(
 ) -> int:
     """Write the contact of a shape with a sphere.
 
-    n: unit vector from the sphere to the shape. distance: from the sphere's centre [m].
+    n: unit vector from the sphere to the shape.
+    distance: distance of the sphere's centre from the shape [m].
     """
     gap = distance - size_b[0]
     if gap > margin:

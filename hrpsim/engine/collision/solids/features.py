@@ -368,7 +368,8 @@ def _bound_normals(t, normals, count: int):
     """Return bounds on the contact normals of each triangle's features: lower (m, 3), upper (m, 3).
 
     A unit vector in the cone of unit vectors n_i is a sum of w_i n_i with w_i >= 0. The weights add
-    up to at least 1. If n_i . m >= c for a unit vector m and all i, they add up to at most 1 / c.
+    up to at least 1. If n_i . m >= c for a unit vector m and all i, the sum of the weights is at
+    most 1 / c.
     """
     corners, n = t.ravel(), np.repeat(normals, 3, axis=0)
     middle = np.zeros((count, 3))

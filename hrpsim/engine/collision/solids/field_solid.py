@@ -215,7 +215,7 @@ def _join_across(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index)
 
 @inner_kernel
 def _least_of(polyhedra: Polyhedra, face: Index) -> int:
-    """Return the representative of a face's facet, the smallest face (union-find, path halving)."""
+    """Return the smallest face of a face's facet (union-find with path halving)."""
     facets = polyhedra.facets
     while facets[face] != face:
         facets[face] = facets[facets[face]]

@@ -182,7 +182,7 @@ def _take_mean_velocity(
     ranges: Records[Island],
     continuous: ContinuousDetection,
 ) -> None:
-    """Replace the velocity at the start by the mean velocity of the integrator's parabola."""
+    """Replace each initial velocity by the mean velocity of the integrator's free flight."""
     _mark_timed(counts, contacts, rows, ranges, continuous)
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]
