@@ -16,9 +16,9 @@ increasing, piecewise linear function:
 
     J (w' - w) / dt - M(w') + g T(w') + friction = 0.
 
-The torque on the joint is therefore linear in the joint's velocity, until a limit, the flank or the
-direction of friction changes. The step assumes these states, and the solved motion shows whether
-they are right (hrpsim.engine.step.motion.actuators).
+The torque on the joint is therefore linear in the joint's velocity, as long as the active limit,
+the flank and the direction of friction stay the same. The step assumes these three, and the solved
+motion shows whether the assumption is right (hrpsim.engine.step.motion.actuators).
 
 Dry friction of motor and gear has Stribeck's curve, and losses in proportion to the load. A gear
 has the efficiencies e (motor drives) and b (driven back). To transmit the torque T to the joint,

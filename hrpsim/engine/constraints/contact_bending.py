@@ -214,7 +214,7 @@ def _turns(
 def _expect_move(
     s: Scene, contact: Contact, body: int, shape: int, sign: float, arm: Vec3, moved_out: Vec3
 ) -> None:
-    """Write the change of the arm (3,) of a new contact that is expected in a step [m]."""
+    """Write the expected change of a new contact's arm in a step (3,) [m]."""
     for r in range(3):
         moved_out[r] = 0.0
     if body < 0:

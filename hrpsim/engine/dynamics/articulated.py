@@ -244,8 +244,8 @@ def invert_symmetric(A: Matrix, inverse_out: Matrix) -> bool:
 
     Args:
         A: matrix (6, 6 or more). Only the lower triangle is read.
-        inverse_out: inverse (6, 6 or more), written in full. It also holds the factor during the
-            computation.
+        inverse_out: inverse (6, 6 or more), written in full. During the computation, the array also
+            holds the factor.
 
     Returns:
         False if the matrix is not definite. The output is then incomplete.

@@ -183,7 +183,7 @@ def spring_inertia(stiffness: float, time_step: Seconds) -> float:
     is symmetric in time, accurate to second order, stable at any stiffness, and loses no energy.
 
     Args:
-        stiffness: k [Nm/rad or N/m].
+        stiffness: stiffness k of the spring [Nm/rad or N/m].
         time_step: dt [s].
     """
     return 0.25 * time_step * time_step * stiffness
@@ -198,7 +198,7 @@ def damping_inertia(damping: float, inertia: float, time_step: Seconds) -> float
     Pade approximant of exp(-z). The rule is accurate to second order and monotone for any z.
 
     Args:
-        damping: c [Nms/rad or Ns/m].
+        damping: damping coefficient c [Nms/rad or Ns/m].
         inertia: lower bound of the joint's effective inertia [kg m^2 or kg]. A larger inertia also
             slows monotonically and to second order.
         time_step: dt [s].

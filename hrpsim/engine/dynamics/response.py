@@ -297,7 +297,7 @@ def _couple_with_itself(
     tree: Support,
     constrained_out: ConstraintBodies,
 ) -> None:
-    """Write the response to its own unit forces of the only constraint body on a limb."""
+    """Write the response of a constraint body, alone on its limb, to its own unit forces."""
     supports = constrained_out.supports
     A, P = tree.sweep, supports[constraint_body.body].at_base
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)

@@ -97,7 +97,10 @@ def build_tree(
 def _bound(
     lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index, node: BoxNode, side: int
 ) -> None:
-    """Write the bounding box of a range of items as a child's box, infinite for an empty range."""
+    """Write the bounding box of a range of items as a child's box.
+
+    The box of an empty range is at infinity.
+    """
     for r in range(3):
         low, high = math.inf, -math.inf
         for k in range(first, end):

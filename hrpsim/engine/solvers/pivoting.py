@@ -201,7 +201,7 @@ def leave_to_iteration(rows: Records[Row], number: Index, system: DirectSystem) 
 
 @inlined_kernel
 def _is_held_tangent(row: Row, number: Index, has_cones: bool) -> bool:
-    """Return whether a row is friction in a cone. The state of its normal determines its state."""
+    """Return whether a row is friction in a cone, whose state depends on its normal's state."""
     return has_cones and row.kind == CONTACT_ROW and number % 3 != 0
 
 

@@ -89,7 +89,7 @@ def sweep_all(sweeps: int, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
-    """Solve a constraint block if it violates the law by more than `least`. Return whether it did.
+    """Solve a constraint block if its error exceeds `least`. Return whether the block was solved.
 
     The blocks at the same trees are then checked as well.
     """

@@ -34,10 +34,7 @@ from hrpsim.engine.spatial.simd import (
 
 @inner_kernel
 def write_matrix(system: NewtonSystem) -> None:
-    """Write I + G^T D G for the present stiffness D of the constraint blocks.
-
-    `factorise_lu` may then overwrite the matrix.
-    """
+    """Write I + G^T D G for the present stiffness D of the constraint blocks."""
     capacity, upper, lower = system.capacity[0], system.upper, system.lower
     capacity.factorisations += 1
     for at in range(capacity.blocks):

@@ -6,7 +6,7 @@
 A step finds its contacts once. The rates at both ends of the step give the gaps at these ends. For
 penalty contacts, the energy differs from 1/2 k d^2 by a fraction of order k dt^2 / m, which is
 large. Here k is the stiffness, d the depth, m the mass and dt the time step. The energy of these
-springs is therefore defined by the energy that they exchange. It is not audited.
+springs is therefore defined by the energy that they exchange. This energy is not audited.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel

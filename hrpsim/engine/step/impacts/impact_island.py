@@ -331,9 +331,12 @@ def _any_comes_near(s: Scene) -> bool:
 
 @inner_kernel
 def widen_search(s: Scene) -> bool:
-    """Compute the displacement of each shape by impacts. Return whether the contact search repeats.
+    """Compute the displacement of each shape by impacts.
 
     The displacements are written to the field `driven` of SHAPE records [m].
+
+    Returns:
+        Whether the contact search must be repeated.
     """
     collision, shapes = s.collision, s.collision.shapes
     if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):

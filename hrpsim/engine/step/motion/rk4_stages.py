@@ -177,10 +177,7 @@ def _change_of_law(
     work: Work,
     k: Index,
 ) -> float:
-    """Return the effort of an actuator's law at the start of the step, less its effort now.
-
-    The state of the present stage gives the effort now.
-    """
+    """Return the decrease of an actuator's effort by its law from the step's start to a stage."""
     dof, actuator = forest.dofs[k], control[k]
     position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
     start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)
