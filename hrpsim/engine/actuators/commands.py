@@ -83,10 +83,10 @@ def present_share(actuator: Actuator) -> float:
 def command_rate(actuator, stored, slot, time_step: Seconds):
     """Return the change of the command in effect per second of additional delay [Nm/s or N/s].
 
-    Only the command's constant part, `constant`, counts.
+    Only the field `constant` of the stored commands is used.
 
     Args:
-        actuator: record with a delay.
+        actuator: record of an actuator or sensor with a delay.
         stored: commands of the last steps (slots,).
         slot: slot of the present step.
         time_step: [s].

@@ -64,7 +64,7 @@ def slots_of(delay: float, time_step: float) -> int:
     """Return the number of past values that must be stored to delay one signal.
 
     Args:
-        delay: [s].
+        delay: delay of the signal [s].
         time_step: [s].
 
     Raises:
@@ -84,7 +84,7 @@ def fill_delay(record: np.void, delay: float, time_step: float) -> None:
 
     Args:
         record: record of the actuator or sensor, written.
-        delay: [s].
+        delay: delay of the commands or readings [s].
         time_step: [s].
     """
     record["slots"] = slots = slots_of(delay, time_step)

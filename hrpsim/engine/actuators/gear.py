@@ -16,8 +16,9 @@ increasing, piecewise linear function:
 
     J (w' - w) / dt - M(w') + g T(w') + friction = 0.
 
-Within one state of limits, flank and friction, the joint therefore sees one torque and one inertia.
-The solved motion shows whether the assumed state is right (hrpsim.engine.step.motion.actuators).
+The torque on the joint is therefore linear in the joint's velocity, as long as the active limit,
+the flank and the direction of friction stay the same. The step assumes these three, and the solved
+motion shows whether the assumption is right (hrpsim.engine.step.motion.actuators).
 
 Dry friction of motor and gear has Stribeck's curve, and losses in proportion to the load. A gear
 has the efficiencies e (motor drives) and b (driven back). To transmit the torque T to the joint,
@@ -95,10 +96,10 @@ def settle(
     bracket. All other forces are held constant.
 
     Args:
-        actuator: record of the actuator's constants.
+        actuator: constants of the actuator.
         step_state: record of the actuator in this step.
-        inertia: I that the joint moves [kg m^2 or kg].
-        momentum: momentum of the joint without the torque [Nms or Ns].
+        inertia: inertia I that the joint moves [kg m^2 or kg].
+        momentum: final momentum of the joint if the torque were zero [Nms or Ns].
         time_step: dt [s].
     """
     low, high = -math.inf, math.inf

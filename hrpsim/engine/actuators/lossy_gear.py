@@ -11,8 +11,8 @@ the motor. The gear receives
 
 The gear transmits T = e N to the joint while the motor drives, side N > 0. While the motor is
 driven back, the gear transmits T = N / b. `side` is the direction of motion. The loss therefore
-acts on all torque that passes the gear, including the rotor's inertia. This model is the limit of a
-gear whose stiffness grows beyond all bounds.
+acts on all torque that passes the gear, including the rotor's inertia. This model is the limit of
+an elastic gear with infinite stiffness.
 
 T does not increase with v'. At v' = 0, T drops from `high` (motion in the negative direction) to
 `low` (motion in the positive direction). A joint at rest bears every load between both.
@@ -39,7 +39,7 @@ _ITERATIONS = 60
 
 @inner_kernel
 def begin_losses(actuator: Actuator, step_state: ActuatorStep, time_step: float) -> None:
-    """Write the motor's resistance, and both ends of the torque range at rest.
+    """Write the motor's torque per change of velocity, and both ends of the torque range at rest.
 
     Args:
         actuator: constants of the actuator.
@@ -93,18 +93,18 @@ def settle_losses(
 ) -> None:
     """Predict the joint's velocity v' at the end of the step, and linearise the torque T about it.
 
-    T(v') is the torque of the gear on the joint. A joint at rest is held by a friction row. For a
-    moving joint, Newton's method solves inertia v' = momentum + dt (T(v') - joint friction), with
-    v' on the side of 0 to which the joint moves.
+    T(v') is the torque of the gear on the joint. A friction row holds a joint at rest. For a moving
+    joint, Newton's method solves inertia v' = momentum + dt (T(v') - joint friction), with v' on
+    the side of 0 to which the joint moves.
 
     Args:
         actuator: record of the actuator's constants.
         step_state: record of the actuator in this step. `side`, `centre`, `band` and `joint_end`
             are written, and the fields that `linearise_losses` writes.
         inertia: inertia that the joint moves [kg m^2 or kg].
-        momentum: momentum of the joint without the torque [Nms or Ns].
+        momentum: final momentum of the joint if T were zero [Nms or Ns].
         time_step: dt [s].
-        slides: whether a moving joint slides without a friction row. Otherwise it gets one.
+        slides: whether a moving joint slides without a friction row. Otherwise it gets a row.
     """
     needed, low, high = (
         -momentum / time_step,
@@ -181,7 +181,7 @@ def leaves_band(
 def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) -> float:
     """Return the torque that a joint's friction row delivers at a solved velocity [Nm or N].
 
-    The result is 0 if the joint has no such row or stays at rest.
+    The result is 0 if the joint has no friction row or stays at rest.
 
     Args:
         step_state: record of the actuator in this step.
@@ -197,7 +197,10 @@ def gear_friction(step_state: ActuatorStep, joint_end: float, tolerance: float) 
 def _hold(
     step_state: ActuatorStep, needed: float, resistance: float, low: float, high: float
 ) -> None:
-    """Write torque and friction row of a joint at rest, under a load near `needed`."""
+    """Write the torque and the friction limit that hold a joint at rest under a load near `needed`.
+
+    resistance: inertia of the joint divided by the time step [Nms/rad or Ns/m].
+    """
     width, window = 0.5 * (high - low), 4.0 * abs(needed) + _WINDOW * resistance
     step_state.side, step_state.band = 0.0, min(width, window)
     step_state.centre = 0.5 * (low + high)
@@ -219,9 +222,11 @@ def _highest(actuator: Actuator, step_state: ActuatorStep) -> float:
 def _transmitted(
     actuator: Actuator, step_state: ActuatorStep, joint_end: float, side: float
 ) -> tuple[float, ...]:
-    """Return (torque on the joint, its derivative, motor's torque, its derivative, reach).
+    """Return the torque on the joint and the motor's torque at a final velocity of the joint.
 
-    The reach is the change of the velocity within which the derivatives hold.
+    Returns:
+        (torque on the joint [Nm or N], its derivative, motor's torque [Nm or N], its derivative,
+        reach [rad/s or m/s]). The derivatives with respect to the velocity hold within the reach.
     """
     motor, motor_slope, _, reach = motor_torque(actuator, step_state, joint_end, joint_end)
     passed = motor - step_state.resisting * (joint_end - step_state.joint_start)

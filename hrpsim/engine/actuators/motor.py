@@ -31,8 +31,8 @@ def warmed(value: float, rise: float, temperature: float, actuator: Actuator) ->
 
     Args:
         value: constant at the reference temperature.
-        rise: relative change [1/K].
-        temperature: [degree Celsius].
+        rise: relative change of the constant per kelvin [1/K].
+        temperature: temperature of the winding or housing [degree Celsius].
         actuator: constants of the actuator, with the reference temperature.
     """
     return value * (1.0 + rise * (temperature - actuator.reference))
@@ -52,7 +52,7 @@ def heat(actuator: Actuator, state: ActuatorState) -> None:
     """Advance the temperatures of winding and housing by a step [degree Celsius].
 
     The motor's torque of the step, state.motor_torque [Nm or N], gives the current. The implicit
-    midpoint rule is of second order and has no bound on the step.
+    midpoint rule is of second order, and stable for every time step.
     """
     K = warmed(
         actuator.torque_constant, actuator.torque_constant_rise, state.housing_temperature, actuator
@@ -125,7 +125,7 @@ def damper_weight(damping: float, inertia: float, time_step: Seconds) -> float:
     The rule is explained at hrpsim.engine.dynamics.joint_forces.damping_inertia.
 
     Args:
-        damping: [Nms/rad or Ns/m].
+        damping: coefficient of the damper [Nms/rad or Ns/m].
         inertia: inertia that the damper slows [kg m^2 or kg].
         time_step: [s].
     """
@@ -139,10 +139,10 @@ def damper_weight(damping: float, inertia: float, time_step: Seconds) -> float:
 def _reach_below(
     actuator: Actuator, step_state: ActuatorStep, demand: float, speed: float, least: float
 ) -> float:
-    """Return how far both velocities may change before a limit reaches the demand [rad/s or m/s].
+    """Return the change of motor and joint velocity before a limit is reached [rad/s or m/s].
 
     demand, speed: magnitudes of the demanded torque [Nm or N] and of the motor's velocity.
-    least: lower bound of all limits [Nm or N].
+    least: lower bound of all limits of the torque [Nm or N].
     """
     gains = step_state.of_motor + step_state.of_joint
     reach = (least - demand) / (gains + max(actuator.steepest, step_state.back_emf))
@@ -196,7 +196,7 @@ def motor_torque(
 def _upper_limit(
     actuator: Actuator, step_state: ActuatorStep, speed: float, end: float
 ) -> tuple[float, float]:
-    """Return the largest torque at a speed of the motor, and its derivative by `end`.
+    """Return the largest torque at a speed of the motor, and its derivative with respect to `end`.
 
     `end` is the speed at the end of the step. The lower limit is the same at opposite speeds, with
     the opposite sign. Torques do not increase with the speed.
@@ -221,7 +221,7 @@ def _upper_limit(
 
 @inlined_kernel
 def _of_curve(actuator: Actuator, speed: float) -> tuple[float, float]:
-    """Return the torque of the curve at a speed, and its derivative."""
+    """Return the limit of the torque-speed curve at a speed, and its derivative."""
     if speed < 0.0:
         return actuator.regeneration_torque, 0.0
     k = 0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The records of actuators with a model. All quantities are reflected to the joint's side."""
+"""Records of actuators with a model. All quantities are reflected to the joint's side."""
 
 from typing import NamedTuple
 

@@ -118,7 +118,7 @@ BODY_BOUNDS = np.dtype(
 
 
 def new_body_bounds(shapes: np.ndarray) -> np.ndarray:
-    """Return the BODY_BOUNDS records of the bodies that SHAPE records belong to."""
+    """Create the BODY_BOUNDS records of all bodies to which SHAPE records are fixed."""
     moving = shapes[shapes["body"] >= 0]
     bodies, of = np.unique(moving["body"], return_inverse=True)
     body_bounds = np.zeros(len(bodies), dtype=BODY_BOUNDS)
@@ -183,7 +183,7 @@ def _moves_little(
     time_step: Seconds,
     fast: float,
 ) -> bool:
-    """Return whether a body is certainly slow and near its listed pose. A fast test without roots.
+    """Return whether a body is certainly slow and near its listed pose, by a test without roots.
 
     (a + b)^2 is at most 2 (a^2 + b^2), and at most 1.02 a^2 + 51 b^2. The second bound is tight for
     a slow body (b) that has moved far since the list was made (a).
@@ -236,7 +236,7 @@ def note_listing(
     moving: Indices,
     body_bounds: Records[BodyBounds],
 ) -> None:
-    """Store the poses of the bodies at the time when a candidate list was made."""
+    """Store each body's pose and permitted motion when a candidate list is made."""
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
         link = kinematics[carrying.body]

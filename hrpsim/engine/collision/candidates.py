@@ -115,9 +115,9 @@ def _place_center(
     continuous: int,
     shape: Shape,
 ) -> None:
-    """Update a shape's centre and reach in a step.
+    """Update the centre, travel and reach of a shape in a step.
 
-    `driven` [m] is the additional motion by impacts within the step.
+    The field `driven` of the shape [m] is the additional motion by impacts within the step.
     """
     center, t = shape.center, shape.placement_p
     link = kinematics[shape.body]
@@ -139,7 +139,7 @@ def list_candidates(margin: Metres, skin: Metres, collision: Collision) -> int:
     If the number exceeds the capacity, the list is not made.
 
     Args:
-        margin: [m].
+        margin: largest gap of a contact at rest [m].
         skin: distance that a shape may move before the next list [m].
         collision: shapes and contacts of the world.
     """
@@ -264,12 +264,12 @@ def candidate_pairs(
         lower: lower corners of the boxes (shape_count, 3) [m], including any margin. Corners may be
             infinite.
         upper: upper corners, as `lower`.
-        group: (shape_count,), int64. Shapes of one group never collide. A robot without
-            self-collision is one group. Everything fixed has the group -1.
-        order: (shape_count,), int64: any permutation of the shapes, sorted in place. The next call
+        group: group of each shape (shape_count,), int64. Shapes of one group never collide. A robot
+            without self-collision is one group. All fixed shapes have the group -1.
+        order: any permutation of the shapes (shape_count,), int64, sorted in place. The next call
             is faster with the same array.
-        moving: (shape_count,), int64: work.
-        pairs_out: (capacity, 2), int64: pairs a < b in ascending order.
+        moving: work (shape_count,), int64.
+        pairs_out: pairs a < b in ascending order (capacity, 2), int64, written.
 
     Returns:
         The number of pairs found.

@@ -253,6 +253,11 @@ def _write_contact(manifold: Manifold, k: Index, reference: Vec3, contact_out: C
 def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
     """Write the contacts of a pair of boxes, capsules or cylinders in the MANIFOLD record.
 
+    Args:
+        manifold: array (1,) of the MANIFOLD record with both poses, written.
+        shapes: SHAPE records of the world.
+        near: largest gap of a contact [m].
+
     Returns:
         The number of contacts.
     """
@@ -267,7 +272,8 @@ def meet_convex(manifold: Records[Manifold], shapes: Records[Shape], near: float
 def meet_simple(manifold: Records[Manifold], shapes: Records[Shape], near: float) -> int:
     """Write the contacts of a pair of shapes, one of them a plane or a sphere.
 
-    A box on a plane, as in every robot with flat feet, has a faster path (`collide_box_and_plane`).
+    `collide_box_and_plane` is faster for a box on a plane, as in every robot with flat feet.
+    `meet_convex` has the same arguments.
 
     Returns:
         The number of contacts.
@@ -367,9 +373,9 @@ def drop_impossible(
 
 @inner_kernel
 def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> float:
-    """Return the sum of both bodies' depths in penalty contacts in the last step [m].
+    """Return the sum of two bodies' penetration depths in the last step's penalty contacts [m].
 
-    A body with penalty contacts that are open counts with a depth just above 0.
+    A body whose penalty contacts are all open counts with a depth just above 0.
     """
     sink = 0.0
     for body in (body_a, body_b):
@@ -386,7 +392,7 @@ def _sink(previous: Records[Contact], count: int, body_a: int, body_b: int) -> f
 def _first_of_pair(
     previous: Records[Contact], previous_count: int, number_a: Index, number_b: Index
 ) -> int:
-    """Return the index of the first contact of a pair of shapes, or the index to insert it at."""
+    """Return the index of the first contact of a pair of shapes, or the index of the next pair."""
     first, end = 0, previous_count
     while first < end:
         middle = (first + end) // 2
@@ -402,7 +408,7 @@ def _first_of_pair(
 def _recall_points(
     previous: Records[Contact], previous_count: int, work: Manifold, m_out: SolidPair
 ) -> None:
-    """Write the contacts of two shapes in the last step. `previous` is sorted by pair."""
+    """Write the last step's contacts of two shapes to `m_out`. `previous` is sorted by pair."""
     number_a, number_b, turned = work.shape_a, work.shape_b, work.turned != 0
     if turned:
         number_a, number_b = number_b, number_a
@@ -446,7 +452,7 @@ def _find_motion(
 def _move_point(
     forest: Forest, kinematics: Records[Kinematics], reference: Vec3, body: Index, point: Vec3
 ) -> None:
-    """Convert a point from relative to `reference` to relative to the origin of the body's tree."""
+    """Express a point relative to the origin of the body's tree, instead of `reference`."""
     if body < 0:
         for r in range(3):
             point[r] += reference[r]
@@ -508,7 +514,7 @@ def recall_impulses(counts: Counts, collision: Collision) -> int:
 
 @inlined_kernel
 def copy_memory(memory: SolverMemory | StoredMemory, memory_out: StoredMemory) -> None:
-    """Copy the record that remembers which solver to try first in the next step."""
+    """Copy the record that stores which solver the next step tries first."""
     memory_out.state, memory_out.interval = memory.state, memory.interval
     memory_out.remaining = memory.remaining
 
@@ -544,9 +550,10 @@ def find_changes(before: Contact, contact_out: Contact) -> None:
 
 @inlined_kernel
 def copy_drift(kept: Drift, gap: float, drift_out: Drift) -> None:
-    """Copy the errors of a contact that the last step of the rk4 integrator left for correction.
+    """Copy the position errors of a contact that the rk4 integrator left for correction.
 
-    The errors are the gap error, and the displacement while the contact should have stuck.
+    The errors of the last step are the error of the gap, and the slip while the contact should have
+    stuck.
 
     Args:
         kept: CONTACT record of the last step.

@@ -1,10 +1,11 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The least distance of two placed shapes, for the search of the first impact.
+"""Distance of two shapes at given poses, for the search of the first impact.
 
 The surfaces of two solids are nearest to each other at a vertex and a face, or at two convex edges
 or their ends. Only features are therefore compared (hrpsim.engine.collision.solids.features).
+Functions with a parameter `side` treat one solid: SIDE_A is a, SIDE_B is b.
 """
 
 import math
@@ -52,7 +53,11 @@ def _segments_apart(
     wx: float, wy: float, wz: float, ux: float, uy: float, uz: float, length_a: float, vx: float,
     vy: float, vz: float, length_b: float,
 ) -> float:  # fmt: skip
-    """Return the squared distance of the segments w + s u and t v, 0 <= s, t <= length [m^2]."""
+    """Return the squared distance of two segments [m^2].
+
+    The segments are w + s u and t v, with 0 <= s <= length_a and 0 <= t <= length_b. u and v are
+    unit vectors.
+    """
     cosine = ux * vx + uy * vy + uz * vz
     wu, wv = wx * ux + wy * uy + wz * uz, wx * vx + wy * vy + wz * vz
     sine_squared = 1.0 - cosine * cosine
@@ -88,7 +93,10 @@ def _height_inside(
 def _corners_from_face(
     vertices: Records[Vertex], m: SolidPair, side: int, own: Triangle, face: Triangle
 ) -> float:
-    """Return the distance of a triangle's nearest corner from a face [m], 0 if an edge pierces."""
+    """Return the distance of a face from the corners of a triangle of the other solid [m].
+
+    The distance is 0 if an edge of the triangle pierces the face.
+    """
     corner, n = vertices[face.vertices[0]].position, face.normal
     least = math.inf
     x, y, z = point_in_other(m, side, vertices[own.vertices[2]].position)
@@ -108,7 +116,7 @@ def _corners_from_face(
 
 @inner_kernel
 def _edges_apart(m: SolidPair, edge_a: Edge, edge_b: Edge) -> float:
-    """Return the squared distance of an edge of a and one of b [m^2]."""
+    """Return the squared distance of an edge of a and an edge of b [m^2]."""
     s, v = edge_b.start, edge_b.direction
     x, y, z, ux, uy, uz = edge_in_other(m, SIDE_A, edge_a)
     return _segments_apart(
@@ -119,7 +127,10 @@ def _edges_apart(m: SolidPair, edge_a: Edge, edge_b: Edge) -> float:
 
 @inlined_kernel
 def _has_edge(triangle: Triangle, k: Index) -> bool:
-    """Return whether a triangle owns its edge k. The axis of a capsule is edge 0."""
+    """Return whether edge k of a triangle is compared here and not at a neighbouring triangle.
+
+    The axis of a capsule is edge 0.
+    """
     return triangle.owned & (8 << k) != 0 if triangle.is_face else k == 0
 
 
@@ -149,14 +160,14 @@ def _triangles_apart(
 def _first_corner_apart(
     polyhedra: Polyhedra, m: SolidPair, side: int, own: Triangle, triangle: Index
 ) -> float:
-    """Return the distance of a triangle's first corner from another triangle, a face [m]."""
+    """Return the distance of the first corner of a triangle from a face of the other solid [m]."""
     x, y, z = point_in_other(m, side, polyhedra.vertices[own.vertices[0]].position)
     return math.sqrt(squared_to_triangle(polyhedra, triangle, x, y, z))
 
 
 @inner_kernel
 def _bound_apart(polyhedra: Polyhedra, m: SolidPair, number_a: Index, number_b: Index) -> float:
-    """Return an upper bound of the distance of two triangles, infinity if neither is a face [m]."""
+    """Return an upper bound of the distance of two triangles [m], infinity if neither is a face."""
     a, b = polyhedra.triangles[number_a], polyhedra.triangles[number_b]
     bound = math.inf
     if b.is_face:
@@ -168,7 +179,7 @@ def _bound_apart(polyhedra: Polyhedra, m: SolidPair, number_a: Index, number_b: 
 
 @inner_kernel
 def _surfaces_apart(polyhedra: Polyhedra, m: SolidPair, best: float) -> float:
-    """Return the distance of the surfaces of two solids, if less than `best` [m]."""
+    """Return the distance of the surfaces of two solids, at most `best` [m]."""
     stack = m.pairs
     stack[0, 0] = polyhedra.solids[m.solid[0]].root
     stack[0, 1] = polyhedra.solids[m.solid[1]].root
@@ -208,7 +219,7 @@ def _surfaces_apart(polyhedra: Polyhedra, m: SolidPair, best: float) -> float:
 
 @inner_kernel
 def _has_inside(polyhedra: Polyhedra, m: SolidPair, side: int) -> bool:
-    """Return whether the first vertex of the own solid is inside the other one."""
+    """Return whether the first vertex of one solid (`side`) is inside the other solid."""
     other = polyhedra.solids[m.solid[1 - side]]
     first = polyhedra.solids[m.solid[side]].first_vertex
     x, y, z = point_in_other(m, side, polyhedra.vertices[first].position)
@@ -273,7 +284,7 @@ def lowest_along(
 
 @inner_kernel
 def _height_over_plane(polyhedra: Polyhedra, m: SolidPair, side: int, best: float) -> float:
-    """Return the height of the lowest vertex over z = 0 of the other frame, at most `best` [m]."""
+    """Return the height of a solid's lowest vertex over the half-space, at most `best` [m]."""
     R = m.R[side]
     x, y, z = R[2, 0], R[2, 1], R[2, 2]
     return lowest_along(polyhedra, m.solid[side], x, y, z, m.t[side, 2], best, m.stack)
@@ -295,7 +306,7 @@ def shape_distance(
         polyhedra: pool of solids.
         kind_a: kind of shape a.
         size_a: size of shape a (3,) [m].
-        solid_a: number of the solid of shape a, -1 for half-spaces. -1 too if neither shape is a
+        solid_a: number of the solid of shape a, -1 for a half-space. Not used if neither shape is a
             mesh.
         R_a: rotation from the frame of shape a to the world (3, 3).
         p_a: position of shape a in the world (3,) [m].
@@ -304,9 +315,9 @@ def shape_distance(
         solid_b: as solid_a, for shape b.
         R_b: rotation from the frame of shape b to the world (3, 3).
         p_b: position of shape b in the world (3,) [m].
-        at_most: [m].
-        work: MANIFOLD record.
-        m: MEETING record.
+        at_most: upper limit of the result [m].
+        work: work, MANIFOLD record.
+        m: work, SOLID_PAIR record.
     """
     best = at_most
     if kind_a != MESH and kind_b != MESH:
@@ -340,7 +351,8 @@ def distance(
 ) -> float:  # fmt: skip
     """Return the distance of two shapes, as `shape_distance`, in calls from Python.
 
-    `manifold` and `solid_pair` are arrays (1,) of work records. The other arguments are the same.
+    `manifold` and `solid_pair` are arrays (1,) of the work records. The other arguments are the
+    same.
     """
     return shape_distance(
         polyhedra, kind_a, size_a, solid_a, R_a, p_a, kind_b, size_b, solid_b, R_b, p_b, at_most,

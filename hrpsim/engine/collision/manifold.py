@@ -164,7 +164,7 @@ def collide_convex(
 ) -> int:  # fmt: skip
     """Write the contacts of two boxes, capsules or cylinders, and return the number of contacts.
 
-    The arguments are those of `collide`.
+    `collide` has the same arguments.
     """
     if kind_a >= kind_b:
         return convex_on_convex(

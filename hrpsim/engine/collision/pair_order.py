@@ -3,10 +3,10 @@
 
 """The order of two shapes in the search for contacts, which depends on geometry alone.
 
-Contact reduction treats the two shapes differently: one shape bears the patch, the other gives the
-axes. The order in which bodies were added must not matter. The shape of the higher kind therefore
-comes first. Of two shapes of one kind, the larger shape comes first. For two equal shapes, the pose
-of each in the frame of the other decides. Afterwards contacts are converted to the original order.
+Contact reduction treats the two shapes differently. The order in which bodies were added must not
+matter. The shape of the higher kind therefore comes first. Of two shapes of one kind, the larger
+shape comes first. For two equal shapes, the pose of each in the frame of the other decides.
+Afterwards contacts are converted to the original order.
 """
 
 from hrpsim.engine.collision.mesh.solid_pair import SOLID_CODES
@@ -68,9 +68,9 @@ def turn_pair(work: Manifold) -> None:
 
 @inner_kernel
 def turn_contacts(with_mesh: bool, count: int, work: Manifold) -> None:
-    """Convert contacts that were computed with b first to the order a, b, in place.
+    """Convert contacts that were computed with b before a to the order a, b, in place.
 
-    count: number of contacts. with_mesh: whether one shape is a mesh.
+    with_mesh: whether one shape is a mesh. count: number of contacts.
     """
     codes = SOLID_CODES if with_mesh else FEATURES
     for k in range(count):

@@ -63,7 +63,7 @@ def _speed_at(place: Vec3, v_a: Vec6, origin_a: Vec3, v_b: Vec6, origin_b: Vec3)
 def relative_way(
     forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape, time_step: Seconds
 ) -> float:
-    """Return a bound on the distance that two moving shapes approach each other in a step [m]."""
+    """Return a bound on the distance by which two moving shapes approach in a step [m]."""
     origin_a = kinematics[forest.bodies[a.body].root].origin
     origin_b = kinematics[forest.bodies[b.body].root].origin
     v_a, v_b = kinematics[a.body].v, kinematics[b.body].v
@@ -74,7 +74,10 @@ def relative_way(
 def mark_swift(
     settings: Settings, forest: Forest, kinematics: Records[Kinematics], a: Shape, b: Shape
 ) -> float:
-    """Mark two shapes with fast relative motion as `swift`.
+    """Set the flag `swift` of two shapes if their relative motion is fast.
+
+    Fast shapes move by more than a fraction of the thinner shape's thickness. Only settings with
+    continuous collision detection set the flag.
 
     Returns:
         A bound on the relative motion in the step [m], including the effect of impacts.
@@ -108,8 +111,9 @@ def look_ahead(
 ) -> float:
     """Return the largest gap up to which the contacts of two shapes count [m].
 
-    For planes and for ballistic shapes, whose impacts have exact times, the gap includes the whole
-    motion in the step. For other fast shapes the motion is limited (`usual_reach`).
+    The gap is the contact margin plus a distance. With a plane, or with two ballistic shapes, whose
+    impact times are exact, the distance is the whole motion in the step. For other fast shapes the
+    distance is limited (`usual_reach`).
     """
     margin = settings.contact_margin
     if not (a.kind == PLANE or b.kind == PLANE or (a.ballistic > 0 and b.ballistic > 0)):

@@ -64,9 +64,9 @@ def separated_until(
 
 @inner_kernel
 def _nearest_contact(with_mesh: bool, gap: float, touch: float, collision: Collision) -> int:
-    """Return the index of a contact whose gap is `gap` to within touch / 2, -1 for none.
+    """Return the index of a contact whose gap is `gap` to within touch / 2, or -1 for none.
 
-    If the search found two solids separated, it wrote no contacts.
+    A search that found two solids separated wrote no contacts. The result is then -1.
     """
     work, m = collision.manifold[0], collision.solid_pair[0]
     count = work.gap.shape[0]
@@ -90,7 +90,7 @@ def _nearest_contact(with_mesh: bool, gap: float, touch: float, collision: Colli
 def _lowest_of_solid(
     polyhedra: Polyhedra, number: Index, R: Mat3, nx: float, ny: float, nz: float, stack: Indices
 ) -> float:
-    """Return the minimum of n x over the points x of a solid, from its origin [m]."""
+    """Return the minimum of n . x over the points x of a solid, relative to its origin [m]."""
     x, y, z = transposed_times(R, nx, ny, nz)
     px, py, pz = farthest_point(polyhedra, number, -x, -y, -z, stack)
     return x * px + y * py + z * pz - polyhedra.solids[number].rounding
@@ -98,7 +98,7 @@ def _lowest_of_solid(
 
 @inner_kernel
 def _closing_way(pair: Indices, nx: float, ny: float, nz: float, collision: Collision) -> float:
-    """Return a bound on the approach of two shapes along n in a step [m]."""
+    """Return a bound on the distance by which two shapes approach along n in a step [m]."""
     motion_a, motion_b = collision.motions[pair[0]], collision.motions[pair[1]]
     way = 0.0
     for r in range(3):

@@ -195,13 +195,13 @@ def separation(pair: Indices, fraction: float, at_most: float, collision: Collis
 
 @inlined_kernel
 def _error_of_prism(shape: Shape) -> float:
-    """Return the largest error of a shape's distance from a mesh [m]. Only cylinders have one."""
+    """Return the largest error of a shape's distance from a mesh [m], 0 except for cylinders."""
     return PRISM_ERROR * shape.size[0] if shape.kind == CYLINDER else 0.0
 
 
 @inner_kernel
 def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
-    """Write the contacts up to the gap `near` [m] of two shapes, one a mesh. Return how many.
+    """Write the contacts of a mesh and another shape up to the gap `near` [m]. Return their number.
 
     The shapes have the poses in collision.manifold, and do not move. Contacts of deep overlap
     (mesh.deep_contacts) are left out, because a solid on its way out of another solid must not be
@@ -227,8 +227,9 @@ def _meet(a: Shape, b: Shape, near: float, collision: Collision) -> int:
 def meeting_points(pair: Indices, fraction: float, collision: Collision) -> int:
     """Write the points at which two shapes meet after a fraction of the step.
 
-    Points are written to collision.manifold. Points count up to a gap one advance larger than the
-    smallest gap. Contacts with hidden sides are removed, unless no other contacts remain.
+    The points are contacts in collision.manifold. Their gaps exceed the smallest gap by at most a
+    fraction of the thinner shape's thickness. Contacts with hidden sides are removed, unless no
+    other contacts remain.
 
     Args:
         pair: numbers of the shapes (2,).
@@ -276,7 +277,7 @@ def _least(count: int, gap: Vector) -> float:
 
 @inner_kernel
 def way_bound(a: Shape, b: Shape, motion_a: ShapeMotion, motion_b: ShapeMotion) -> float:
-    """Return a bound on the distance that two shapes approach each other during the step [m].
+    """Return a bound on the distance by which two shapes approach each other during the step [m].
 
     motion_a, motion_b: poses of the shapes at both ends of the step.
     """
@@ -296,9 +297,9 @@ def first_closing(
 
     Shapes that are apart at the start meet when the surfaces touch. A touch counts only if the
     penetration later exceeds `depth`. Shapes that overlap at the start meet at a penetration of
-    `held_depth`, or `depth` deeper than at the start, until they part. If the shapes never meet,
-    the fraction is 1. After 256 or `allowed` queries, the search ends at the fraction up to which
-    the motion is free.
+    `held_depth`, or `depth` deeper than at the start, as long as they have not separated. If the
+    shapes never meet, the fraction is 1. After 256 or `allowed` queries, the search ends at the
+    fraction up to which the motion is free.
 
     Args:
         pair: numbers of the shapes (2,).
@@ -333,9 +334,9 @@ def _surfaces_meet(
 ) -> tuple[float, int, bool]:
     """Find the fraction of the motion after which two shapes meet, by queries of the separation.
 
-    Results and other arguments are the same as of `first_closing`.
+    `first_closing` has the same results, and explains the other arguments.
 
-    speed: bound on how far the shapes come closer in the motion [m].
+    speed: bound on the distance by which the shapes approach each other in the motion [m].
     thickness: thickness of the thinner shape [m].
     """
     touch, stride = TOUCH * thickness, STRIDE * thickness
@@ -384,17 +385,22 @@ def _halve(
     exact: float,
     collision: Collision,
 ) -> tuple[float, int]:
-    """Narrow the time at which two shapes meet by bisection. Return the time and the queries used.
+    """Narrow the time at which two shapes meet by bisection.
+
+    Times are fractions of the motion.
 
     Args:
         pair: numbers of the shapes (2,).
         fraction: time up to which the shapes are apart.
         following: time at which the shapes have met.
-        speed: bound on how fast the shapes come closer [m].
+        speed: bound on the distance by which the shapes approach each other in the motion [m].
         level: separation at which the shapes meet [m].
         touch: distance at which shapes count as touching [m].
-        exact: largest error of the place [m].
+        exact: largest motion between the result and the true time [m].
         collision: shapes and contacts of the world.
+
+    Returns:
+        (time up to which the shapes are apart, number of distance queries).
     """
     queries = 0
     while (following - fraction) * speed > exact:

@@ -3,5 +3,5 @@
 
 """Kernels: compilation, storage on disk, scenes by reference, lazily compiled kernels.
 
-This folder imports only errors and limits from the rest of the package.
+From the rest of the package, this folder imports only errors and limits.
 """

@@ -47,8 +47,8 @@ def announce_compilation(
 
     Args:
         dispatcher: kernel of the step.
-        needed: names of lazily compiled kernels that the step calls. The callback of `let_compile`,
-            if set, is asked to compile them.
+        needed: names of lazily compiled kernels that the step calls. If `let_compile` has set a
+            callback, the callback is asked to compile these kernels.
         share: names of kernels that a child process compiles, in this order. The child process is
             started only if there is a second processor and no callback. This process compiles all
             other kernels.

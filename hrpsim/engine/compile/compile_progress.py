@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The progress of compiling one kernel, counted in the functions that the kernel includes."""
+"""Show the progress of compiling one kernel, as a count of the functions in the kernel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class CompileProgress:
         self._progress = Progress(f"compiling {what}", "functions")
 
     def note(self, function: FunctionType) -> None:
-        """Count a function when numba begins to compile it. Repeated compilations count once."""
+        """Count a function when numba begins to compile the function, but only the first time."""
         self._left.discard(f"{function.__module__}.{function.__qualname__}")
         note = "" if self._left else "then machine code"
         self._progress.show(self._whole - len(self._left), self._whole, note)
@@ -50,7 +50,7 @@ def functions_of(kernel: KernelFunction) -> set[str]:
 
 
 def note_function(function: FunctionType) -> None:
-    """Count a function for the kernel that is being compiled, if any."""
+    """Count a function of the kernel whose progress is shown, if there is one."""
     if _present:
         _present[-1].note(function)
 

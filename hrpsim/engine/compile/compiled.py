@@ -41,7 +41,7 @@ class Kernel(KernelFunction):
         self.compiled = 0  # how often it was in this process
 
     def __call__(self, *arguments, **named):
-        """Call the machine code for the types of these arguments, compiled if necessary."""
+        """Call the machine code for the types of these arguments. Compile the code if necessary."""
         code = self.py_func.__code__
         if named or len(arguments) != code.co_argcount:
             bound = inspect.signature(self.py_func).bind(*arguments, **named)
@@ -50,7 +50,11 @@ class Kernel(KernelFunction):
         return self.code(arguments).call(*arguments)
 
     def code(self, arguments: tuple) -> Any:
-        """Return the machine code for argument types: `address`, and `call`, a Python callable."""
+        """Return the machine code for the types of `arguments`, compiled if necessary.
+
+        Returns:
+            An object with `address`, and with `call`, a Python callable.
+        """
         kinds = tuple(map(kind_of, arguments))
         found = self.codes.get(kinds)
         return self._make(kinds, arguments) if found is None else found
@@ -111,7 +115,7 @@ def _shipped(function) -> Iterator[tuple[Path, str]]:
 
 @functools.cache
 def _shipped_target() -> str:
-    """Return the target whose kernels are taken from the package, "" for none."""
+    """Return the name of the target whose shipped kernels are used, "" for none."""
     present = shipped_targets()
     if PLAIN_COMPILER or not present:
         return ""
@@ -138,7 +142,8 @@ def is_cached(kernel: Kernel) -> bool:
 def entry_point(kernel: Kernel, *arguments):
     """Return a kernel's machine code for the types of the arguments, compiled if necessary.
 
-    The machine code does not check the types of its arguments. Other types corrupt memory.
+    The machine code does not check the types of its arguments. A call with other types corrupts
+    memory.
     """
     return kernel.code(arguments).call
 

@@ -4,8 +4,9 @@
 """A variant of numba's compiler that optimises, and makes machine code, once for each kernel.
 
 A step is hundreds of small functions. Numba optimises each function together with all callees, and
-makes machine code of each. A deep call tree is compiled once for every level. Here an inner kernel
-stays in LLVM's intermediate language until a kernel links all its callees, each once.
+makes machine code of each. In a deep call tree, a function is thus compiled again at every level.
+Here an inner kernel stays in LLVM's intermediate language until a kernel links all its callees,
+each once.
 
 The overridden methods and these names of numba are private: `engine.compile.numba_compiler` uses
 numba's own compiler if the installed numba lacks them. `solve_rows` compiles in 3.2 s of processor
@@ -40,32 +41,32 @@ _UNUSED_PASSES = {"inline_closure_likes", "inline_overloads", "nopython_rewrites
 
 
 class _InnerCode(JITCodeLibrary):
-    """The code of an inner kernel as numba lowered it: not optimised, no machine code."""
+    """Code of an inner kernel as numba lowers it, without optimisation and machine code."""
 
     def finalize(self) -> None:
-        """Leave the code as it is."""
+        """Mark the code as final without optimisation."""
         self._finalized = True
 
     def get_pointer_to_function(self, name):
-        """Return 0: there is no machine code."""
+        """Return 0, because there is no machine code."""
         self._ensure_finalized()
         return 0
 
     @property
     def codegen(self):
-        """Return the object that numba gives the environment of the function to."""
+        """Return the object on which numba calls `set_env`."""
         return self
 
     def set_env(self, env_name, env):
-        """Drop an environment: kernels raise nothing, and to set it needs machine code."""
+        """Ignore the environment of a function, because kernels raise nothing."""
 
 
 class KernelCode(_InnerCode):
-    """The optimised code of a kernel with all callees, before machine code."""
+    """Optimised code of a kernel with all callees, in LLVM's intermediate language."""
 
     @property
     def module(self) -> ModuleRef:
-        """LLVM's module."""
+        """The LLVM module of the kernel."""
         return self._final_module
 
     def finalize(self) -> None:
@@ -85,7 +86,7 @@ class KernelCode(_InnerCode):
 
 
 def _callees(library, known: dict) -> dict:
-    """Return a dict whose keys are the callees of a library, and all callees of inner kernels."""
+    """Return the callees of a library, and of its inner kernels, as the keys of a dict."""
     for callee in library._linking_libraries:
         if callee not in known:
             known[callee] = None
@@ -154,7 +155,7 @@ def spared_work() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _replaced(owner, name: str, value) -> Iterator[None]:
-    """Replace an attribute within a block."""
+    """Replace an attribute of `owner` within a block."""
     before = getattr(owner, name)
     setattr(owner, name, value)
     try:

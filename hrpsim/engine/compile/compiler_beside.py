@@ -28,7 +28,7 @@ class CompilerBeside:
 
     Args:
         say: receives messages on the progress.
-        prepare: called in the child process before it begins, such as
+        prepare: called in the child process before the compilation, such as
             `hrpsim.common.orphans.signal_at_parent_end`.
         command: command line of the child process, to which names of kernels are appended.
 
@@ -57,7 +57,11 @@ class CompilerBeside:
         return names
 
     def request(self, names: tuple[str, ...]) -> bool:
-        """Begin to compile these kernels. Return False if the caller must compile them itself."""
+        """Begin to compile these kernels in the child process.
+
+        Returns:
+            False if the caller must compile the kernels itself.
+        """
         self._note_end()
         if self._possible(names) != names:
             return False
@@ -84,7 +88,7 @@ class CompilerBeside:
 
     @property
     def is_busy(self) -> bool:
-        """Whether kernels are being compiled that a step has requested."""
+        """Whether the child process compiles kernels that a step has requested."""
         self._note_end()
         return bool(self.names)
 
@@ -98,12 +102,12 @@ class CompilerBeside:
         self._note_end()
 
     def close(self) -> None:
-        """End the process."""
+        """End the child process."""
         self._goes_ahead = False
         self._stop()
 
     def _possible(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the names of kernels that a child process can compile."""
+        """Return the named kernels that a child process can compile."""
         if not os.access(cache_directory, os.W_OK):
             return ()
         return tuple(name for name in names if name not in self._failed)
@@ -152,5 +156,8 @@ class CompilerBeside:
 
 
 def use_compiler_beside(beside: CompilerBeside | None) -> None:
-    """Compile the kernels that steps request in a child process, or in place for None."""
+    """Let a child process compile the kernels that steps request.
+
+    beside: the child process. None compiles kernels in this process again.
+    """
     let_compile(None if beside is None else beside.request)

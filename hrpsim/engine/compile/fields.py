@@ -114,12 +114,12 @@ def array(
 
 
 def constant(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
-    """Declare an array of Life.CONSTANT, with the arguments of `array`."""
+    """Declare an array with Life.CONSTANT. The arguments are the same as of `array`."""
     return array(meaning, dtype, *shape, life=Life.CONSTANT, **more)
 
 
 def state(meaning: str, dtype, *shape: Axis | int, **more: Any) -> Any:
-    """Declare an array of Life.STATE, with the arguments of `array`."""
+    """Declare an array with Life.STATE. The arguments are the same as of `array`."""
     return array(meaning, dtype, *shape, life=Life.STATE, **more)
 
 
@@ -166,7 +166,7 @@ def allocate(kind: type, sizes: Mapping[Axis, int] | Mapping[str, int], **given)
 
 
 def _length(axis: Axis | int | str, sizes: Mapping) -> int:
-    """Return the number of entries along an axis. A text is a sum of products."""
+    """Return the number of entries along an axis. A text is a sum of products: "2 nv + p"."""
     if not isinstance(axis, str):
         return sizes[axis] if isinstance(axis, Axis) else axis
     terms = [term.split() for term in axis.split("+")]
@@ -176,7 +176,7 @@ def _length(axis: Axis | int | str, sizes: Mapping) -> int:
 def new_array(shape, dtype, fill: int = 0) -> np.ndarray:
     """Return an array that is aligned to a cache line of the processor.
 
-    Aligned fields that kernels read eight numbers at a time then lie in one cache line.
+    If a record's field of eight numbers is aligned, a kernel reads the field from one cache line.
     """
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize

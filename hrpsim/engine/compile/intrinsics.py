@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Intrinsics of numba that kernels call. Only compilation imports this module."""
+"""Numba intrinsics that kernels call. This module is imported only to compile kernels."""
 
 import sys
 import time
@@ -51,7 +51,7 @@ def call_address(typing_context, address, arguments):
 
 @intrinsic
 def call_advance(typing_context, address, arguments):
-    """Call `advance` of the step, compiled for these arguments, at an address."""
+    """Call the kernel `advance` of the step, compiled for these arguments, at an address."""
 
     def _generate(context, builder, signature, values):
         return _call(context, builder, signature, values)
@@ -61,7 +61,10 @@ def call_advance(typing_context, address, arguments):
 
 @intrinsic
 def reference_at(typing_context, example, address):
-    """Return the reference at an address (engine.compile.reference), of the type of `example`."""
+    """Return the reference (engine.compile.reference) at an address.
+
+    example: reference of the same type.
+    """
 
     def _generate(context, builder, signature, values):
         return builder.inttoptr(values[1], context.get_value_type(signature.return_type))
@@ -100,7 +103,7 @@ def keep_branch(typing_context):
 
 
 def _plain(arguments):
-    """Return the type of a tuple of arguments, without literal values."""
+    """Return the type of a tuple of arguments. Types of literal values become plain types."""
     return types.BaseTuple.from_types([types.unliteral(t) for t in arguments])
 
 
@@ -118,9 +121,9 @@ def _call(context, builder, signature, values):
 
 
 def _unlikely(module):
-    """Return an empty function that marks a branch as unlikely for LLVM.
+    """Return an empty function whose call marks a branch as unlikely for LLVM.
 
-    Steps that do not take the branch then reserve no registers for the call in it.
+    Steps that do not take the branch then reserve no registers for the calls in the branch.
     """
     name = "hrpsim.unlikely"
     if name in module.globals:

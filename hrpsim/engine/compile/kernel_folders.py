@@ -9,8 +9,8 @@ cache is in a folder that the user may write. A read-only folder works as well i
 filled it with `hrpsim warm-up`.
 
 Each package above the step (world, analysis, control, ...) has a folder within that folder, named
-by a hash of the package's sources. An edit of such a package does not affect the kernels of the
-step and of other packages.
+by a hash of the package's sources. An edit of one of these packages does not affect the kernels of
+the step and of other packages.
 
 A wheel may carry kernels for common processors (tools/ship_kernels.py): kernels/TARGET/SOURCES.
 Shipped kernels do not depend on the version of numba. They are ignored if the processor or the
@@ -62,7 +62,7 @@ def _tools() -> str:
 
 
 def _numba_version() -> str:
-    """Return a key of numba's release, without importing it."""
+    """Return a key of the installed numba release, without an import of numba."""
     found = find_spec("numba")
     if found is None or found.origin is None:
         raise ModuleNotFoundError("hrpsim needs numba: pip install numba", name="numba")
@@ -75,7 +75,7 @@ def _numba_version() -> str:
 
 
 def _sources(*names: str) -> list[str]:
-    """Return the paths of all sources in these files, and below these folders, of the package."""
+    """Return the paths of the named source files, and of all sources in the named folders."""
     result = []
     for name in names:
         path = _PACKAGE / name
@@ -100,8 +100,8 @@ def _hash_of(sources: Iterable[str]) -> str:
 def _prepare_cache(home: Path, name: str) -> Path:
     """Return the folder `name` in `home`, created if necessary.
 
-    A name ends with a hash. Of folders that differ by the hash alone, the least recently used are
-    removed.
+    A name ends with a hash. If several folders differ by the hash alone, the least recently used
+    are removed.
     """
     folder = trusted(home / name)
     if folder == NOWHERE:
@@ -133,7 +133,7 @@ cache_directory = _prepare_cache(
 
 @functools.cache
 def _name_for(room: str, *more: str) -> str:
-    """Return the name of the folder for a part of the package. The hash is computed once."""
+    """Return the folder name for a subpackage (`room`) and the sources `more`."""
     name = f"{room.replace('/', '-')}-{_hash_of(_sources(room, *more))}"
     _prepare_cache(cache_directory, name)
     return name
@@ -142,8 +142,7 @@ def _name_for(room: str, *more: str) -> str:
 def cache_for(room: str, *more: str) -> Path:
     """Return the cache folder for the kernels of a subpackage (`room`).
 
-    An edit of the subpackage's sources, or of the sources of the step's kernels, leads to another
-    folder.
+    The folder changes if the subpackage's sources or the sources of the step's kernels change.
     """
     return trusted(cache_directory / _name_for(room, *more))
 
@@ -180,7 +179,7 @@ def shipped_targets() -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def made_by_one(path: Path) -> Iterator[None]:
-    """Hold a lock while a file is made, so that parallel processes compile a kernel once.
+    """Hold a file lock while a file is made, so that parallel processes compile a kernel once.
 
     Nothing is locked on systems without file locks.
     """
@@ -195,7 +194,7 @@ _is_writable = True
 
 
 def load_cached(path: Path) -> tuple | None:
-    """Return the contents that `keep` wrote to a file, or None if there is no valid file."""
+    """Return the contents of a file that `keep` wrote, or None if the file is absent or invalid."""
     content = read_whole(path)
     return None if content is None else pickle.loads(content)
 

@@ -6,9 +6,9 @@
 Numba ignores these annotations, and infers the types of a kernel from the arguments of a call.
 test/test_kernel_types.py compares annotations and inferred types.
 
-A record is an element of an array whose dtype is a table of fields. The comment behind its type
-names that dtype, which states each field with its unit. Record types of rooms above the engine are
-declared next to their dtype.
+A record is an element of an array with a structured dtype. The comment after a record type names
+this dtype, which states each field with its unit. Subpackages above the engine declare their record
+types next to the dtype.
 """
 
 from typing import TYPE_CHECKING, Any, Generic, NewType, TypeAlias, TypeVar
@@ -42,7 +42,7 @@ BitSet: TypeAlias = np.ndarray[Any, np.dtype[np.uint64]]  # 64 truth values in e
 
 
 class Record:
-    """An element of an array of records. Its fields are attributes."""
+    """An element of an array of records. The fields are attributes."""
 
     if TYPE_CHECKING:
 
@@ -65,7 +65,7 @@ class Records(Generic[_Element]):
 
 
 class Arrays:
-    """A named tuple of arrays, or a reference to one. Its fields are attributes."""
+    """A named tuple of arrays, or a reference to one. The arrays are attributes."""
 
     if TYPE_CHECKING:
 

@@ -59,7 +59,7 @@ _ask_elsewhere: Callable[[tuple[str, ...]], bool] | None = None
 
 
 def lazy_kernel(*more, feature: str = "", brings: tuple[str, ...] = ()):
-    """Decorate a lazily compiled kernel `function(s, ...)` of a scene, with a result >= 0.
+    """Decorate a lazily compiled kernel `function(s, ...)` of a scene `s`, with a result >= 0.
 
     Args:
         more: numpy's scalar types of the arguments after `s`.
@@ -190,7 +190,13 @@ def compile_ahead(scene, name: str) -> None:
 
 
 def asked_elsewhere(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the kernels that another process compiles, of the named kernels and their callees."""
+    """Ask the callback of `let_compile` to compile absent kernels.
+
+    names: kernels to ask for. Their lazily compiled callees are included.
+
+    Returns:
+        The names of the kernels that another process now compiles.
+    """
     if _ask_elsewhere is None:
         return ()
     absent = _absent(_with_brought(names))
@@ -215,7 +221,7 @@ def _provide(scene, name: str) -> None:
 
 
 def _load(scene, name: str) -> int:
-    """Return the address of a kernel, compiled if no earlier process did."""
+    """Return the address of a kernel for the types of a scene, compiled if necessary."""
     declared = _declared[name]
     arguments = declared.arguments(scene)
     if is_cached(declared.kernel):

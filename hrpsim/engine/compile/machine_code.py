@@ -32,7 +32,7 @@ class MachineCode(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """A kernel that can be called."""
+    """A kernel in memory: address for other kernels, and callable for Python."""
 
     address: int
     call: Any
@@ -73,14 +73,14 @@ def load(code: MachineCode, name: str) -> Loaded:
 
 
 def assemble(module: str) -> bytes:
-    """Return the object file of a module that is given as text of LLVM's language."""
+    """Return the object file of a module in LLVM's assembly language."""
     parsed = llvm.parse_assembly(module)
     parsed.verify()
     return object_file(parsed)
 
 
 def object_file(module: llvm.ModuleRef) -> bytes:
-    """Return the object file of a module of LLVM."""
+    """Return the object file of an LLVM module."""
     return _new_target_machine().emit_object(module)
 
 
@@ -88,7 +88,7 @@ def object_file(module: llvm.ModuleRef) -> bytes:
 def target(common: str = "") -> str:
     """Return the name of the target of machine code: processor, and the user's settings of numba.
 
-    common: one of COMMON_TARGETS. If given, it replaces the processor that numba compiles for.
+    common: one of COMMON_TARGETS, which replaces this processor. "": this processor.
     """
     asked = (os.environ.get(f"NUMBA_{name}", "") for name in _VARIABLES)
     processor = (common, "") if common else _processor()

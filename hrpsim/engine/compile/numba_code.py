@@ -14,7 +14,7 @@ class NumbaCode:
         self._module, self._name = module, name
 
     def load(self) -> Any:
-        """Return the intrinsic."""
+        """Import and return the intrinsic."""
         return getattr(import_module(self._module), self._name)
 
 

@@ -1,12 +1,12 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compilation of kernels by numba. Only compilation imports this module.
+"""Compilation of kernels by numba. This module is imported only to compile kernels.
 
 Numba lowers a kernel to LLVM's language (compiler.py). LLVM makes machine code of the kernel and of
 its wrapper, through which Python calls the kernel (hrpsim.engine.compile.python_wrapper). With
 HRPSIM_PLAIN_COMPILER=1, or if compiler.py does not fit the installed numba, numba's own compiler,
-wrapper and cache are used. These need only documented interfaces. The results are the same to the
+wrapper and cache are used, which need only documented interfaces. The results are the same to the
 last bit.
 """
 
@@ -95,7 +95,7 @@ def _compiled(dispatcher, arguments: tuple):
 
 @contextlib.contextmanager
 def _no_cyclic_collection() -> Iterator[None]:
-    """Suspend Python's cyclic garbage collection: compiling makes few cycles."""
+    """Suspend Python's cyclic garbage collection, because compilation makes few cycles."""
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -146,7 +146,10 @@ def _let_numba_cache(dispatcher, kernel: KernelFunction) -> None:
 
 
 def _with_names(function, names: dict, plain: bool) -> FunctionType:
-    """Return a function that looks up its globals in `names`."""
+    """Return a copy of a function that looks up its globals in `names`.
+
+    plain: whether the function is compiled with numba's own compiler.
+    """
     cells = function.__closure__ or ()
     closure = tuple(CellType(_for_numba(cell.cell_contents, plain)) for cell in cells)
     code = function.__code__

@@ -4,7 +4,7 @@
 """Passing a scene to kernels by reference.
 
 A named tuple of a hundred arrays consists of 5 kB of addresses and sizes. A call by value copies
-all of these, and the compiler handles each of these numbers in every function. A `Reference` is the
+all of these words, and the compiler handles each word in every function. A `Reference` is the
 address of the same words in memory. A kernel reads the fields that it uses, with the syntax of the
 tuple (hrpsim.engine.compile.reference_type).
 """
@@ -20,7 +20,10 @@ from hrpsim.engine.compile.kinds import kind_of, text_of
 
 
 class ReferenceKind:
-    """The kind of a referred tuple, which selects machine code. Equal tuples share a kind."""
+    """The kind of a named tuple that is passed by reference, which selects machine code.
+
+    Tuples of equal kinds share one object.
+    """
 
     def __init__(self, kind: tuple) -> None:
         self._kind = kind
@@ -37,13 +40,16 @@ _Whole = TypeVar("_Whole", bound=tuple)
 
 
 class TupleReference(Generic[_Whole]):
-    """The argument that Python passes to a kernel for a named tuple of arrays, or of such tuples.
+    """Argument by which Python passes a named tuple of arrays, or of such tuples, to a kernel.
 
     A reference keeps its arrays alive. A tuple with other arrays needs another reference.
     """
 
     def __init__(self, whole: _Whole, previous: TupleReference | None = None) -> None:
-        """Refer to a tuple. `previous` is a reference that shares most arrays, and saves work."""
+        """Refer to a tuple.
+
+        previous: reference that shares most arrays with the new reference, which saves work.
+        """
         self.whole = whole
         self._arrays = _arrays_of(whole)
         known = previous._arrays if previous is not None else [None] * len(self._arrays)
@@ -61,7 +67,10 @@ class TupleReference(Generic[_Whole]):
         )
 
     def _is_like(self, previous: TupleReference, same: list[bool]) -> bool:
-        """Return whether a tuple is of the kind of another, some of whose arrays are the `same`."""
+        """Return whether the tuple has the same kind as the tuple of `previous`.
+
+        same: whether each array is the same object in both tuples.
+        """
         pairs = zip(self._arrays, previous._arrays, same, strict=True)
         return type(self.whole) is type(previous.whole) and all(
             one or kind_of(new) == kind_of(old) for new, old, one in pairs
@@ -85,5 +94,5 @@ def _arrays_of(whole) -> list[np.ndarray]:
 
 
 def _words_of(array: np.ndarray) -> list[int]:
-    """Return numba's representation of an array: no owner, sizes, address, shape, strides."""
+    """Return numba's words for an array: null owner, sizes, address, shape, strides."""
     return [0, 0, array.size, array.itemsize, array.ctypes.data, *array.shape, *array.strides]

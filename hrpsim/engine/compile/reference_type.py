@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Numba's type of a `Reference`, needed only where kernels are compiled."""
+"""Numba's type of a `Reference`. This module is imported only to compile kernels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _types: dict = {}  # by kind
 
 
 def type_for(reference: TupleReference) -> ReferenceType:
-    """Return the type of a reference. Each kind is found once, which takes milliseconds."""
+    """Return numba's type of a reference. Types are cached, because each takes milliseconds."""
     kind = reference.kind_for_kernels
     if kind not in _types:
         _types[kind] = ReferenceType(numba.typeof(reference.whole))
@@ -65,7 +65,7 @@ class ReferenceType(types.Type):
 
 
 def _words_in(kind) -> int:
-    """Return how many words a tuple or an array takes (hrpsim.engine.compile.reference)."""
+    """Return the number of words of a tuple or array (hrpsim.engine.compile.reference)."""
     if isinstance(kind, types.BaseNamedTuple):
         return sum(map(_words_in, kind.types))
     return _BEFORE_SHAPE + 2 * kind.ndim
@@ -104,17 +104,16 @@ class _ReferenceAttribute(AttributeTemplate):
 
 @lower_getattr_generic(ReferenceType)
 def _read_field(context, builder, reference_type, pointer, field):
-    """Emit the reading of a field: the representation of an array, or where a tuple begins."""
+    """Emit code that reads a field: the value of an array, or the address of an inner tuple."""
     part = builder.gep(pointer, [_WORD(reference_type.offsets[field])], inbounds=True)
     kind = reference_type.types[field]
     return part if isinstance(kind, ReferenceType) else _read_array(context, builder, kind, part)
 
 
 def _read_array(context, builder, kind, words):
-    """Emit the reading of an array word by word, because LLVM is slow at whole structs.
+    """Emit code that reads an array word by word, because LLVM is slow at whole structs.
 
-    Of a contiguous array only address and shape are read. All other words follow as constants,
-    which compile faster.
+    If the array is contiguous, item size and last stride are constants, which compile faster.
     """
     value_type = context.get_value_type(kind)
     value = ir.Constant(value_type, None)  # without an owner
@@ -136,7 +135,10 @@ def _read_array(context, builder, kind, words):
 
 
 def _parts_of(value_type):
-    """Yield (number, type) of each word of an array's struct: numbers of shape, strides are two."""
+    """Yield (index, type) of each word of an array's struct.
+
+    The index has two numbers for an entry of shape or strides, and one number for other words.
+    """
     for k, element in enumerate(value_type.elements):
         if isinstance(element, ir.ArrayType):
             yield from (((k, j), element.element) for j in range(element.count))

@@ -25,7 +25,7 @@ def damper_weight(inverse_mass, compliance: float, damping):
 
     Args:
         inverse_mass: inverse mass of the row [1/kg or 1/(kg m^2)].
-        compliance: [m/N or rad/Nm].
+        compliance: inverse stiffness of the spring [m/N or rad/Nm].
         damping: damping time multiplied by the time for which the damper acts [s^2].
     """
     if compliance == 0.0:
@@ -44,7 +44,7 @@ def held_law(
         error: error in the middle of the step, extrapolated by `rate` [m or rad].
         rate: rate of the error at the start of the step [m/s or rad/s].
         inverse_mass: inverse mass of the row without compliance [1/kg or 1/(kg m^2)].
-        compliance: [m/N or rad/Nm]. 0 makes the row rigid.
+        compliance: inverse stiffness of the spring [m/N or rad/Nm]. 0 makes the row rigid.
         damping_time: time constant of the damper [s].
         time_step: [s].
 
@@ -78,7 +78,7 @@ def stop_law(
         rate: rate of the gap at the start of the step [m/s or rad/s].
         acceleration: acceleration of the gap without constraints [m/s^2 or rad/s^2].
         inverse_mass: inverse mass of the row without compliance [1/kg or 1/(kg m^2)].
-        compliance: [m/N or rad/Nm].
+        compliance: inverse stiffness of the spring [m/N or rad/Nm].
         damping_time: time constant of the damper [s].
         time_step: [s].
 
@@ -119,7 +119,8 @@ def held_slopes(
         inverse_mass: as for `held_law` [1/kg or 1/(kg m^2)].
         own: record with the compliance and the damping time of the row.
         time_step: [s].
-        slopes_out: a row for each variable, with the derivatives of target and compliance (3, 2).
+        slopes_out: derivatives of target and compliance (2 columns) with respect to error, rate and
+            inverse mass (3 rows), written.
     """
     for k in range(3):
         target, compliance = held_law(
@@ -184,7 +185,7 @@ def held_factors(
 
     Args:
         inverse_mass: inverse masses of the rows without compliance (k,) [1/kg or 1/(kg m^2)].
-        compliance: (k,) [m/N or rad/Nm].
+        compliance: inverse stiffnesses of the springs (k,) [m/N or rad/Nm].
         damping_time: time constants of the dampers (k,) [s].
         time_step: [s].
         factors_out: c, d [1], then the derivatives of c and d with respect to the inverse mass [kg

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint rows of connections, which lock or drive relative motions of two frames.
+"""Constraint rows of connections, which lock or drive relative motions of two frames.
 
 Frame a is fixed in body a (or the world), frame b in body b. x_a and x_b are the origins of both
 frames. The error g of a linear row is the distance of the origins along an axis e of a: g = e .
@@ -183,13 +183,13 @@ def _ask_locked(
 ) -> None:
     """Write the target velocity of a locked axis's row, whose error is connection.error.
 
-    Errors of rigid connections are removed by the position correction in two cases: the connection
-    is solved iteratively, or the row's arm turns far in a step and positions are not projected. A
-    feedback to velocities would make the error grow in these cases. All other errors are fed back
-    to the velocity.
+    For rigid connections, the position correction removes the error in two cases. The first case is
+    an iterative solver. The second case is a row whose arm turns far in a step, if positions are
+    not projected. In both cases, feedback of the error to the velocity would make the error grow.
+    All other errors are fed back to the velocity.
 
-    The row is linearised where the forces of the step act. The curvature of the error up to this
-    position is not corrected, because the other half of the step cancels it.
+    The row is linearised at the position where the forces of the step act. The curvature of the
+    error up to this position is not corrected, because the other half of the step cancels it.
     """
     time_step = settings.time_step
     bend_time = time_step - settings.drift
@@ -223,7 +223,7 @@ def write_stage_rows(
     constrained: ConstraintBodies,
     rows_out: Rows,
 ) -> None:
-    """Set the targets of rigid direct rows to accelerations at a stage of rk4.
+    """Set the targets of rigid rows of the direct solver to accelerations at a stage of rk4.
 
     constrained.velocity must be the velocity of the stage. The numbers of the rows and their
     entries in `response` do not change.
@@ -277,8 +277,8 @@ def _arm_of(connection: Connection) -> Metres:
 def blur_of(connections: Records[Connection]) -> float:
     """Return the relative pivot below which a row counts as linearly dependent on other rows.
 
-    In the exact position of a closed loop, some of its rows are linearly dependent. If the loop is
-    open by an angle e, a fraction of about e^2 of their responses seems independent.
+    If a closed loop has no position error, some of its rows are linearly dependent. With a relative
+    position error e, a fraction of about e^2 of their responses seems independent.
     """
     error = 0.0
     for c in range(connections.shape[0]):
@@ -342,7 +342,7 @@ def find_direction(connection: Connection, axis: int, placed: PlacedConnection) 
 
 @inlined_kernel
 def _square_axes(connection: Connection, about: int) -> tuple[int, int]:
-    """Return (axis of a, axis of b) that the row about axis `about` keeps perpendicular.
+    """Return (axis of a, axis of b), each 0..2, that the row about `about` keeps perpendicular.
 
     If only one axis is free, both rows keep this axis of b perpendicular to axes of a. The rows are
     then regular at any rotation about the free axis.
@@ -359,10 +359,10 @@ def _square_axes(connection: Connection, about: int) -> tuple[int, int]:
 
 @inlined_kernel
 def _turns_far(axis: int, placed: PlacedConnection, time: Seconds) -> bool:
-    """Return whether the arm or the axis of a row turns far within a time [s], with either body.
+    """Return whether a body's rotation turns the arm or axis of a row far within a time [s].
 
-    The arms belong to a linear row, the axes u and w to an angular row. Spin about an arm or axis
-    itself does not count.
+    A linear row has arms. An angular row has the axes u and w. Spin about an arm or axis itself
+    does not count.
     """
     if axis < 3:
         a, b = placed.arm_a, placed.point_b
@@ -373,7 +373,7 @@ def _turns_far(axis: int, placed: PlacedConnection, time: Seconds) -> bool:
 
 @inlined_kernel
 def _turns_axis_far(omega: Vec3, axis: Vec3, time: Seconds) -> bool:
-    """Return whether a vector turns far within a time [s]."""
+    """Return whether a vector with angular velocity `omega` turns far within a time [s]."""
     along, size = dot(omega, axis), dot(axis, axis)
     across = dot(omega, omega) * size - along * along
     return across * time * time > _TURNS_FAR * _TURNS_FAR * size
@@ -383,8 +383,8 @@ def _turns_axis_far(omega: Vec3, axis: Vec3, time: Seconds) -> bool:
 def _within_a_radian(error: float, bending: float, direction: Vec3) -> tuple[float, float]:
     """Limit the error g of an angular row to the error that a rotation by 1 rad corrects.
 
-    Near parallel u and w, |dg/d(angle)| = |u x w| goes to 0, and no rotation corrects g. If the
-    limit acts, the second derivative `bending` has no meaning and becomes 0.
+    If u and w are nearly parallel, |dg/d(angle)| = |u x w| goes to 0, and no rotation corrects g.
+    If the limit acts, the second derivative `bending` has no meaning and becomes 0.
     """
     most = math.sqrt(dot(direction, direction))
     if abs(error) <= most:
@@ -396,7 +396,7 @@ def _within_a_radian(error: float, bending: float, direction: Vec3) -> tuple[flo
 def _within_reach(
     error: float, damping_time: Seconds, time_step: Seconds, settings: Settings
 ) -> float:
-    """Limit a rigid row's error to what the largest correction speed removes in a step."""
+    """Limit a rigid row's error to the error that the correction speed can remove in a step."""
     most = HASTE * settings.correction_speed * (0.25 * time_step + damping_time)
     return min(max(error, -most), most)
 
@@ -425,7 +425,7 @@ def bending_of(connection: Connection, axis: int, placed: PlacedConnection) -> f
 
 @inlined_kernel
 def _turned_twice(omega: Vec3, alpha: Vec3, e: Vec3, x: Vec3) -> float:
-    """Return x . d2e/dt2 of an axis e that turns with `omega`, and `alpha` more a second."""
+    """Return x . d2e/dt2 for an axis e with angular velocity `omega` and acceleration `alpha`."""
     turned = dot(omega, x) * dot(omega, e) - dot(omega, omega) * dot(e, x)
     return turned + triple_product(alpha, e, x)
 
@@ -434,7 +434,7 @@ def _turned_twice(omega: Vec3, alpha: Vec3, e: Vec3, x: Vec3) -> float:
 def remember_connection_impulses(rows: Records[Row], connections_out: Records[Connection]) -> None:
     """Store the impulses of the connections' rows for the next step's warm start and for users.
 
-    The kernel writes `impulse` [Ns or Nms] and `along`, the direction in the world.
+    The kernel writes `impulse` [Ns or Nms] and `along`, the row's direction in the world.
     """
     for c in range(connections_out.shape[0]):
         connection = connections_out[c]

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The present errors and wrench of a connection."""
+"""Compute the present errors and wrench of a connection."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from hrpsim.engine.kinematics.forest import Forest
 
 
 class ConnectionSources(NamedTuple):
-    """The arrays that connections are read from."""
+    """The arrays from which the state of connections is read."""
 
     settings: np.ndarray  # (1,) with the field time_step
     connections: np.ndarray  # (connections,) JOIN

@@ -15,12 +15,12 @@ and the velocity products a, alpha of the body. The target of a row is lowered b
 the rest of the step. The row then holds its velocity at the end of the step. The gap of the row
 stays constant to second order, like the gap of a constraint in SHAKE (Ryckaert et al. 1977).
 
-dr/dt and dn/dt are differences from the same contact in the last step, so that any shapes may
-touch, including rolling shapes. If the change in the last step was very different, the contact
-point has jumped. The rows are then not changed. When a contact begins, or its bodies begin to turn,
-the point is assumed to be fixed to the body. Under a round shape, the point is assumed to stay the
-lowest point of the shape (round_points). The rows are not changed if a contact begins with an
-impact, because the impact changes the motion.
+dr/dt and dn/dt are differences from the same contact in the last step. The shapes may therefore be
+of any kind, and may roll. If the change in the last step was very different, the contact point has
+jumped, and the rows are not changed. When a contact begins, or its bodies begin to turn, the point
+is assumed to be fixed to the body. Under a round shape, the point is assumed to stay the lowest
+point of the shape (round_points). The rows are not changed if a contact begins with an impact,
+because the impact changes the motion.
 
 In sliding friction, this change only affects the direction of the force.
 
@@ -129,9 +129,10 @@ def _bend(s: Scene, c: int, bend_time: Seconds, change: Vec3) -> None:
 def _is_smooth(
     settings: Settings, constrained: ConstraintBodies, contact: Contact, normal: Row
 ) -> bool:
-    """Return whether the change is more than rounding, and was similar in the last step.
+    """Return whether the velocity change of a contact is large enough and reliable.
 
-    For a contact that begins, the result is True if no impact changes the motion.
+    The change must exceed rounding, and must be similar to the change in the last step. For a
+    contact that begins, the result is True unless an impact changes the motion.
     """
     difference = size = 0.0
     for r in range(3):
@@ -155,9 +156,9 @@ def _sticks(
     y: Row,
     share: float,
 ) -> bool:
-    """Return whether a contact did not slip at the start of the step, except by its curvature.
+    """Return whether a contact did not slip at the start of the step, apart from its curvature.
 
-    share: fraction of the change that occurs before the position where the rows are linearised.
+    share: velocity change before mid-step, divided by the change after mid-step.
     """
     velocity, bend_x, bend_y = (
         constrained.velocity,
@@ -213,7 +214,7 @@ def _turns(
 def _expect_move(
     s: Scene, contact: Contact, body: int, shape: int, sign: float, arm: Vec3, moved_out: Vec3
 ) -> None:
-    """Write by how much the arm (3,) of a new contact will change in a step [m]."""
+    """Write the expected change of a new contact's arm in a step (3,) [m]."""
     for r in range(3):
         moved_out[r] = 0.0
     if body < 0:
@@ -228,15 +229,15 @@ def _expect_move(
 
 @inlined_kernel
 def _add_side(s: Scene, body: int, arm: Vec3, moved: Vec3, sign: float, change_out: Vector) -> None:
-    """Add the change over a step of the velocity of one body at the contact, times `sign` [m/s].
+    """Add the velocity change over a step of one body at the contact, times `sign` [m/s].
 
     Args:
         s: the scene.
         body: index of the body, negative for the world.
-        arm: position of the contact point (3,) [m].
+        arm: position of the contact point from the tree's origin (3,) [m].
         moved: change of `arm` in a step (3,) [m].
-        sign: 1 or -1.
-        change_out: sum (3,) [m/s], changed.
+        sign: 1 for body a, -1 for body b.
+        change_out: sum of the velocity changes (3,) [m/s], changed.
     """
     if body < 0:
         return

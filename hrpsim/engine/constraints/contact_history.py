@@ -9,13 +9,13 @@ along a row at the end of the step equals this error. The error varies slowly. T
 therefore adds the error, extrapolated from the last two steps. The remaining velocity is then of
 fourth order.
 
-The error is known if the contact pressed, its row included the prediction or the prediction was
-rounding, and no impact changed the velocity. The error along the surface is known if the contact
-also stuck.
+The error is known on three conditions. The contact pressed, no impact changed the velocity, and
+either the row included the prediction or the prediction was below rounding errors. The error along
+the surface is known if the contact also stuck.
 
-All this needs a contact force that the motion determines. If two bodies with friction touch at
-several points, such as a wheel on a line, the force may pass from one point to another without any
-change of motion. The history of one point then shows this passing, not the motion.
+The motion must determine the contact force. If two bodies with friction touch at several points,
+such as a wheel on a line, the force may pass from one point to another without any change of
+motion. The errors at one point then do not describe the motion.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel
@@ -38,7 +38,7 @@ def begins(contact: Contact) -> bool:
 
 @inlined_kernel
 def _is_rounding(bend: Vec3) -> bool:
-    """Return whether a change of velocity (3,) [m/s] is rounding."""
+    """Return whether a change of velocity (3,) [m/s] is below rounding errors."""
     return bend[0] * bend[0] + bend[1] * bend[1] + bend[2] * bend[2] < ROUNDING * ROUNDING
 
 
@@ -61,7 +61,7 @@ def is_determinate(s: Scene, c: int) -> bool:
 
 @inlined_kernel
 def goes_on(s: Scene, c: int) -> bool:
-    """Return whether the point and velocity of contact c continue to change as in the last step."""
+    """Return whether contact c has a determinate force, and moves smoothly since the last step."""
     contact = s.collision.contacts[c]
     return contact.bends != NONE and not begins(contact) and is_determinate(s, c)
 
@@ -107,9 +107,12 @@ def add_missed(s: Scene, c: int) -> None:
 
 @inlined_kernel
 def _known_rows(s: Scene, c: int, before: Contact) -> int:
-    """Return how many rows of contact c left exactly what their change missed.
+    """Return the number of rows of contact c whose remaining velocity is the prediction's error.
 
     before: the contact in the last step.
+
+    Returns:
+        0, 1 (the normal row) or 3 (all rows).
     """
     contact, plain = s.collision.contacts[c], _is_rounding(before.bend)
     if contact.is_new or not before.warm[0] > 0.0 or (before.bends == NONE and not plain):

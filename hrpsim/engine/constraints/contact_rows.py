@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint rows of contacts: a normal row that pushes, and two rows of friction.
+"""Constraint rows of contacts: a normal row that pushes, and two rows of friction.
 
 Three models of friction exist (friction_laws). In the cone model, the friction vector is bounded by
 the normal force, with any two tangents. In the pyramid model, the components along two tangents at
@@ -201,7 +201,7 @@ def _bound_friction(
     contact: Contact, pair: MaterialPair, settings: Settings, slip_x: float, slip_y: float,
     normal: Row, x: Row, y: Row, response: Vector,
 ) -> None:  # fmt: skip
-    """Write the coefficient and model of friction, and turn the tangents to the model's axes.
+    """Write the coefficient and the law of friction, and turn the tangents to the axes of the law.
 
     The coefficient is kinetic if the slip exceeds the threshold, otherwise static.
     """
@@ -318,7 +318,7 @@ def _ask(
     """Write target and bounds of a normal row, rigid or compliant.
 
     Restitution was applied before, as an impact. If contacts are found at the start of a step, as
-    in rk4, the permitted closing speed grows from the closed gap on (`rigid_law`).
+    in rk4, the permitted closing speed of `rigid_law` is zero at the closed gap.
     """
     time_step = settings.time_step
     gap, closed = contact.gap + contact.gap_offset, closed_gap(normal.solver, settings.slop)
@@ -359,11 +359,12 @@ def rigid_law(gap: float, closed: float, origin: float, settings: Settings) -> t
     """Return target velocity and position correction for the normal row of a rigid contact.
 
     The permitted closing speed grows from zero at the gap `origin` to the speed that closes the
-    whole gap at twice `origin`. If the speed jumped, a sole that is tilted by rounding errors would
-    have targets at its corners that no flat sole can meet. Its load would go to one diagonal.
+    whole gap at twice `origin`. If the speed jumped, rounding errors in the tilt of a flat sole
+    would give its corners targets that the sole cannot meet together. The load would go to one
+    diagonal.
 
     Args:
-        gap: [m].
+        gap: gap of the contact [m].
         closed: gap up to which the contact counts as closed [m].
         origin: gap from which on the closing speed grows [m].
         settings: settings of the step.
@@ -406,9 +407,9 @@ def rigid_slopes(
 def _late_gap(contact: Contact, gap: float, approach: float, time_step: Seconds) -> float:
     """Return the depth at which a compliant contact began, for the integrator euler [m].
 
-    A body may penetrate before its contact is first found, for example if the body was placed
-    there. The spring is then relaxed at this depth, so that it gives back only the energy that it
-    stored.
+    A contact may be found only when the body already penetrates, for example because the body was
+    placed there. The spring is then relaxed at this depth, so that the contact does not create
+    energy.
 
     gap: gap at the end of the step [m].
     approach: rate of the gap [m/s].

@@ -77,7 +77,10 @@ def tangent_count(law: int) -> int:
 
 @inlined_kernel
 def bounds_each_axis(law: int) -> bool:
-    """Return whether each tangent has its own bound. The rows are then solved one by one."""
+    """Return whether the friction along each tangent has its own bound.
+
+    The solver then treats the rows of the tangents one by one.
+    """
     return law == PYRAMID
 
 
@@ -110,9 +113,9 @@ def project_friction(law: int, bound: float, x: float, y: float) -> tuple[float,
 
 @inlined_kernel
 def project_onto_disk(bound: float, x: float, y: float) -> tuple[float, float]:
-    """Return (x, y) scaled to the edge of the disk of radius `bound`, or unchanged inside the disk.
+    """Scale (x, y) to the edge of the disk of radius `bound`. Inside the disk, (x, y) is unchanged.
 
-    The unit [Ns] of the impulses and of the bound is the same.
+    Impulses and bound have the same unit [Ns].
     """
     square = x * x + y * y
     if square > bound * bound:
@@ -139,7 +142,7 @@ def disk_scale(bound: float, x: float, y: float) -> float:
 def project_onto_cone(
     mu: float, upper: float, normal: float, x: float, y: float
 ) -> tuple[float, float, float]:
-    """Return the impulse in the friction cone |(x, y)| <= mu normal that is nearest to an impulse.
+    """Project an impulse onto the friction cone |(x, y)| <= mu normal, to the nearest point.
 
     The nearest normal impulse is then limited to `upper`, and friction to the disk that the limited
     normal impulse permits.
@@ -174,10 +177,10 @@ def has_derivative(law: int) -> bool:
 def disk_derivative(
     bound: float, x: float, y: float, rate: float
 ) -> tuple[bool, float, float, float, float, float]:
-    """Return the derivative of `project_onto_disk`, all entries with the unit [1].
+    """Return the derivative of `project_onto_disk`. All entries have the unit [1].
 
-    The derivatives of x, y with respect to the bound, times the bound, are the projected impulse of
-    a point outside.
+    For a point outside the disk, the derivatives with respect to the bound, times the bound, are
+    the projected impulse.
 
     Args:
         bound: radius of the disk [Ns].
@@ -198,10 +201,10 @@ def disk_derivative(
 
 @inlined_kernel
 def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[float, float, float]:
-    """Return how the friction of a sliding contact on the cone turns with the slip.
+    """Return the derivative of a sliding contact's friction with respect to the slip, for the cone.
 
-    The friction is `project_onto_disk` of an impulse far against the slip. If the slip changes,
-    friction changes by -(u . change) u / give, with the unit vector u perpendicular to the slip.
+    Friction has the magnitude `bound` and acts against the slip. If the slip changes, friction
+    changes by -(u . change) u / give. The unit vector u is perpendicular to the slip.
 
     Args:
         bound: radius of the disk [Ns].
@@ -209,7 +212,7 @@ def sliding_derivative(bound: float, slip_x: float, slip_y: float) -> tuple[floa
         slip_y: slip along the second tangent [m/s].
 
     Returns:
-        (x and y of u, give [m/s per Ns]).
+        (x of u, y of u, give [m/s per Ns]).
     """
     speed = math.hypot(slip_x, slip_y)
     return -slip_y / speed, slip_x / speed, speed / bound

@@ -5,7 +5,7 @@
 
 A gap with the rate r and the acceleration a moves as g(t) = g + r t + a t^2 / 2 until an impact. If
 a gap closes faster than the restitution threshold, the target of its row is -e times the rate, with
-the coefficient of restitution e. A row that is closed and at rest must not be pressed in. An impact
+the coefficient of restitution e. The target of a closed gap at rest prevents penetration. An impact
 changes velocities, but not positions.
 """
 
@@ -90,7 +90,7 @@ def closing_time(impact: Impact, now: float) -> float:
 
 @inlined_kernel
 def is_impact(impact: Impact, time: Seconds, timed: bool, threshold: float) -> bool:
-    """Return whether a gap closed at `time` still closes faster than the threshold.
+    """Return whether the closing rate of a closed gap exceeds the threshold.
 
     Args:
         impact: IMPACT record.
@@ -103,7 +103,7 @@ def is_impact(impact: Impact, time: Seconds, timed: bool, threshold: float) -> b
 
 @inlined_kernel
 def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
-    """Return whether a gap between free bodies opens at `time` faster than the threshold of rest.
+    """Return whether a gap between free bodies opens at `time` faster than a gap at rest may open.
 
     Args:
         impact: IMPACT record.
@@ -115,7 +115,7 @@ def is_opening(impact: Impact, time: Seconds, threshold: float) -> bool:
 
 @inlined_kernel
 def separates(impact: Impact, time: Seconds, threshold: float) -> bool:
-    """Return whether a resting gap is no longer at rest because its normal has turned.
+    """Return whether a resting contact opens because its normal has turned.
 
     Sliding shapes separate if the surfaces curve away from each other. An impulse through an
     opening gap would create energy, and an impulse through a closing gap would dissipate energy.
@@ -175,8 +175,8 @@ def takes_part(impact: Impact, now: float, timed: bool, threshold: float, fastes
 def wanted_rate(impact: Impact, now: float, timed: bool, threshold: float) -> float:
     """Return the target rate of a row after an impact at `now`, without acceleration [m/s].
 
-    A closed gap that opens more slowly than the threshold may get the reversed rate, which costs no
-    energy.
+    A closed gap that opens more slowly than the threshold may get a target up to the reversed rate,
+    which does not change the energy.
 
     Args:
         impact: IMPACT record.

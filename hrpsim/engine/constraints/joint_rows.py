@@ -129,13 +129,13 @@ def _near_limits(
 ) -> tuple[int, int]:
     """Return whether a joint may touch its lower and its upper limit in this step, 0 or 1 each.
 
-    A joint that dry friction holds touches none.
+    A joint that sticks by dry friction touches neither limit.
 
     Args:
         dof: constants of the joint.
         friction: FRICTION record of the joint.
-        position: [rad or m].
-        ahead: how far the joint moves in two steps [rad or m].
+        position: position of the joint [rad or m].
+        ahead: motion of the joint in two steps [rad or m].
         impulse: impulses of the joint's rows in the last step (7,).
     """
     sticks = dof.friction > 0.0 and friction.mark == STICKS
@@ -148,8 +148,8 @@ def _near_limits(
 def _limits_velocity(actuator: Control, hold: JointHold) -> bool:
     """Return whether the velocity limit of a joint needs a row.
 
-    An actuator that brakes with its effort limit needs no row. Neither does a velocity servo, whose
-    row prescribes the velocity.
+    An actuator that brakes with its effort limit needs no row. A velocity servo needs none either,
+    because the row of the servo prescribes the velocity.
     """
     marked = actuator.limiting != 0 and actuator.saturated != -actuator.limiting
     return marked and not hold.driven
@@ -198,7 +198,7 @@ def write_joint_rows(s: Scene, first: Index, used: int) -> tuple[int, int]:
 
 @inner_kernel
 def _write_limit(s: Scene, k: Index, kind: int, row: Row, used: int) -> int:
-    """Write the row of the lower or the upper limit, and return the size of the response in use."""
+    """Write the row of a joint limit. Return the number of entries of `response` used so far."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, LIMIT_PARAMETERS]
     position, rate, acceleration = s.q[dof.q_index], s.velocity[k], s.work.dv[k]
     if kind == LOWER_LIMIT:
@@ -213,7 +213,7 @@ def _write_limit(s: Scene, k: Index, kind: int, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint's dry friction, and return the size of the response in use."""
+    """Write the row of dry friction. Return the number of entries of `response` used so far."""
     own, time_step = s.joint_parameters[k, FRICTION_PARAMETERS], s.settings[0].time_step
     used = _attach(s, k, 1.0, own, row, used)
     row.upper = min(row.upper, s.forest.dofs[k].friction * time_step)
@@ -226,7 +226,7 @@ def _write_friction(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint that mimics another, and return the size of the response in use."""
+    """Write the row of a mimic joint. Return the number of entries of `response` used so far."""
     dof, own = s.forest.dofs[k], s.joint_parameters[k, MIMIC_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     used = _follow(s.forest, s.constrained, dof, row, s.rows.response, used)
@@ -240,7 +240,7 @@ def _write_mimic(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_lock(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a locked joint, and return the size of the response in use."""
+    """Write the row of a locked joint. Return the number of entries of `response` used so far."""
     own, position = s.joint_parameters[k, LOCK_PARAMETERS], s.q[s.forest.dofs[k].q_index]
     used = _attach(s, k, 1.0, own, row, used)
     _hold(position - s.joint_holds[k].position, s.velocity[k], s.settings[0], own, row)
@@ -250,7 +250,7 @@ def _write_lock(s: Scene, k: Index, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _write_motor(s: Scene, k: Index, row: Row, used: int) -> int:
-    """Write the row of a joint that a motor drives, and return the size of the response in use."""
+    """Write the row of a velocity servo. Return the number of entries of `response` used so far."""
     own = s.joint_parameters[k, MOTOR_PARAMETERS]
     used = _attach(s, k, 1.0, own, row, used)
     slip_by(row, own.compliance, own.damping_time, s.settings[0].time_step)
@@ -328,13 +328,19 @@ def mark_full_brakes(
 
 @inlined_kernel
 def _start_from(impulse: Vector, kind: int, row: Row) -> None:
-    """Set the kind of a row, and its initial impulse from the last step."""
+    """Write the kind of a row, and copy the row's impulse of the last step for the warm start."""
     row.kind, row.impulse = kind, impulse[kind - LOWER_LIMIT]
 
 
 @inner_kernel
 def _attach(s: Scene, k: Index, sign: float, own: JointParameters, row: Row, used: int) -> int:
-    """Attach a row to degree of freedom `k`, with the force limit of its parameters `own`."""
+    """Attach a row with the parameters `own` to degree of freedom `k`. Write the bounds.
+
+    sign: 1 or -1, direction of the row's effort. used: number of entries of `response` used before.
+
+    Returns:
+        The number of entries of `response` used so far.
+    """
     constrained, response = s.constrained, s.rows.response
     start_row(row, used)
     for r in range(6):
@@ -411,8 +417,8 @@ def mimic_error(dof: Dof, position: float, leader: float) -> float:
     """Return the position error of a mimic joint [rad or m].
 
     Args:
-        dof: record of the following degree of freedom.
-        position: position of the following joint [rad or m].
+        dof: record of the mimic joint's degree of freedom.
+        position: position of the mimic joint [rad or m].
         leader: position of the leading joint [rad or m].
     """
     return position - dof.mimic_offset - dof.mimic_ratio * leader
@@ -422,7 +428,7 @@ def mimic_error(dof: Dof, position: float, leader: float) -> float:
 def _follow(
     forest: Forest, constrained: ConstraintBodies, dof: Dof, row: Row, response: Vector, used: int
 ) -> int:
-    """Attach the row of a mimic joint to the leading joint, with the mimic ratio."""
+    """Attach the row of a mimic joint to the leading joint as well, with the mimic ratio."""
     for s in range(6):
         row.J_b[s] = 0.0
     row.J_b[0] = -dof.mimic_ratio

@@ -67,7 +67,7 @@ def _press_pair(s: Scene, pair: MaterialPair, first: Index, end: Index) -> tuple
     """Write the impulses of the penalty contacts of two shapes.
 
     Returns:
-        (whether any contact began to press, stiffness factor of each contact).
+        (whether any contact began to press, `share` that `_choose_spring` used for all contacts).
     """
     rows, contacts = s.rows.rows, s.collision.contacts
     share = STIFFNESS_SHARE * min(1.0, _FULL_POINTS / (end - first))
@@ -139,7 +139,10 @@ def _end_of_pair(contacts: Records[Contact], contact_count: int, first: Index) -
 def _choose_spring(
     contact: Contact, pair: MaterialPair, share: float, normal: Row, x: Row, time_step: Seconds
 ) -> float:
-    """Write stiffness and damping of a point, and return the spring's maximum extension [m]."""
+    """Write stiffness and damping of a point, and return the spring's maximum extension [m].
+
+    share: stiffness in units of mass / time_step^2, if the material does not set a stiffness.
+    """
     mass = 1.0 / max(normal.inverse_mass, x.inverse_mass)
     k = pair.stiffness
     if k == 0.0:
@@ -161,9 +164,9 @@ def _change_phase(
     speed: float,
     before: float,
 ) -> None:
-    """Update the phase of a point from open, sliding or stuck, except for the bound of sticking.
+    """Update the phase of a point, except for the change between sticking and sliding in `_stick`.
 
-    `before` < 0 means that the slip of the point has reversed.
+    force: normal force [N]. speed: slip [m/s]. before < 0: the slip of the point has reversed.
     """
     if force == 0.0:
         contact.penalty.phase = OPEN
@@ -181,9 +184,9 @@ def _stick(
     forest: Forest, kinematics: Records[Kinematics], contact: Contact, pair: MaterialPair,
     directions: Mat3, force: float, slip_x: float, slip_y: float, speed: float, time_step: Seconds,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the friction of a sticking point [N].
+    """Return the friction of a sticking point along both tangents [N].
 
-    Beyond its bound, the friction is kinetic, and the point creeps or slides.
+    If the friction exceeds its bound, the point creeps or slides, and the friction is kinetic.
     """
     k, c = contact.stiffness, contact.damping
     stretch_x, stretch_y = _stretch(forest, kinematics, contact, directions)
@@ -204,7 +207,7 @@ def _stick(
 def _press(
     s: Scene, contact: Contact, pair: MaterialPair, share: float, normal: Row, x: Row, y: Row
 ) -> None:
-    """Write the rows of one penalty contact."""
+    """Write the rows of one penalty contact: normal force and friction."""
     kinematics, settings, directions = s.kinematics, s.settings[0], s.work.directions
     time_step = settings.time_step
     contact.stiffness = contact.damping = 0.0
@@ -269,7 +272,7 @@ def _to_body(kinematics: Records[Kinematics], body: Index, point: Vec3, held_out
 def _stretch(
     forest: Forest, kinematics: Records[Kinematics], contact: Contact, directions: Mat3
 ) -> tuple[float, float]:
-    """Return the distance of anchor a from anchor b along both tangents [m]."""
+    """Return the vector from anchor b to anchor a along both tangents [m]."""
     along_x = along_y = 0.0
     for end in range(2):
         body = contact.body_a if end == 0 else contact.body_b
@@ -297,7 +300,7 @@ def _anchor(
 ) -> None:
     """Anchor the spring at the present contact point, with given stretches along the tangents [m].
 
-    The anchors therefore follow a rolling point, and keep the slip accumulated so far.
+    The anchors therefore move along with a rolling point, and keep the slip accumulated so far.
     """
     point = contact.penalty.anchor_b
     for r in range(3):
@@ -318,7 +321,8 @@ def _stiffness_of_modes(
 ) -> float:
     """Return the largest (k dt^2 + 2 c dt) / m of the modes of contacts first to end - 1.
 
-    The largest eigenvalue of J M^-1 J^T K by the power method, which never overestimates.
+    The result is the largest eigenvalue of J M^-1 J^T K by the power method, which never
+    overestimates it.
     """
     largest = 0.0
     for number in range(3 * first, 3 * end):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Poses, velocities and accelerations of the two frames of a connection."""
+"""Compute poses, velocities and accelerations of the two frames of a connection."""
 
 import numpy as np
 
@@ -112,7 +112,7 @@ def _move(
     alpha_out: Vec3,
     out: PlacedConnection,
 ) -> None:
-    """Write a body's angular velocity and acceleration. Add the motion of the frame's point.
+    """Write a body's angular velocity and acceleration. Add the point's motion to `out`.
 
     The motion is multiplied by `sign`. The velocity of a free body's origin counts as constant.
     """

@@ -121,7 +121,7 @@ def _tree_of(forest: Forest, constrained: ConstraintBodies, body: Index) -> Supp
 def _force_through(
     point: Vec3, directions: Mat3, sign: float, J_n_out: Vec6, J_x_out: Vec6, J_y_out: Vec6
 ) -> None:
-    """Write the spatial forces of `sign` times unit vectors through `point`."""
+    """Write the spatial forces through `point` of unit vectors along `directions`, times `sign`."""
     p0, p1, p2 = sign * point[0], sign * point[1], sign * point[2]
     axis = 0
     for J in (J_n_out, J_x_out, J_y_out):
@@ -138,7 +138,9 @@ def _respond(
     forest: Forest, constrained: ConstraintBodies, number: Index, point: Vec3, J_n: Vec6, J_x: Vec6,
     J_y: Vec6, response: Vector, at: tuple[int, int, int], adds: bool,
 ) -> None:  # fmt: skip
-    """Write, or add, the motion of the tree under the three forces on constraint body `number`.
+    """Write, or add, the responses of the tree of constraint body `number` to three unit forces.
+
+    at: first entry of `response` for each row. adds: whether the responses are added.
 
     The block is symmetric, so its rows are used as columns. For each column, the velocity of the
     point is projected onto the directions.
@@ -237,7 +239,7 @@ def point_velocity(normal: Row, x: Row, y: Row, velocity: Vector) -> tuple[float
 def _three_products(
     a: Vec6, b: Vec6, c: Vec6, at: Index, velocity: Vector
 ) -> tuple[float, float, float]:
-    """Return a, b and c (6,) times the velocity of one constraint body."""
+    """Return the products of a, b and c (6,) with the velocity of one constraint body."""
     v0, v1, v2 = velocity[at], velocity[at + 1], velocity[at + 2]
     v3, v4, v5 = velocity[at + 3], velocity[at + 4], velocity[at + 5]
     return (

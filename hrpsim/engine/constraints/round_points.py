@@ -72,7 +72,7 @@ def path_rate(
 
     Args:
         kind: kind of the shape: SPHERE, CAPSULE or CYLINDER.
-        radius: [m].
+        radius: radius of the shape [m].
         w: angular velocity (x, y, z) [rad/s].
         n: normal of the surface, into the body (x, y, z) [1].
         a: axis of the shape (x, y, z) [1].

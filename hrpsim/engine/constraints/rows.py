@@ -44,15 +44,15 @@ _ROUNDING = 1e-13
 def refuse_undamped(compliance: np.ndarray, damping_time: np.ndarray, time_step: float) -> None:
     """Raise WorldError for a rigid constraint whose damping time is less than one time step.
 
-    Such a constraint would oscillate. A damping time below zero selects another damping law.
+    The constraint would oscillate. A damping time below zero selects another damping law.
 
     Args:
-        compliance: [m/N or rad/Nm].
-        damping_time: [s].
+        compliance: compliance of each constraint [m/N or rad/Nm]. 0: rigid.
+        damping_time: damping time of each constraint [s].
         time_step: [s].
 
     Raises:
-        WorldError: A rigid constraint has a shorter damping time.
+        WorldError: The damping time of a rigid constraint is too short.
     """
     rings = (compliance == 0.0) & (damping_time >= 0.0) & (damping_time < (1 - 1e-9) * time_step)
     if rings.any():
@@ -133,7 +133,7 @@ def is_of_contact(row: Row) -> bool:
 
 @inlined_kernel
 def takes_time(row: Row) -> bool:
-    """Return whether a row is a force of limited size, which has no effect in an impact."""
+    """Return whether a row is a force of limited size, whose impulse in an impact is zero."""
     return row.kind == JOINT_FRICTION or row.kind == VELOCITY_LIMIT or row.kind >= TENDON
 
 
@@ -285,7 +285,7 @@ def write_force(point: Vec3, d: Vec3, sign: float, turns: bool, J_out: Vec6) -> 
         point: position from the tree's origin (3,) [m].
         d: unit vector of the force or moment (3,).
         sign: 1 or -1.
-        turns: whether a moment is written.
+        turns: whether a moment is written instead of a force.
         J_out: moment, then force (6,), written.
     """
     if turns:
@@ -311,7 +311,8 @@ def _write_response(
 ) -> int:
     """Write the response of a tree to the force J on `constraint_body`.
 
-    Return the index after the last entry of `response`.
+    Returns:
+        The index after the last entry of `response`.
     """
     for k in range(0, tree.tree_width, LANES):
         store(response, used + k, broadcast(0.0))
@@ -379,7 +380,7 @@ def coupling(row: Row, other: Row, response: Vector) -> float:
 
 @inlined_kernel
 def least_inverse_mass(row: Row, constrained: ConstraintBodies) -> float:
-    """Return the smallest inverse mass of a row above rounding errors [1/kg or 1/(kg m^2)]."""
+    """Return the inverse mass of a row below which rounding dominates [1/kg or 1/(kg m^2)]."""
     J = row.J_a
     square = 0.0
     for k in range(6):
@@ -401,7 +402,7 @@ def wanted_correction(error: float, time_step: Seconds, settings: Settings) -> f
     The rate is limited to +-settings.correction_speed.
 
     Args:
-        error: [m or rad].
+        error: position error of the row [m or rad].
         time_step: [s].
         settings: settings of the step.
     """
@@ -414,7 +415,7 @@ def correction_slope(error, time_step: Seconds, settings: Settings):
     """Return the derivative of `wanted_correction` with respect to the error [1/s].
 
     Args:
-        error: [m or rad].
+        error: position error of the row [m or rad].
         time_step: [s].
         settings: settings of the step.
     """
@@ -442,7 +443,7 @@ def soften(
         rate: rate of the error at the start of the step [m/s or rad/s].
         bend: change of velocity along the row from mid-step, where the row is linearised, to the
             end of the step [m/s or rad/s]. Without this change, rotating connections are stretched.
-        compliance: [m/N or rad/Nm]. 0 makes the row rigid.
+        compliance: inverse stiffness of the spring [m/N or rad/Nm]. 0 makes the row rigid.
         damping_time: time constant of the damper [s].
         time_step: [s].
     """
@@ -459,8 +460,8 @@ def slip_by(row: Row, compliance: float, damping_time: Seconds, time_step: Secon
 
     Args:
         row: ROW record.
-        compliance: [m/N or rad/Nm].
-        damping_time: [s].
+        compliance: inverse stiffness of the spring [m/N or rad/Nm].
+        damping_time: time constant of the damper [s].
         time_step: [s].
     """
     share = 1.0 / (1.0 + 4.0 * damping_time / time_step)
@@ -486,8 +487,8 @@ def soften_stop(
         gap: gap in the middle of the step, extrapolated by `rate` [m or rad].
         rate: rate of the gap at the start of the step [m/s or rad/s].
         acceleration: acceleration of the gap without constraints [m/s^2 or rad/s^2].
-        compliance: [m/N or rad/Nm].
-        damping_time: [s].
+        compliance: inverse stiffness of the spring [m/N or rad/Nm].
+        damping_time: time constant of the damper [s].
         time_step: [s].
     """
     row.target, row.compliance, duration = stop_law(

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of solvers: the constraint rows that each solver accepts, and how they are treated.
+"""The table of solvers: the kinds of constraint rows that each solver accepts, and their treatment.
 
 Error messages, world files, kernels and documentation read this table. `engine.step.rows.hand_over`
 calls the first solver of an island, and further solvers if it fails.
@@ -26,7 +26,7 @@ _ALL_LAWS = tuple(LAWS.values())
 
 
 class Solver(NamedTuple):
-    """A solver: its name, and the kinds of constraint rows that it accepts."""
+    """A solver: its code, and the kinds of constraint rows that it accepts."""
 
     code: int
     accepts: tuple[str, ...]  # of CONTACTS, JOINTS

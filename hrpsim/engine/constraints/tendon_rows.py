@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of driven fixed tendons: actuators on a linear combination of two joints.
+"""Constraint rows of driven fixed tendons: actuators on a linear combination of two joints.
 
 A fixed tendon has the length l = c_a q_a + c_b q_b. The tendon's actuator has the force effort + kp
 (target - l) + kd (target rate - l'), within its limit. The gains act implicitly, as at joints.
@@ -78,7 +78,7 @@ def number_tendon_rows(tendons: Tendons, first: Index, of_dof: Indices) -> int:
 
 @inner_kernel
 def write_driven_tendons(s: Scene, used: int) -> int:
-    """Write the row of each driven tendon, and return the number of entries of `response` in use.
+    """Write the row of each driven tendon. Return the number of entries of `response` used so far.
 
     `q` is the configuration in the middle of the step. Over the step the actuator gives the impulse
     dt f - m (l' - l0') [Ns or Nms]. f is the actuator's force at the middle of the step, with the

@@ -1,16 +1,16 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The rows of contacts that resist spin and rolling.
+"""Constraint rows that resist spin and rolling of contacts.
 
 Torsional friction is a moment along the normal, of at most c_t N, with the normal force N. Rolling
 friction is a moment across the normal, of at most c_r N. Both coefficients are lengths [m]. These
 bounds and the bound of sliding friction are separate. A moment acts against the rotation of body a
 relative to body b.
 
-A rolling body that the bound cannot stop within the step has rolling friction against its rotation
-only. Otherwise two rows hold the body, and their moments lie in a disk. If the body begins to roll,
-the moment keeps the direction in which it reached the edge of the disk.
+If the bound cannot stop a rolling body within the step, rolling friction acts only against the
+rotation. Otherwise two rows keep the body from rolling, and their moments lie in a disk. If the
+body begins to roll, the moment keeps the direction in which it reached the edge of the disk.
 
 The bounds depend on the normal impulses. `step.rows.turning_friction` adapts them to a solution.
 """
@@ -43,7 +43,7 @@ def _pair_of(s: Scene, contact: Contact) -> MaterialPair:
 
 @inner_kernel
 def count_turning(s: Scene) -> int:
-    """Return the number of rows that resist spin and rolling: one or two for each contact."""
+    """Return the number of rows against spin (one per contact) and rolling (two per contact)."""
     count = 0
     for c in range(s.counts[0].contact_count):
         pair = _pair_of(s, s.collision.contacts[c])
@@ -54,10 +54,15 @@ def count_turning(s: Scene) -> int:
 
 @inner_kernel
 def write_turning(s: Scene, used: int) -> int:
-    """Write the rows that resist spin and rolling, and return the entries of `response` in use.
+    """Write the rows that resist spin and rolling.
 
     constrained.velocity must be the velocity at the start of the step. The bounds belong to the
-    first normal impulses of the solution.
+    normal impulses with which the solution starts.
+
+    used: number of entries of `response` used before.
+
+    Returns:
+        The number of entries of `response` used so far.
     """
     counts, directions, rows = s.counts[0], s.work.directions, s.rows.rows
     number, last = counts.row_count - counts.turning_rows, 0
@@ -85,7 +90,10 @@ def write_turning(s: Scene, used: int) -> int:
 def _write_rolling(
     s: Scene, c: Index, coefficient: float, number: Index, used: int, last: Index
 ) -> int:
-    """Write the two rows against rolling of contact c. Return the entries of `response` in use."""
+    """Write two rows against rolling of contact c. Return the number of response entries in use.
+
+    number: number of the first row. last: place of the first stored moment of the contact's pair.
+    """
     directions, velocity, first = s.work.directions, s.constrained.velocity, used
     along, across = s.rows.rows[number], s.rows.rows[number + 1]
     along.kind = across.kind = AT_REST
@@ -130,9 +138,10 @@ def _attach(s: Scene, c: Index, axis: Vec3, row: Row, used: int) -> int:
 
 @inlined_kernel
 def _first_moment(s: Scene, contact: Contact, last: Index) -> int:
-    """Return the place of the first moment that does not belong to a pair before a contact's pair.
+    """Return the place of the first stored moment of a contact's pair of shapes.
 
-    last: the place for the contact before, in the order of pairs.
+    Moments of the last step are sorted by pairs. If the pair has none, the result is the place of
+    the next pair. last: place for the contact before.
     """
     moments, a, b = s.collision.moments, contact.shape_a, contact.shape_b
     while last < s.counts[0].moment_count and (

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inverse dynamics and centre of mass for every sample of a motion, in one compiled call each."""
+"""Inverse dynamics and centre of mass for all samples of a motion, in one compiled call each."""
 
 from collections.abc import Sequence
 
@@ -48,7 +48,7 @@ def inverse_dynamics_along(
         q: configurations (n, nq).
         v: velocities (n, nv).
         dv: accelerations (n, nv).
-        links: names of the k links that bear wrenches.
+        links: names of the k links on which wrenches act.
         wrenches: wrenches on these links (n, k, 6), force [N] then moment [Nm], as for
             `forward_dynamics`.
 
@@ -104,7 +104,7 @@ def _checked(name: str, values: ArrayLike, shape: tuple[int, ...]) -> np.ndarray
 
 
 def _checked_motion(model: Model, q: ArrayLike) -> np.ndarray:
-    """Return configurations (n, nq), checked as `checked_configuration` does."""
+    """Return configurations (n, nq) as an array, with the checks of `checked_configuration`."""
     count = np.shape(q)[0] if np.ndim(q) else 0
     motion = _checked("q", q, (count, model.nq))
     for joint in model.free_joints:
@@ -126,7 +126,10 @@ def efforts_along(
     wrenches: Tensor,
     tau_out: Matrix,
 ) -> None:
-    """Write the generalised forces, public layout (n, nv), of the samples q, v, dv (n, .)."""
+    """Write the generalised forces tau_out (n, nv) of the samples q (n, nq), v, dv (n, nv).
+
+    The forces have the public layout.
+    """
     for t in range(q.shape[0]):
         update_poses(w.forest, q[t], w.kinematics)
         velocity_to_kernel(w.forest, q[t], v[t], w.velocity)
@@ -151,7 +154,7 @@ def efforts_along(
 
 @inlined_kernel
 def _load(w: Workspace, loaded: LoadedLink, wrench: Vec6) -> None:
-    """Add a wrench in a link's frame to the `external` force of its body."""
+    """Add a wrench, given in a link's frame, to the `external` force of the link's body."""
     link, external = w.kinematics[loaded.body], w.articulated[loaded.body].external
     R, p, L = link.R, loaded.p, loaded.R
     x = link.p[0] + R[0, 0] * p[0] + R[0, 1] * p[1] + R[0, 2] * p[2]
@@ -176,7 +179,7 @@ def _load(w: Workspace, loaded: LoadedLink, wrench: Vec6) -> None:
 
 @inlined_kernel
 def _write_base_wrench(R: Mat3, k: Index, effort: Vector, tau_out: Vector) -> None:
-    """Write force, then moment of a free base, both along its own axes."""
+    """Write force, then moment of a free base, both along the base's own axes."""
     for c in range(3):
         tau_out[k + c] = tau_out[k + 3 + c] = 0.0
         for r in range(3):

@@ -120,8 +120,8 @@ def start_bodies(
     """Write the contribution of each body alone: `inertia`, `I_A`, `a_vp` and `p_A` (pass 1).
 
     The bias force is p_A = I a_vp + v x* I v - external [Nm, N]. The velocity-product acceleration
-    a_vp is stored separately (RBDA 7.4). The equations of the other accelerations are then those of
-    a system at rest, and need no product of I_A and c.
+    a_vp is stored separately (RBDA 7.4). The other accelerations then obey the equations of a
+    system at rest, which need no product of I_A and c.
     """
     for number in range(forest.bodies.shape[0]):
         i = forest.order[number]
@@ -197,7 +197,7 @@ def factorise(
 
 @inlined_kernel
 def _times_vector(A: Mat6, x: Vec6) -> Lanes:
-    """Return the lanes of A x for a symmetric matrix A (6, 8), by three independent sums."""
+    """Return A x for a symmetric matrix A (6, 8) in one register, by three independent sums."""
     first = plus_times(times(load(A, 0), x[0]), load(A, LANES), x[1])
     second = plus_times(times(load(A, 2 * LANES), x[2]), load(A, 3 * LANES), x[3])
     third = plus_times(times(load(A, 4 * LANES), x[4]), load(A, 5 * LANES), x[5])
@@ -206,7 +206,7 @@ def _times_vector(A: Mat6, x: Vec6) -> Lanes:
 
 @inlined_kernel
 def _add_to_parent(I_A: Mat6, U: Vec6, D_inverse: float, above_out: Mat6) -> None:
-    """Add I_A - U U^T / D to the parent's articulated inertia."""
+    """Add I_A - U U^T / D of a body to the articulated inertia of its parent."""
     scaled = times(load(U, 0), D_inverse)
     r = 0
     for at in range(0, 6 * LANES, LANES):
@@ -244,7 +244,8 @@ def invert_symmetric(A: Matrix, inverse_out: Matrix) -> bool:
 
     Args:
         A: matrix (6, 6 or more). Only the lower triangle is read.
-        inverse_out: inverse (6, 6 or more), written in full. The factor is kept here meanwhile.
+        inverse_out: inverse (6, 6 or more), written in full. During the computation, the array also
+            holds the factor.
 
     Returns:
         False if the matrix is not definite. The output is then incomplete.
@@ -296,7 +297,7 @@ def accelerations(
     Args:
         forest: constants of the bodies and joints.
         kinematics: KINEMATICS records of the bodies (n,).
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity in the world (3,) [m/s^2].
         articulated: ARTICULATED records of the bodies (n,), factorised.
         dv_out: generalised acceleration (nv,) [rad/s^2, m/s^2], written. A FREE body has the
             angular acceleration first, then the second derivative of the body's position.
@@ -338,7 +339,7 @@ def wrench_response(
     effort: Vector,
     dv_out: Vector,
 ) -> None:
-    """Write the motion that `constraint_wrench` on bodies and `effort` on joints alone cause.
+    """Write the motion caused by `constraint_wrench` on bodies and `effort` on joints alone.
 
     Forces cause accelerations, and impulses cause velocities. Gravity and bias forces are left out.
     The kernel writes `delta_acceleration`. Afterwards `constraint_wrench` is the negated change of

@@ -124,9 +124,8 @@ def forget_numbers(constrained: ConstraintBodies) -> None:
 def number_constraint_bodies(forest: Forest, constrained_out: ConstraintBodies) -> tuple[int, int]:
     """Number the constraint bodies of the step, and list the bodies on the paths to the roots.
 
-    The kernel numbers the bodies `marked` 1 and the degrees of freedom with a mark in `of_dof` (>=
-    0). The numbers stay the same if the last step numbered the same bodies and no degree of
-    freedom.
+    Constraint bodies are the bodies with `marked` = 1 and the degrees of freedom with `of_dof` >=
+    0. The numbers stay the same if the last step numbered the same bodies and no degree of freedom.
 
     Returns:
         (number of constraint bodies, number of entries that the blocks need in `inverse_inertia`).
@@ -224,7 +223,7 @@ def _close_tree(column: Index, needed: int, tree: Support) -> tuple[int, int]:
 
 @inlined_kernel
 def _list_paths(forest: Forest, supports: Records[Support]) -> None:
-    """Mark the parents of bodies on paths as on a path, and list all of them, tree by tree."""
+    """Mark the parents of marked bodies up to the roots, and list all marked bodies by tree."""
     for i in range(forest.bodies.shape[0] - 1, -1, -1):
         if supports[i].on_path and forest.bodies[i].parent >= 0:
             supports[forest.bodies[i].parent].on_path = 1
@@ -246,7 +245,7 @@ def _list_paths(forest: Forest, supports: Records[Support]) -> None:
 
 @inlined_kernel
 def _find_lonely(forest: Forest, constrained_count: int, constrained_out: ConstraintBodies) -> None:
-    """Mark the constraint bodies that are the only ones on their limb of a FREE base."""
+    """Mark each constraint body that is the only one on its limb of a FREE base."""
     supports, constrained = constrained_out.supports, constrained_out.bodies
     for number in range(constrained_count):
         supports[supports[constrained[number].body].limb].limb_constrained = 0

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces along joints by MuJoCo's rules of first order, for trajectories equal to MuJoCo's.
+"""Forces along joints by MuJoCo's first-order rules, for trajectories equal to MuJoCo's.
 
 Efforts are computed at the given state. Dampers also add inertia. Their force then depends on the
 velocity at the end of the step: (M + dt D) (v' - v) = dt f.

@@ -83,7 +83,7 @@ def is_finite(numbers: np.ndarray) -> bool:
 
 
 def checked_configuration(model: Model, q) -> np.ndarray:
-    """Return q as a contiguous array. Raise StateError for a wrong shape, or a value not allowed.
+    """Return q as a contiguous array. Raise StateError for a wrong shape or an invalid value.
 
     Values must be finite, and quaternions must not be zero.
     """
@@ -151,7 +151,7 @@ def forward_dynamics(
 ) -> np.ndarray:
     """Return the acceleration dv (nv,) by the articulated-body algorithm (RBDA Table 7.1).
 
-    Rotor inertia is included. Springs, dampers, dry friction and limits of the joints are not.
+    Rotor inertia is included. Springs, dampers, dry friction and limits of the joints are ignored.
 
     Args:
         model: model of the robot.
@@ -160,7 +160,7 @@ def forward_dynamics(
         tau: generalised force (nv,) [N, Nm].
         link_wrenches: {link name: wrench (6,)} or (number of links, 6). A wrench is force [N], then
             moment [Nm], in the link's frame and about the link's origin.
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity in the world (3,) [m/s^2].
 
     Raises:
         StateError: A shape is wrong or a value is not finite.
@@ -186,7 +186,7 @@ def forward_dynamics(
 
 
 def finite(name: str, result):
-    """Return `result`. Raise StateError if it is not finite, because the computation overflowed."""
+    """Return `result`. Raise StateError if the result is not finite because of an overflow."""
     if not is_finite(np.asarray(result)):
         raise StateError(f"the {name} would not be finite. The given numbers are too large")
     return result
@@ -213,7 +213,7 @@ def inverse_dynamics(
 ) -> np.ndarray:
     """Return the generalised force tau (nv,) by recursive Newton-Euler (RBDA Table 5.1).
 
-    Rotor inertia is included. Springs, dampers and friction are not.
+    Rotor inertia is included. Springs, dampers and friction are ignored.
 
     Args:
         model: model of the robot.
@@ -221,7 +221,7 @@ def inverse_dynamics(
         v: velocity (nv,).
         dv: acceleration (nv,).
         link_wrenches: as for `forward_dynamics`.
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity in the world (3,) [m/s^2].
 
     Raises:
         StateError: A shape is wrong or a value is not finite.
@@ -289,7 +289,7 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def _moment_of_mass(model: Model, space: Workspace) -> np.ndarray:
-    """Return the sum of mass times position of the centre (3,) [kg m]. Poses must be current."""
+    """Return the sum of mass times position of all bodies (3,) [kg m]. Poses must be current."""
     system, kinematics = model.system, space.kinematics
     centers = np.einsum("nij,nj->ni", kinematics["R"], system.com) + kinematics["p"]
     return system.mass @ (kinematics["origin"][system.root] + centers)
@@ -363,7 +363,7 @@ def energy(
         model: model of the robot.
         q: configuration (nq,).
         v: velocity (nv,).
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity in the world (3,) [m/s^2].
 
     Returns:
         (kinetic, potential) [J].

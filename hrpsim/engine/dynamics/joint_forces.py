@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Forces along joints: springs, dampers and actuators, with implicit integration."""
+"""Forces along joints from springs, dampers and actuators, with implicit integration."""
 
 import math
 
@@ -72,8 +72,8 @@ def advance_targets(
 ) -> None:
     """Store the efforts that actuators delivered, and advance target positions that ramp.
 
-    The mark of an active velocity limit stays if the limit had an impulse, or if `velocity` is
-    beyond the limit.
+    An active velocity limit stays marked (`limiting`) if the limit had an impulse, or if `velocity`
+    is beyond the limit.
 
     Args:
         forest: constants of the bodies and joints.
@@ -183,7 +183,7 @@ def spring_inertia(stiffness: float, time_step: Seconds) -> float:
     is symmetric in time, accurate to second order, stable at any stiffness, and loses no energy.
 
     Args:
-        stiffness: k [Nm/rad or N/m].
+        stiffness: stiffness k of the spring [Nm/rad or N/m].
         time_step: dt [s].
     """
     return 0.25 * time_step * time_step * stiffness
@@ -198,9 +198,9 @@ def damping_inertia(damping: float, inertia: float, time_step: Seconds) -> float
     Pade approximant of exp(-z). The rule is accurate to second order and monotone for any z.
 
     Args:
-        damping: c [Nms/rad or Ns/m].
-        inertia: least inertia that the joint can see [kg m^2 or kg]. A larger inertia slows with
-            the same order and monotonically.
+        damping: damping coefficient c [Nms/rad or Ns/m].
+        inertia: lower bound of the joint's effective inertia [kg m^2 or kg]. A larger inertia also
+            slows monotonically and to second order.
         time_step: dt [s].
     """
     if damping <= 0.0:
@@ -215,8 +215,8 @@ def damping_slopes(
     """Return the derivatives of `damping_inertia`.
 
     Args:
-        damping: (n,), not negative [Nms/rad or Ns/m].
-        inertia: (n,) [kg m^2 or kg]. Results for joints without inertia are meaningless.
+        damping: damping coefficients (n,), not negative [Nms/rad or Ns/m].
+        inertia: inertias (n,) [kg m^2 or kg]. Results for joints without inertia are meaningless.
         time_step: [s].
 
     Returns:
@@ -242,9 +242,9 @@ def revise_limited(
 ) -> bool:
     """Mark actuators at velocity or effort limits, and return whether a mark has changed.
 
-    The marks follow from the acceleration work.dv + work.change (nv,), which was solved with the
-    present marks. This acceleration includes constraint forces. The load that a limit or the ground
-    bears therefore does not count as load of the actuator.
+    The marks are computed from the acceleration work.dv + work.change (nv,), which was solved with
+    the present marks. This acceleration includes constraint forces. A load that a joint limit or
+    the ground bears therefore does not load the actuator.
 
     Args:
         forest: constants of the bodies and joints.
@@ -363,7 +363,7 @@ def law_effort(
         rate: velocity of the joint, as passed to `joint_forces` [rad/s or m/s].
         acceleration: acceleration of the joint over the step [rad/s^2 or m/s^2].
         inertia: `actuator_inertia` that `joint_forces` wrote [kg m^2 or kg].
-        horizon: as passed to `joint_forces` [s].
+        horizon: time step or 0, as passed to `joint_forces` [s].
     """
     if horizon == 0.0:
         return limited(demand(actuator, position, rate), dof.effort_limit)

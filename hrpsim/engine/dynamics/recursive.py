@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Inverse dynamics, the joint-space inertia matrix, kinetic energy, in world-parallel frames."""
+"""Inverse dynamics, joint-space inertia matrix and kinetic energy, in world-parallel frames."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, kernel
 from hrpsim.engine.compile.kernel_types import (
@@ -42,7 +42,7 @@ def newton_euler(
         kinematics: KINEMATICS records of the bodies (n,).
         dv: acceleration (nv,) [rad/s^2, m/s^2]. A FREE body has the angular acceleration first,
             then the second derivative of the body's position.
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity in the world (3,) [m/s^2].
         articulated: ARTICULATED records of the bodies (n,).
         effort_out: efforts (nv,) [Nm or N], written. The entries of a FREE body are the wrench
             about the body's origin, moment first.
@@ -183,7 +183,7 @@ def _write_joint_column(
 
 @inlined_kernel
 def _write_free_block(placed: Inertia, k: Index, M_out: Matrix) -> None:
-    """Write the block of a FREE body whose subtree has the inertia `placed` (10,)."""
+    """Write the 6x6 block of a FREE body. `placed` (10,) is the inertia of the body's subtree."""
     m, hx, hy, hz = placed[0], placed[1], placed[2], placed[3]
     M_out[k, k], M_out[k + 1, k + 1], M_out[k + 2, k + 2] = placed[4], placed[5], placed[6]
     M_out[k, k + 1] = M_out[k + 1, k] = placed[7]

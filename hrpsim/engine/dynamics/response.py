@@ -4,8 +4,9 @@
 """Link-space inverse inertia: the response of constraint bodies to forces on constraint bodies.
 
 The link-space inverse inertia J M^-1 J^T is the motion of all constraint bodies per unit force on
-each of them. J is the Jacobian of the constraint bodies. It is computed by sweeps along the paths
-from these bodies to the roots.
+each of them. J is the Jacobian of the constraint bodies. Sweeps along the paths from these bodies
+to the roots compute this matrix. A sweep handles the six unit forces on a body, or the unit effort
+on a joint, as columns in the lanes of vector registers.
 
 Limbs of a floating tree are the branches at the tree's base. Limbs couple through the base alone.
 P_i are the unit forces on constraint body i propagated to the base, and L is the inverse of the
@@ -110,7 +111,7 @@ def constrained_responses(
 
 @inlined_kernel
 def _largest_response(constraint_body: ConstraintBody, tree: Support, block: Vector) -> float:
-    """Return the largest diagonal entry of a constraint body's block with itself."""
+    """Return the largest diagonal entry of the block of a constraint body with itself."""
     at = constraint_body.offset - tree.tree_start
     largest = 0.0
     for k in range(at, at + (6 if constraint_body.dof < 0 else 1)):
@@ -127,9 +128,9 @@ def _carry_up(
     constraint_body: ConstraintBody,
     supports: Records[Support],
 ) -> None:
-    """Propagate unit forces on constraint body `number` to the root (`sweep`), as columns.
+    """Propagate unit forces on constraint body `number` to the root's `sweep`.
 
-    The effort along each joint on the path is stored.
+    The efforts along each joint on the path are stored in `answer`.
     """
     i = constraint_body.body
     body = forest.bodies[i]
@@ -161,7 +162,7 @@ def _carry_up(
 
 @inlined_kernel
 def _answer_of_base(inverse: Mat6, number: Index, root: Support) -> None:
-    """Write the motions of a FREE body under unit forces on itself."""
+    """Write the motions of a FREE root under unit forces on the root itself."""
     root.source = number
     for r in range(6):
         store(root.sweep, r * LANES, load(inverse, r * LANES))
@@ -171,7 +172,7 @@ def _answer_of_base(inverse: Mat6, number: Index, root: Support) -> None:
 def _store_lanes(
     a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes, A_out: Mat6
 ) -> None:
-    """Write six rows (6, 8)."""
+    """Store six vector registers as the rows of A_out (6, 8)."""
     store(A_out, 0, a0)
     store(A_out, LANES, a1)
     store(A_out, 2 * LANES, a2)
@@ -182,7 +183,7 @@ def _store_lanes(
 
 @inlined_kernel
 def _note_at_base(F: Mat6, constraint_body: ConstraintBody, own: Support) -> None:
-    """Store the unit forces on a constraint body propagated to the base: F (6, 8)."""
+    """Store the unit forces F (6, 8) on a constraint body, propagated to the base."""
     if constraint_body.dof < 0:
         for r in range(6):
             store(own.at_base, r * LANES, load(F, r * LANES))
@@ -193,7 +194,7 @@ def _note_at_base(F: Mat6, constraint_body: ConstraintBody, own: Support) -> Non
 
 @inlined_kernel
 def _product(x: Vector, a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes) -> Lanes:
-    """Return the sum of lanes times the numbers `x` (6,), in three independent sums."""
+    """Return the sum of registers a0..a5 times the numbers x (6,), in three separate sums."""
     first = plus_times(times(a0, x[0]), a1, x[1])
     second = plus_times(times(a2, x[2]), a3, x[3])
     third = plus_times(times(a4, x[4]), a5, x[5])
@@ -209,7 +210,7 @@ def _carry_down(
     i: Index,
     number: Index,
 ) -> None:
-    """Replace the forces at body `i` by motions of the body, given the motion of its parent.
+    """Write the motions of body `i`, given the motions of its parent.
 
     A body off the path of the forces on constraint body `number` moves with its parent only.
     """
@@ -255,9 +256,9 @@ def _couple_limbs(
     tree: Support,
     constrained_out: ConstraintBodies,
 ) -> None:
-    """Write the response of an earlier constraint body, `other`, on another limb or the base.
+    """Write the response of an earlier constraint body, `other`, on another limb or on the base.
 
-    base.sweep has the motions of the base under the unit forces on `constraint_body`.
+    tree.sweep holds the motions of the base under the unit forces on `constraint_body`.
     """
     earlier, block, width = (
         constrained_out.bodies[other],
@@ -296,7 +297,7 @@ def _couple_with_itself(
     tree: Support,
     constrained_out: ConstraintBodies,
 ) -> None:
-    """Write the response of a body alone on its limb to its own unit forces."""
+    """Write the response of a constraint body, alone on its limb, to its own unit forces."""
     supports = constrained_out.supports
     A, P = tree.sweep, supports[constraint_body.body].at_base
     a0, a1, a2 = load(A, 0), load(A, LANES), load(A, 2 * LANES)
@@ -325,7 +326,7 @@ def _couple_with_itself(
 def _along(
     P: Mat6, k: Index, a0: Lanes, a1: Lanes, a2: Lanes, a3: Lanes, a4: Lanes, a5: Lanes
 ) -> Lanes:
-    """Return the sum of lanes times column `k` of P (6, 8), in three independent sums."""
+    """Return the sum of registers a0..a5 times column `k` of P (6, 8), in three separate sums."""
     first = plus_times(times(a0, P[0, k]), a1, P[1, k])
     second = plus_times(times(a2, P[2, k]), a3, P[3, k])
     third = plus_times(times(a4, P[4, k]), a5, P[5, k])
@@ -336,10 +337,10 @@ def _along(
 def _write_answer(
     body: Body, here: Support, number: Index, tree: Support, constrained_out: ConstraintBodies
 ) -> None:
-    """Copy the motion of a body and its joint into the block, for constraint body `number`.
+    """Copy the motions of a body and its joint to the columns of constraint body `number`.
 
-    The motion fills rows of the constraint body's columns and, mirrored, columns of its rows.
-    Earlier constraint bodies of the same body have these entries already.
+    The transpose is written to rows of the block. Earlier constraint bodies have these entries
+    already.
     """
     constraint_body = constrained_out.bodies[number]
     column = constraint_body.offset - tree.tree_start
@@ -383,7 +384,10 @@ def _write_square(
     mirrored: int,
     width: int,
 ) -> None:
-    """Write six by six numbers from entry `at` of the block on, and mirrored elsewhere."""
+    """Write a 6x6 matrix at entry `at` of a block of row length `width`, and its transpose.
+
+    mirrored: first entry of the transpose.
+    """
     # many parameters: six rows of numbers stay in registers
     store_six(block, at, a0)
     store_six(block, at + width, a1)

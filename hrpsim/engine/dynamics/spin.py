@@ -48,13 +48,10 @@ def solve_rows_of_three(
 ) -> tuple[float, float, float]:
     """Solve the linear system A u = (x, y, z) of three equations.
 
-    The three numbers are not finite if A is singular.
-
-    a: first row of A (3,). b: second row of A (3,). c: third row of A (3,). x, y, z: right-hand
-    side (3,).
+    a, b, c: rows of A (3,). x, y, z: right-hand side.
 
     Returns:
-        The three components of u.
+        The three components of u, which are not finite if A is singular.
     """
     p0, p1, p2 = b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]
     q0, q1, q2 = c[1] * a[2] - c[2] * a[1], c[2] * a[0] - c[0] * a[2], c[0] * a[1] - c[1] * a[0]
@@ -153,8 +150,8 @@ def turn_freely_for(
     taken. These steps conserve the energy and the magnitude of the angular momentum.
 
     I: inertia about the centre of mass (3, 3) [kg m^2]. q: unit quaternion x, y, z, w (4,), changed
-    in place. wx, wy, wz: angular velocity at the start [rad/s]. duration: [s]. turning: work, of
-    shape TURNING (terms, 10). The row ORIENTATION is not used.
+    in place. wx, wy, wz: angular velocity at the start [rad/s]. duration: time of the rotation [s].
+    turning: work, of shape TURNING (terms, 10). The row ORIENTATION is not used.
     """
     turn = math.sqrt(wx * wx + wy * wy + wz * wz) * duration
     if not turn < _FINE_TURN * _MOST_PARTS:
@@ -171,7 +168,10 @@ def turn_freely_for(
 def _turn_far(
     I: Mat3, q: Vector, wx: float, wy: float, wz: float, duration: Seconds
 ) -> tuple[float, float, float]:
-    """Rotate a body without moments like `turn_freely_for`, for a turn of any size."""
+    """Rotate a body without moments by steps of the implicit rule, for any angle of rotation.
+
+    The arguments and the result are the same as of `turn_freely_for`.
+    """
     h = duration / _MOST_PARTS
     for _ in range(_MOST_PARTS):
         ax, ay, az = spin_acceleration(I, wx, wy, wz, 0.0, 0.0, 0.0, h)
@@ -186,7 +186,10 @@ def _turn_far(
 def _add_series(
     I: Mat3, q: Vector, wx: float, wy: float, wz: float, terms: Matrix
 ) -> tuple[float, float, float]:
-    """Sum the series for a unit of time: rotate q by the rate w [rad]. Return the new rate."""
+    """Sum the series over one unit of time. Change q, and return the final angular velocity.
+
+    wx, wy, wz: angular velocity, per unit of time [rad].
+    """
     first = terms[0]
     first[0], first[1], first[2] = wx, wy, wz
     first[3], first[4], first[5] = matrix_times(I, wx, wy, wz)

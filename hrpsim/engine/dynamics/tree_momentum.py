@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The linear momentum of a tree of bodies, found from the leaves to the root.
+"""The linear momentum of a tree of bodies, computed from the leaves to the root.
 
 In the frame of each body, the body's subtree has a mass m, a first moment h = sum m x about the
 body's origin, and the momentum p of the motion of joints beyond the body. A joint has the rotation
@@ -10,8 +10,8 @@ parent as
 
     m,   R h + m t,   R (p + w x h + m s),
 
-and at a free root, P = R (p + w x h) + m v. This takes a fraction of the time for the poses of all
-bodies in the world, and limbs are independent of each other.
+and at a free root, P = R (p + w x h) + m v. The recursion takes a fraction of the time that the
+poses of all bodies in the world would take. Limbs are independent of each other.
 """
 
 import numpy as np
@@ -61,7 +61,7 @@ def tree_momentum(
         root: index of the free body at the root.
         subtrees: work, SUBTREE records (n,). Afterwards each record describes the subtree of a
             body.
-        momentum_out: (3,) [Ns], written.
+        momentum_out: linear momentum (3,) [Ns], written.
     """
     bodies, order = forest.bodies, forest.order
     last = root
@@ -91,7 +91,7 @@ def tree_momentum(
 def _add_to_parent(
     body: Body, q: Vector, velocity: Vector, here: Subtree, above_out: Subtree
 ) -> None:
-    """Add the subtree of a body, its own mass included, to its parent's."""
+    """Add mass, first moment and momentum of a body's subtree to the parent's subtree."""
     revolute = body.joint_type == REVOLUTE
     sine, cosine = 0.0, 1.0
     if revolute:

@@ -92,7 +92,7 @@ def solve_chain(
 def _look(
     links: Records[ChainLink], angles: Vec6, target: ChainLink, radius: float, work: ChainWork
 ) -> float:
-    """Write axes, points and the error e for `angles`, and return |e| [m]."""
+    """Write the joints' axes and positions and the tip's error e for `angles`. Return |e| [m]."""
     R, p, turned = work.R, work.p, work.turned
     for a in range(3):
         p[a] = links[0].p[a]
@@ -162,7 +162,7 @@ def _write_jacobian(radius: float, work: ChainWork) -> None:
 
 @inlined_kernel
 def _factorise(J: Matrix, damping: float, A: Matrix) -> None:
-    """Write the Cholesky factor (6, 6) of J J' + damping."""
+    """Write the lower triangle of the Cholesky factor A (6, 6) of J J' + damping I."""
     for a in range(6):
         for b in range(a + 1):
             total = damping if a == b else 0.0
@@ -175,7 +175,7 @@ def _factorise(J: Matrix, damping: float, A: Matrix) -> None:
 
 @inlined_kernel
 def _step(damping: float, angles: Vec6, work: ChainWork) -> None:
-    """Write the angles of the damped step from `angles`, for the e and J in `work`."""
+    """Write the joint angles after one damped step from `angles`. e and J are read from `work`."""
     J, A, y = work.J, work.A, work.y
     _factorise(J, damping, A)
     for a in range(6):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constants of a forest of bodies for the kernels: a record for each body and joint axis.
+"""Constants of a forest of bodies for the kernels: one record for each body and joint axis.
 
 Fields that are used together are adjacent in memory. Array strides are known at compile time.
 """

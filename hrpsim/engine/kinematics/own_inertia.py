@@ -1,13 +1,13 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The least inertia that each joint moves. Implicit steps need it for the joint's damper.
+"""The smallest inertia that each joint moves. Implicit steps need it for the joint's damper.
 
-The least inertia is the inertia of the joint's link and rotor, unless the link is light. A light
+The smallest inertia is the inertia of the joint's link and rotor, unless the link is light. A light
 link models a detail of a joint, such as the plates of a rubber bush or the axes of a universal
 joint. The joint then moves the bodies that the link carries. With the joint-space inertia M, the
-joint moves the inertia 1 / (M^-1)_kk if all other joints are free. This inertia is larger if any
-other joint is locked.
+joint moves the inertia 1 / (M^-1)_kk if all other joints are free. If any other joint is locked,
+the inertia is larger.
 """
 
 from typing import NamedTuple
@@ -23,7 +23,7 @@ _LEAST = 1e-9
 
 
 class OwnInertia(NamedTuple):
-    """Least inertias of the degrees of freedom [kg m^2 or kg] and derivatives, 0 at free bodies."""
+    """Smallest inertias of degrees of freedom [kg m^2 or kg], and derivatives. 0 at free bodies."""
 
     inertia: np.ndarray  # (nv,)
     by_body: np.ndarray  # (nv, n) for a relative change of a body's mass and inertia
@@ -37,8 +37,8 @@ def own_inertia(bodies: np.ndarray, dofs: np.ndarray) -> OwnInertia:
     zero is outside a joint's limits, the nearer limit is used.
 
     Args:
-        bodies: (n,) records of a forest.
-        dofs: (nv,) records of the forest's degrees of freedom.
+        bodies: records of the bodies of a forest (n,).
+        dofs: records of the degrees of freedom of the forest (nv,).
     """
     single = np.flatnonzero([JOINT_NV[kind] == 1 for kind in bodies["joint_type"].tolist()])
     at, rotor = bodies["v_index"][single], dofs["rotor_inertia"]
@@ -66,7 +66,7 @@ def own_inertia(bodies: np.ndarray, dofs: np.ndarray) -> OwnInertia:
 
 
 def _of_links(bodies: np.ndarray) -> np.ndarray:
-    """Return links' inertias about, or masses along, the z axes of the joints."""
+    """Return each link's inertia about the joint's z axis, or the mass for a prismatic joint."""
     mass, (x, y, _) = bodies["mass"], bodies["com"].T
     turned = bodies["inertia"][:, 2, 2] + mass * (x * x + y * y)
     return np.where(bodies["joint_type"] == PRISMATIC, mass, turned)
@@ -84,10 +84,12 @@ def _carried(bodies: np.ndarray) -> np.ndarray:
 def _tree_at_rest(
     bodies: np.ndarray, dofs: np.ndarray, tree: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a tree's degrees of freedom (m,), its bodies' Jacobians (t, 6, m) and inertias.
+    """Return degrees of freedom, Jacobians and inertias of a tree of t bodies.
 
-    Velocities are spatial, about the origin of the root, angular part first. Inertias are (t, 6,
-    6).
+    Velocities are spatial, about the origin of the root, angular part first.
+
+    Returns:
+        (indices of the m degrees of freedom, Jacobians (t, 6, m), spatial inertias (t, 6, 6)).
     """
     counts = [JOINT_NV[kind] for kind in bodies["joint_type"][tree].tolist()]
     first = np.concatenate(([0], np.cumsum(counts)))
@@ -146,7 +148,7 @@ def _joint_space(motions: np.ndarray, inertias: np.ndarray, rotor: np.ndarray) -
 
 
 def _inverse(M: np.ndarray) -> np.ndarray:
-    """Return the inverse of a joint-space inertia (m, m), with a little added to the diagonal."""
+    """Return the inverse of a joint-space inertia (m, m) with a little added to the diagonal."""
     diagonal = np.diag(M)
     scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
     scaled = scale[:, None] * M * scale + np.diag(np.full(len(M), _LEAST))

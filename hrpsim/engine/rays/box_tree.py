@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Binary trees over axis-aligned boxes, for rays: building, refitting, the test of a ray."""
+"""Build and refit binary trees over axis-aligned boxes, and intersect rays with the boxes."""
 
 import math
 
@@ -55,9 +55,9 @@ def build_tree(
 ) -> int:
     """Build a tree over n boxes, and return the number of nodes.
 
-    Ranges are split at the least surface area heuristic, among bins along the longest axis (Wald,
-    On fast construction of SAH-based bounding volume hierarchies, 2007). Children have larger
-    indices than parents.
+    Ranges are split by the surface area heuristic, among bins along the longest axis (Wald, On fast
+    construction of SAH-based bounding volume hierarchies, 2007). Children have larger indices than
+    parents.
 
     Args:
         lower: lower corners of the boxes (n, 3) [m].
@@ -97,7 +97,10 @@ def build_tree(
 def _bound(
     lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index, node: BoxNode, side: int
 ) -> None:
-    """Write the box of a range of items as a child's box. An empty range is at infinity."""
+    """Write the bounding box of a range of items as a child's box.
+
+    The box of an empty range is at infinity.
+    """
     for r in range(3):
         low, high = math.inf, -math.inf
         for k in range(first, end):
@@ -109,7 +112,11 @@ def _bound(
 def _widest_axis(
     lower: Matrix, upper: Matrix, order: Indices, first: Index, end: Index
 ) -> tuple[int, float, float]:
-    """Return (axis of largest spread, lower end, upper end) of the doubled centres of a range."""
+    """Find the axis along which the centres of a range of boxes vary most.
+
+    Returns:
+        (axis, smallest doubled coordinate of a centre [m], range of the doubled coordinates [m]).
+    """
     axis, least, width = 0, 0.0, -1.0
     for r in range(3):
         low, high = math.inf, -math.inf
@@ -157,7 +164,7 @@ def _split(
 
 @inner_kernel
 def _cheapest_border(bins: Records[Bin]) -> int:
-    """Return the bin before which a split costs least. Both parts have items."""
+    """Return the bin before which a split has the lowest cost. Neither part is empty."""
     best, border = math.inf, 1
     for b in range(1, _BINS):
         cost = 0.0
@@ -189,7 +196,7 @@ def _empty(part: Bin) -> None:
 
 @inlined_kernel
 def _area(x: float, y: float, z: float) -> float:
-    """Return half the surface of a box [m^2]."""
+    """Return half the surface area of a box with these side lengths [m^2]."""
     return x * y + y * z + z * x
 
 
@@ -197,9 +204,7 @@ def _area(x: float, y: float, z: float) -> float:
 def refit_tree(
     lower: Matrix, upper: Matrix, order: Indices, count: int, nodes: Records[BoxNode]
 ) -> float:
-    """Write the boxes of nodes after items have moved, and return a measure of the tree's size.
-
-    The measure is half the surface area of the boxes, summed [m^2].
+    """Write the boxes of nodes after items have moved.
 
     Args:
         lower: lower corners of the items' boxes (n, 3) [m].
@@ -207,6 +212,9 @@ def refit_tree(
         order: order of the boxes in the tree (n,).
         count: number of nodes.
         nodes: NODE records. `lower` and `upper` are written.
+
+    Returns:
+        Half the surface area of all boxes together [m^2]. Larger values mean slower searches.
     """
     total = 0.0
     for back in range(count):

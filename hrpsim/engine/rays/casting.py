@@ -70,7 +70,7 @@ def place_frame(s: RayScene, frame: Scanner | Target) -> None:
 
 @inner_kernel
 def place_targets(s: RayScene) -> None:
-    """Write the poses of all targets, and refit the tree to the targets if anything has moved.
+    """Write the poses of all targets, and refit the tree to the targets if any body has moved.
 
     The configuration s.q is compared with s.placed_q, the configuration of the last call.
     """
@@ -106,9 +106,9 @@ def _meet(
     s: RayScene, skipped: Flags, number: Index, x: float, y: float, z: float, dx: float, dy: float,
     dz: float, limit: float,
 ) -> tuple[float, int]:  # fmt: skip
-    """Return (distance, triangle or -1) at which a ray in the world meets a bounded target.
+    """Return (distance [m], triangle or -1) at which a ray in the world meets a bounded target.
 
-    The distance is infinite if the ray passes through the target.
+    The distance is infinite if there is no hit, or if rays pass through the target (`skipped`).
     """
     if skipped[number] != 0:
         return math.inf, np.int64(-1)
@@ -182,7 +182,7 @@ def _first_endless(
     s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     limit: float,
 ) -> tuple[float, int]:  # fmt: skip
-    """Return (distance, target) of the first hit of a plane, or (limit, -1) if there is none."""
+    """Return (distance [m], target) of the first plane that a ray hits, (limit, -1) if none."""
     best, found = limit, np.int64(-1)
     for k in range(s.endless.shape[0]):
         number = s.endless[k]
@@ -236,7 +236,8 @@ def cast(
         origins: starts in the world (k, 3) [m].
         directions: directions in the world (k, 3), of any length but 0.
         limit: largest distance [m].
-        distances: (k,) [m], written. A distance is infinite if nothing is within `limit`.
+        distances: distance of each first hit (k,) [m], written. A distance is infinite if nothing
+            is within `limit`.
         normals: outward unit normals (k, 3), written. A normal is zero if nothing is hit.
         links: indices of links (k,), written. An index is -1 if nothing is hit.
     """

@@ -3,9 +3,10 @@
 
 """Rays and height fields: traversal of blocks of cells, then of cells in blocks near the ray.
 
-The surface is continuous, so a ray hits the surface where the ray's height above it changes sign.
-The sign is passed from cell to cell, so no ray slips through between two cells. Grid traversal:
-Amanatides and Woo, A fast voxel traversal algorithm for ray tracing, 1987.
+The surface is continuous, so a ray hits the surface where the ray's height above the surface
+changes sign. The sign is passed from cell to cell, so no ray slips through between two cells.
+u and v are horizontal coordinates in units of cells. Grid traversal: Amanatides and Woo, A fast
+voxel traversal algorithm for ray tracing, 1987.
 """
 
 import math
@@ -35,7 +36,7 @@ FIELD = np.dtype(
 
 
 def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
-    """Append the heights and block heights of a field to the pools, and return its FIELD record."""
+    """Append the heights and the height ranges of blocks to the pools. Return the FIELD record."""
     nx, ny = field.heights.shape
     record = np.zeros((), dtype=FIELD)
     record["cells"] = nx - 1, ny - 1
@@ -60,13 +61,13 @@ def pooled_field(field: HeightField, heights: list, blocks: list) -> np.ndarray:
 
 @inlined_kernel
 def _inverse(rate: float) -> float:
-    """Return 1 / rate, 0 for a ray that crosses no line of the grid."""
+    """Return 1 / rate, or 0 for a ray parallel to the lines of the grid."""
     return 1.0 / rate if rate != 0.0 else 0.0
 
 
 @inlined_kernel
 def _crossing(start: float, inverse: float, edge: Index, after: float) -> float:
-    """Return where a ray crosses a line of the grid, `after` or later."""
+    """Return the distance at which a ray crosses a line of the grid, at least `after`."""
     return max((edge - start) * inverse, after) if inverse != 0.0 else math.inf
 
 
@@ -74,7 +75,7 @@ def _crossing(start: float, inverse: float, edge: Index, after: float) -> float:
 def _within_slab(
     at: float, inverse: float, low: float, high: float, enter: float, leave: float
 ) -> tuple[float, float]:
-    """Return the part of a ray, from `enter` to `leave`, that is between two planes."""
+    """Return the part of a ray, from `enter` to `leave`, that lies between two planes."""
     if inverse == 0.0:
         return (enter, leave) if at >= low and at <= high else (math.inf, -math.inf)
     first, second = (low - at) * inverse, (high - at) * inverse
@@ -83,7 +84,7 @@ def _within_slab(
 
 @inlined_kernel
 def _cell_of(position: float, rate: float, count: int) -> int:
-    """Return the cell of a position in grid units. On a grid line, a ray enters this cell."""
+    """Return the cell at a position in grid units, or the cell that a ray on a grid line enters."""
     cell = math.floor(position)
     if rate < 0.0 and cell == position:
         cell -= 1.0
@@ -170,7 +171,7 @@ def _walk(
 
 @inlined_kernel
 def _clear_side(first: float, last: float, bounds: Vector) -> float:
-    """Return 1 if a part of a ray passes above a block's bounds (2,), -1 if beneath, else 0."""
+    """Return 1 if a piece of a ray is above a block's height range (2,), -1 if beneath, else 0."""
     if min(first, last) > bounds[1]:
         return 1.0
     return -1.0 if max(first, last) < bounds[0] else 0.0
@@ -178,19 +179,19 @@ def _clear_side(first: float, last: float, bounds: Vector) -> float:
 
 @inlined_kernel
 def _far_edge(first: Index, cells: int, rate: float) -> int:
-    """Return the grid line at which a ray leaves some cells in a row, from `first` on."""
+    """Return the grid line at which a ray leaves a row of `cells` cells that begins at `first`."""
     return first + (cells if rate > 0.0 else 0)
 
 
 @inlined_kernel
 def _behind(edge: Index, rate: float) -> int:
-    """Return the cell that a ray enters over a grid line."""
+    """Return the cell that a ray enters when it crosses a grid line."""
     return edge if rate > 0.0 else edge - 1
 
 
 @inlined_kernel
 def _within(position: float, block: Index, count: int) -> int:
-    """Return the cell of a position, among the cells of one block."""
+    """Return the cell at a position, limited to the cells of one block."""
     low, high = block * BLOCK, min(block * BLOCK + BLOCK, count) - 1
     return int(min(max(math.floor(position), float(low)), float(high)))
 
@@ -200,7 +201,10 @@ def _walk_cells(
     s: RayScene, field: HeightFieldType, u: float, v: float, z: float, du: float, dv: float,
     dz: float, at: float, leave: float, i: Index, j: Index, side: float,
 ) -> tuple[float, float]:  # fmt: skip
-    """Traverse cells from (i, j) on. Return the distance of the hit, and the sign at the end."""
+    """Traverse cells from (i, j) on. Return (distance of the hit or infinity, side at the end).
+
+    side: 1 above the surface, -1 beneath, 0 unknown.
+    """
     iu, iv, turning = _inverse(du), _inverse(dv), _inverse(du - dv)
     while True:
         edge_u, edge_v = _far_edge(i, 1, du), _far_edge(j, 1, dv)

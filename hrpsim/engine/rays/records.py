@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The arrays for ray casting: targets at their present poses, the tree of targets, geometry."""
+"""Arrays for ray casting: targets at their present poses, the tree of targets, geometry."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -77,7 +77,7 @@ class Target(NamedTuple):
 
 
 def new_ray_scene(forest: Forest, q: np.ndarray, targets: Sequence[Target]) -> RayScene:
-    """Return the scene of rays for these targets, on bodies that `q` (nq,) moves."""
+    """Return the ray scene of these targets. `q` (nq,) is the configuration of their bodies."""
     records = new_array((len(targets),), TARGET)
     geometry = _Pools()
     for record, target in zip(records, targets, strict=True):

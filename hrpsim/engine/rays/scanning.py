@@ -49,7 +49,7 @@ _PASSED = 2  # of a target that a ray passes through for a while
 
 @inner_kernel
 def _place(s: RayScene, scanner: Scanner) -> None:
-    """Write the pose of the frame of the rays."""
+    """Write the pose of the frame in which the rays are given."""
     place_frame(s, scanner)
     here = scanner.R
     if scanner.alignment == BASE:
@@ -72,7 +72,7 @@ def _lead(
     s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float,
     height: float,
 ) -> float:  # fmt: skip
-    """Return how far before its origin a ray begins: `height` [m], or less beneath a roof.
+    """Return how far before its origin a ray begins: `height` [m], or less under a roof.
 
     A solid that contains the origin, such as a step, is not a roof.
     """
@@ -95,7 +95,11 @@ def _lead(
 def _surface_behind(
     s: RayScene, skipped: Flags, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> tuple[float, int, bool]:
-    """Return the next surface along -d: (distance, target, whether a solid ends there)."""
+    """Find the next surface in the direction -d.
+
+    Returns:
+        (distance [m], target or -1, whether the search leaves a solid there).
+    """
     t, number, triangle = first_hit(s, skipped, x, y, z, -dx, -dy, -dz, math.inf)
     if number < 0:
         return t, number, False
@@ -108,7 +112,7 @@ def _is_within(
     s: RayScene, skipped: Flags, roof: int, x: float, y: float, z: float, dx: float, dy: float,
     dz: float,
 ) -> bool:  # fmt: skip
-    """Return whether a point beneath a roof is inside a solid that reaches the roof or beyond."""
+    """Return whether a point under a roof is inside a solid that extends to the roof or beyond."""
     number, outwards = roof, False
     for _ in range(_MOST_SURFACES):
         skipped[number] = _PASSED

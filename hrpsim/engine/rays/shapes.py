@@ -31,10 +31,10 @@ _AROUND = 1e-9
 
 @inlined_kernel
 def first_of(enter: float, leave: float) -> float:
-    """Return the distance of a ray's first hit on a convex solid: the entry, or the exit [m].
+    """Return the distance of a ray's first hit on a convex solid [m].
 
-    The exit counts if the ray starts inside. The result is infinity if the line misses the solid,
-    or has left the solid before the start.
+    The first hit is the entry, or the exit if the ray starts inside. The result is infinity if the
+    line misses the solid, or has left the solid before the start.
 
     enter, leave: distances at which the line enters and leaves the solid [m].
     """
@@ -58,8 +58,8 @@ def _ball(
 ) -> tuple[float, float]:
     """Return the distances at which a line enters and leaves the ball about the origin [m].
 
-    Distances are measured from the line's point nearest to the centre. The difference of large
-    squares would lose precision.
+    Distances are measured from the line's point nearest to the centre, because the difference of
+    large squares would lose precision.
     """
     near = -(x * dx + y * dy + z * dz)
     px, py, pz = x + near * dx, y + near * dy, z + near * dz
@@ -219,7 +219,7 @@ def _meet_triangles(
     s: RayScene, first: Index, count: int, x: float, y: float, z: float, dx: float, dy: float,
     dz: float, best: float, found: int,
 ) -> tuple[float, int]:  # fmt: skip
-    """Return (distance, triangle) of the best hit so far, or of a nearer one of the triangles."""
+    """Return (distance [m], triangle) of the best hit so far, or of a nearer hit on a triangle."""
     for triangle in range(first, first + count):
         along = _meet_triangle(s.mesh_triangles[triangle], x, y, z, dx, dy, dz)
         if along <= best and (along < best or found < 0):

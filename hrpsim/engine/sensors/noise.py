@@ -39,7 +39,7 @@ def noise_generator(
 
 @dataclass
 class NoiseLevels:
-    """Standard deviations of a sensor's noise. The biases are drawn once for each axis."""
+    """Standard deviations of a sensor's noise. Each bias is drawn once for each axis."""
 
     seed: int = 0
     gyro: NotNegative = 0.0  # [rad/s]
@@ -54,7 +54,7 @@ class NoiseLevels:
         check_fields(self)
 
     def change(self, **levels: float) -> None:
-        """Set some of the levels, by name. Raises StateError for a value that is no level."""
+        """Set some of the levels, by name. An invalid value raises StateError."""
         changed = replace(self, **levels)
         vars(self).update(vars(changed), version=self.version + 1)
 
@@ -68,10 +68,9 @@ class SensorNoise:
     Args:
         name: name of the sensor.
         kind: "imu" or "force_torque".
-        levels: standard deviations.
-        own: standard deviations of the six values, then standard deviations and means of the
-            biases. Each is (6,) or empty. This noise is independent of the noise that `levels`
-            define.
+        levels: standard deviations that the user can change.
+        own: noise of the sensor itself, independent of `levels`: standard deviations of the six
+            values, then standard deviations and means of the biases. Each is (6,) or empty.
         robot: name of the robot.
         world: number of the world in its batch, 0 for a single world.
     """
@@ -101,7 +100,7 @@ class SensorNoise:
 
     @property
     def variances(self) -> np.ndarray:
-        """Mean squares of noise and bias of each value (6,), in units squared."""
+        """Mean squares of noise plus bias of each value (6,), in squared units of the values."""
         self._refresh()
         return self._sigma**2 + self._bias_sigma**2 + self._own[2] ** 2
 

@@ -46,7 +46,7 @@ def keep_readings(sensors: Records[Sensor], past_readings: Tensor) -> None:
 
     Args:
         sensors: SENSOR records (n,). `measured` is read, `reading` and `slot` are written.
-        past_readings: stored measurements (n, slots, 6), in the units of the readings.
+        past_readings: stored measurements (n, slots, 6), in the units of the readings, written.
     """
     for k in range(sensors.shape[0]):
         sensor = sensors[k]
@@ -59,7 +59,7 @@ def keep_readings(sensors: Records[Sensor], past_readings: Tensor) -> None:
 
 @inlined_kernel
 def _delay(sensor: Sensor, stored: Matrix) -> None:
-    """Store a measurement, and write the reading: the measurement one latency ago, or 0."""
+    """Store a measurement, and write the measurement of one latency ago as the reading."""
     newer, older = delayed_slots(sensor.slot, sensor)
     for r in range(6):
         stored[sensor.slot, r] = sensor.measured[r]
@@ -85,7 +85,7 @@ def sense(
     Args:
         kinematics: KINEMATICS records of the bodies (n,).
         articulated: ARTICULATED records of the bodies (n,).
-        gravity: (3,) [m/s^2].
+        gravity: acceleration of gravity in the world (3,) [m/s^2].
         sensors_out: SENSOR records. `wrench` and `measured` (6,) are written.
     """
     for k in range(sensors_out.shape[0]):
@@ -151,7 +151,7 @@ def _measure_motion(
 
 @inner_kernel
 def _turn_into_sensor(R: Mat3, sensor: Sensor) -> None:
-    """Write the reading: second half of the work vector first, along the sensor's axes."""
+    """Write the reading along the sensor's axes: second half of sensor.wrench, then first half."""
     L, w = sensor.R, sensor.wrench
     for c in range(3):
         x = R[0, 0] * L[0, c] + R[0, 1] * L[1, c] + R[0, 2] * L[2, c]

@@ -3,9 +3,9 @@
 
 """Solve for the impulses of the direct solver's active rows, which may be redundant.
 
-Active rows must reach their target velocities. The impulses follow from the factor of the active
-rows, with iterative refinement. Linearly dependent rows share the load. If the targets of dependent
-rows contradict each other slightly, the nearest consistent targets replace them
+Active rows must reach their target velocities. The factor of the active rows gives the impulses,
+with iterative refinement. Linearly dependent rows share the load. If the targets of dependent rows
+contradict each other slightly, the nearest consistent targets replace them
 (docs/explanation/derivations/direct_rows.md, section 11). A "released" row is a dependent row that
 the factor leaves out. The "leeway" is the largest contradiction that may be resolved in this way.
 """
@@ -59,7 +59,7 @@ def restore_targets(rows: Records[Row], row_count: int, system: DirectSystem) ->
 def find_velocity(
     rows: Records[Row], row_count: int, response: Vector, velocity: Vector, system: DirectSystem
 ) -> None:
-    """Write the velocity that the initial velocity and the present impulses give."""
+    """Compute the velocity from the initial velocity and the present impulses."""
     for k in range(velocity.shape[0]):
         velocity[k] = system.start_velocity[k]
     for number in range(row_count):
@@ -104,7 +104,7 @@ def solve_active_rows(
     velocity: Vector,
     system: DirectSystem,
 ) -> tuple[bool, bool]:
-    """Solve for the impulses with which all active rows reach their targets (present factor).
+    """Solve for the impulses with which all active rows reach their targets, by the present factor.
 
     Args:
         rows: ROW records (row capacity,).
@@ -145,7 +145,7 @@ def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectS
     """Change the targets of redundant rows to the nearest consistent targets.
 
     `system.change` is the solution for the old targets, and becomes the solution for the new
-    targets. Rows that correct no position keep their targets. Equations:
+    targets. Rows that do not correct a position keep their targets. Equations:
     docs/explanation/derivations/direct_rows.md, section 11.
 
     Returns:
@@ -175,8 +175,8 @@ def _agree(rows: Records[Row], row_count: int, tolerance: float, system: DirectS
 def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
     """Distribute the load among linearly dependent rows.
 
-    Of all equivalent solutions `system.change`, the solution with the smallest sum of squares,
-    weighted by the inverse masses, is chosen.
+    Of all equivalent solutions `system.change`, this function chooses the solution with the
+    smallest sum of squares, weighted by the inverse masses.
     """
     largest = 0.0
     for number in range(row_count):
@@ -193,7 +193,7 @@ def _share_load(rows: Records[Row], row_count: int, system: DirectSystem) -> Non
 
 @inlined_kernel
 def _rounding(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
-    """Return the velocity error that rounding may cause [m/s], from the largest impulse."""
+    """Return the velocity error that rounding of the largest impulse may cause [m/s]."""
     largest = 0.0
     for number in range(row_count):
         if system.active[number]:
@@ -206,8 +206,8 @@ def may_disagree(rows: Records[Row], row_count: int, system: DirectSystem) -> bo
     """Return whether the contradictions of redundant rows, `system.change`, may be resolved.
 
     A contradiction must be within the leeway, a velocity with which nothing moves farther than the
-    slop in a step. If only contacts contradict each other, and their friction is bounded, the
-    contacts slide instead.
+    slop in a step. If only contacts contradict each other, the result is False. The contacts then
+    slide instead, because their friction is bounded.
     """
     largest = of_others = 0.0
     for number in range(row_count):
@@ -231,7 +231,7 @@ def leave_disagreements(
     """Change the targets of redundant rows to consistent targets, and solve again.
 
     The errors in `system.change`, which no impulses can remove, are subtracted from the targets.
-    Otherwise each solution would add to the impulses of redundant rows without end. Rows without
+    Without this change, the impulses of redundant rows would grow with each solution. Rows without
     position correction keep their targets and their errors. Equations:
     docs/explanation/derivations/direct_rows.md, section 11.
     """
@@ -251,5 +251,5 @@ def leave_disagreements(
 
 @inlined_kernel
 def _holds_position(kind: int) -> bool:
-    """Return whether the targets of rows of a kind correct a position."""
+    """Return whether rows of this kind correct a position by their targets."""
     return kind == CONNECTION or kind == LOCK or kind == MIMIC or kind == CONTACT_ROW

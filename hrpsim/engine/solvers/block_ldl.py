@@ -10,8 +10,8 @@ L^T. The block of column k and later column i replaces the block of A, and is st
 of k, size of i). The inner loops then run over consecutive memory.
 
 A row is linearly dependent on earlier rows if its pivot is below `blur` or below rounding errors.
-Its diagonal is then added to the pivot. Such a row is *released*: the solution leaves an error in
-this row.
+Its diagonal is then added to the pivot. The row is *released*: the solution leaves an error in this
+row.
 """
 
 import math
@@ -163,7 +163,7 @@ def _drop_rows(
     other_first: Index,
     width: int,
 ) -> None:
-    """Zero the rows and columns of a block that are not active."""
+    """Set the entries of inactive rows and columns of a block to zero."""
     for s in range(height):
         for r in range(width):
             if active[first + s] == 0 or active[other_first + r] == 0:
@@ -198,7 +198,7 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
     """Write D^-1 of column k, and turn the column's blocks into U.
 
     Returns:
-        -1, or the number of the row that fails.
+        -1, or the number of the first row with an invalid pivot.
     """
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     size, first, own = column.size, column.first_row, column.block
@@ -223,7 +223,7 @@ def _eliminate_column(elimination: Elimination, k: Index, active: Indices, facto
 
 @inlined_kernel
 def _update_later(elimination: Elimination, k: Index, factor: Factor) -> None:
-    """Subtract the product of column k's blocks from all later blocks that the column couples."""
+    """Subtract the products of column k's blocks from the later blocks that column k couples."""
     column, entries = elimination.columns[k], elimination.entries
     for e in range(column.start, column.end):
         j = entries[e].column
@@ -334,7 +334,7 @@ def _forward_block(
 
 @inlined_kernel
 def _solve_backward(elimination: Elimination, k: Index, factor: Factor, x: Vector) -> None:
-    """Solve L^T x = z for column k, all later rows being done."""
+    """Solve L^T x = z for column k. The solution of all later columns must be known."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
     if min(first, own) < 0 or max(first, own) > LARGEST:
@@ -368,7 +368,7 @@ def _backward_block(
     inverse: Vector,
     x: Vector,
 ) -> None:
-    """Subtract D^-1 U x of the later rows from a column's."""
+    """Subtract D^-1 U x of the later rows from the solution of a column."""
     if min(at, first, later) < 0 or max(at, first, later) > LARGEST:
         return
     for m in range(size):

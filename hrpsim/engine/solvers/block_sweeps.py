@@ -86,7 +86,7 @@ def _solve_contact(c: int, problem: BlockProblem, r: Vector) -> float:
 
 @inlined_kernel
 def _sweep_forth_and_back(problem: BlockProblem, r: Vector) -> None:
-    """Solve each contact in turn, from the first to the last and back."""
+    """Solve each contact in turn, from the first to the last and back to the first."""
     contacts = problem.friction.shape[0]
     for c in range(contacts):
         _solve_contact(c, problem, r)
@@ -157,7 +157,8 @@ def step_sizes(diagonal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     diagonal: diagonal block of W for each contact (m, 3, 3) [1/kg].
 
     Returns:
-        (`masses` (m, 2), `crosses` (m, 2)), the fields of a BlockProblem.
+        The fields of a BlockProblem: `masses` (m, 2), step sizes of normal and tangents [kg];
+        `crosses` (m, 2), coupling of the tangents to the normal [1/kg].
     """
     tangential = diagonal[:, 1:, 1:]
     largest = np.linalg.eigvalsh(0.5 * (tangential + tangential.transpose(0, 2, 1)))[:, -1]

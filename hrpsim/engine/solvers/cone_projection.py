@@ -3,11 +3,11 @@
 
 """Find impulses with which all contacts stick, by sweeps over a convex problem (Anitescu 2006).
 
-Redundant contacts can share a load in many ways. Gauss-Seidel sweeps that bound friction by the
-present normal impulses end with any distribution. A contact may then slip although all contacts
-would stick with another distribution. In this file the three impulses of a contact change together,
-along the negative gradient of the energy of the relative velocities. The impulses are then
-projected onto the cone |l_t| <= mu l_n. A slipping contact gets a larger normal impulse, and
+Redundant contacts can share a load in many ways. Gauss-Seidel sweeps bound friction by the present
+normal impulses, and end with an arbitrary distribution. A contact may then slip although all
+contacts would stick with another distribution. In this file the three impulses of a contact change
+together, along the negative gradient of the energy of the relative velocities. The impulses are
+then projected onto the cone |l_t| <= mu l_n. A slipping contact gets a larger normal impulse, and
 contacts with unused friction get a smaller one.
 
 If a distribution without slip exists, its energy is zero, so that the sweeps find it (the convex
@@ -52,8 +52,8 @@ _NEARER = 0.8
 def has_free_cone(normal: Row) -> bool:
     """Return whether a contact's impulses may have any value in the friction cone.
 
-    The sweeps of this file require such contacts. Penalty contacts and contacts of the direct
-    solver are excluded, because springs or that solver determine their impulses.
+    Only these contacts are projected onto their cones. Penalty contacts and contacts of the direct
+    solver are excluded, because springs or the direct solver determine their impulses.
     """
     is_cone = normal.solver == ITERATIVE and is_isotropic(normal.friction_model)
     return is_cone and not normal.lower > 0.0
@@ -69,8 +69,8 @@ def solve_cones(
 
     `projected_gauss_seidel.solve` explains the arguments. Contacts without a free cone are solved
     as in that function, and may make the problem non-convex. The sweeps end early if the changes
-    grow, or if a contact slips nearly as fast as `period` sweeps before. Such a contact cannot come
-    to rest.
+    grow. They also end if a contact slips nearly as fast as `period` sweeps before, because this
+    contact cannot come to rest.
 
     Returns:
         (number of sweeps, whether all contacts may come to rest).
@@ -96,7 +96,7 @@ def solve_cones(
 
 @inner_kernel
 def least_load(rows: Records[Row], island_rows: Indices, island: Island) -> float:
-    """Return the smallest normal impulse of a loaded contact in an island [Ns]."""
+    """Return the normal impulse above which a contact of an island counts as loaded [Ns]."""
     largest = 0.0
     for k in range(island.first, island.contact_end):
         largest = max(largest, rows[island_rows[k]].impulse)
@@ -111,7 +111,7 @@ def _largest_slip(
     island: Island,
     velocity: Vector,
 ) -> float:
-    """Return the largest slip of a loaded contact that did not slide from the start on [m/s]."""
+    """Return the largest slip of a loaded contact that did not slide at the start [m/s]."""
     largest, load = 0.0, least_load(rows, island_rows, island)
     for k in range(island.first, island.contact_end):
         n = island_rows[k]
@@ -131,7 +131,10 @@ def _sweep(
     velocity: Vector,
     back: bool,
 ) -> float:
-    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
+    """Solve the rows of an island in turn, and return the largest change of a velocity [m/s].
+
+    back: whether the sweep runs from the last row to the first.
+    """
     change = 0.0
     for step in range(island.first, island.end):
         k = island.first + island.end - 1 - step if back else step
@@ -150,7 +153,7 @@ def _sweep(
 
 @inner_kernel
 def _project_contact(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> float:
-    """Move a contact's impulses against the contact's velocity and onto its cone.
+    """Move a contact's impulses against the contact's velocity, and project them onto the cone.
 
     Returns:
         The change of velocity [m/s].

@@ -43,7 +43,7 @@ class ContactProblem(NamedTuple):
 
 
 class ContactProblemError(HrpsimError, ValueError):
-    """A contact problem is incomplete or contradictory. The message says where."""
+    """A contact problem is incomplete or contradictory. The message names the wrong entry."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def solve_contacts(
     """Solve a frictional contact problem that is given by its matrix.
 
     The problem has m contacts with three components each: normal, first and second tangent. With u
-    = W r + b, each contact either parts (r = 0, u_n >= 0), sticks (u = 0, |r_t| <= mu r_n), or
+    = W r + b, each contact either separates (r = 0, u_n >= 0), sticks (u = 0, |r_t| <= mu r_n), or
     slides (u_n = 0, r_t = -mu r_n u_t / |u_t|). Solutions need not be unique.
 
     The residual is the error measure of Siconos (fc3d_compute_error): the norm of r - P(r - u - mu
@@ -134,7 +134,7 @@ def solve_contacts(
 
 
 def _check_options(accuracy: float, solver: str) -> None:
-    """Refuse a solver that is unknown and an accuracy that is not a positive number."""
+    """Raise an error for an unknown solver, or an accuracy that is not a positive number."""
     known = ("auto", *ATTEMPTS, PATIENT)
     if solver not in known:
         raise ContactProblemError(f"solver {solver!r} is unknown. Choose one of {', '.join(known)}")
@@ -145,7 +145,11 @@ def _check_options(accuracy: float, solver: str) -> None:
 def _solve_patiently(
     problem: BlockProblem, W: np.ndarray | spmatrix, target: float, r: np.ndarray
 ) -> tuple[np.ndarray, int]:
-    """Sweep from `r` until a step with held sets reaches the residual. Return r and the sweeps."""
+    """Alternate sweeps and Gauss-Newton steps (held_sets) from `r` until the residual is reached.
+
+    Returns:
+        (impulses, number of sweeps).
+    """
     from scipy import sparse
 
     from hrpsim.engine.solvers.held_sets import held_sets_step
@@ -162,7 +166,7 @@ def _solve_patiently(
 
 
 def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
-    """Return a problem by rows of blocks, or raise."""
+    """Return the checked problem as rows of blocks. Raise ContactProblemError for invalid input."""
     from scipy import sparse
 
     length = int(np.size(b))
@@ -196,7 +200,7 @@ def _checked(W: Any, b: Any, mu: Any) -> BlockProblem:
 
 
 def _numbers(name: str, values: Any, count: int) -> np.ndarray:
-    """Return finite numbers (count,), or raise."""
+    """Return finite numbers (count,). Raise ContactProblemError for other input."""
     try:
         numbers = np.array(values, dtype=np.float64).ravel()
     except (TypeError, ValueError) as cause:
@@ -210,7 +214,7 @@ def _numbers(name: str, values: Any, count: int) -> np.ndarray:
 
 
 def _diagonal(starts: np.ndarray, columns: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Return the diagonal blocks (m, 3, 3), 0 where W has none."""
+    """Return the diagonal blocks (m, 3, 3) of W. A block that W does not contain is 0."""
     row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     diagonal = np.zeros((len(starts) - 1, 3, 3))
     here = row == columns

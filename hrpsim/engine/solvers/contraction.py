@@ -6,8 +6,8 @@
 Two constraint nodes are coupled when both push the same kinematic tree. Each tree is therefore a
 clique of the matrix. This is the quotient graph of sparse elimination (George & Liu 1980, Amestoy,
 Davis & Duff 1996) with the trees as elements. A node has at most two elements, so a node is an edge
-between two trees. Eliminating the node contracts the edge. Nodes between the same two trees have
-the same neighbours and are eliminated together, as one bundle.
+between two trees. When the node is eliminated, the edge is contracted. Nodes between the same two
+trees have the same neighbours and are eliminated together, as one bundle.
 
 Let w be the number of rows that touch a tree, and s the number of rows in the bundle. The
 elimination newly couples every other row of one tree with every other row of the other tree. The
@@ -195,9 +195,9 @@ def _is_parallel_to(b: int, c: int, graph: Contraction) -> bool:
 
 @inner_kernel
 def _join_parallel(e: int, heap_size: int, graph: Contraction) -> int:
-    """Join the bundles that end at element `e` and at a common other element.
+    """Join the bundles that connect element `e` to the same other element.
 
-    Eliminated bundles are forgotten.
+    Eliminated bundles are removed from the lists.
 
     Returns:
         The heap's size. A negative size is returned unchanged, and means that there is no heap yet.
@@ -256,7 +256,7 @@ def _put(b: int, index: Index, graph: Contraction) -> None:
 
 @inner_kernel
 def _sift_up(index: Index, graph: Contraction) -> int:
-    """Move a bundle towards the heap's top to its place, and return its index."""
+    """Move a bundle towards the top of the heap to its place, and return the new index."""
     b = graph.heap[index]
     while index > 0:
         above = (index - 1) >> 1
@@ -270,7 +270,7 @@ def _sift_up(index: Index, graph: Contraction) -> int:
 
 @inner_kernel
 def _sift_down(index: Index, heap_size: int, graph: Contraction) -> None:
-    """Move a bundle away from the heap's top to its place."""
+    """Move a bundle away from the top of the heap to its place."""
     b = graph.heap[index]
     below = 2 * index + 1
     while below < heap_size:

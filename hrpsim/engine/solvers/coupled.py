@@ -61,12 +61,13 @@ def solve_coupled(
         response: responses of all rows.
         tolerance: accepted change of a velocity [m/s].
         round_limit: largest number of rounds.
-        work: multiplications done for direct rows in this step.
+        work: number of multiplications done for direct rows in this step so far.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s], start and result.
         system: system of the direct solver.
 
     Returns:
-        (rounds, factorisations, work at the end, whether the direct solver finished).
+        (number of rounds, number of factorisations, `work` at the end, whether the direct solver
+        finished).
     """
     save_start(rows, row_count, velocity, system)
     choose_active(rows, row_count, has_cones, tolerance, velocity, system)
@@ -104,7 +105,7 @@ def solve_coupled(
 
 @inlined_kernel
 def _moves(change: float, previous: float, tolerance: float) -> bool:
-    """Return whether the rows still move after two rounds with these largest changes [m/s]."""
+    """Return whether another round is needed after two rounds with these largest changes [m/s]."""
     return change > tolerance or (change > 0.0 and previous > tolerance)
 
 
@@ -112,7 +113,7 @@ def _moves(change: float, previous: float, tolerance: float) -> bool:
 def _bring_into_cones(
     rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
 ) -> None:
-    """Project the friction of all contacts of an island onto the friction cones."""
+    """Project the friction of all contacts of an island onto the bounds of the friction law."""
     for k in range(island.first, island.contact_end):
         n = island_rows[k]
         _bring_into_cone(rows[n], rows[n + 1], rows[n + 2], response, velocity)
@@ -154,7 +155,7 @@ def return_to_start(
 
 @inner_kernel
 def _release_split(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Leave split contacts to the iteration from here on."""
+    """Move the split contacts to the iterative solver for the remaining rounds."""
     for number in range(row_count):
         if rows[number].solver == SPLIT:
             rows[number].solver = ITERATIVE
@@ -186,10 +187,10 @@ def _hold_cone(
 ) -> float:
     """Keep the friction of a direct contact in its cone, and return the change of velocity [m/s].
 
-    Sticking friction is part of the direct block. Friction beyond the cone is projected to the
-    cone and slides, and this function solves sliding friction. If the friction returns to the
-    inside of the cone, the contact sticks again. A contact is moved to the iterative solver if it
-    alternates between both, or slides without converging.
+    Sticking friction is part of the direct block. Friction beyond the cone is projected onto the
+    cone, and the contact slides. This function solves sliding friction. If the friction returns to
+    the inside of the cone, the contact sticks again. A contact is moved to the iterative solver if
+    it alternates between both states, or slides without converging.
     """
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     active = system.active
@@ -219,7 +220,7 @@ def _hold_cone(
 
 @inner_kernel
 def _bring_into_cone(normal: Row, x: Row, y: Row, response: Vector, velocity: Vector) -> None:
-    """Project friction onto its bounds after the solution stopped early."""
+    """Project the friction of a contact onto its bounds after the solution stopped early."""
     new_x, new_y = bounded_friction(normal, x.impulse, y.impulse)
     set_impulse(x, new_x, response, velocity)
     set_impulse(y, new_y, response, velocity)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The direct solver's rows, as a block-sparse system J M^-1 J^T + Sigma.
+"""The rows of the direct solver, as a block-sparse system J M^-1 J^T + Sigma.
 
 A node of the system is a run of rows on the same constraint bodies. Examples are a connection, the
 contacts of two bodies, the constraints of one joint. Two nodes are coupled when both push the same
@@ -45,7 +45,7 @@ class FreeImpulses(NamedTuple):
 
 
 class DirectSystem(NamedTuple):
-    """The matrix of the direct solver, its factor, and the rows that are solved for."""
+    """The matrix of the direct solver, its factor, and the states of its rows."""
 
     nodes: np.ndarray = work("nodes", dtype=NODE)
     elimination: Elimination = part(Elimination)
@@ -150,7 +150,10 @@ def _any_contact(elimination: Elimination, rows: Records[Row]) -> bool:
 
 @inlined_kernel
 def _smallest_size(elimination: Elimination, sizes: Vector) -> float:
-    """Return the smallest diagonal entry of rows that may be released (rows of heavy bodies)."""
+    """Return the smallest diagonal entry of the rows that may be released, 0 if there are none.
+
+    Rows of heavy bodies have small entries.
+    """
     smallest = math.inf
     for k in range(elimination.counts[0].node_count):
         column = elimination.columns[k]
@@ -168,7 +171,7 @@ def _find_nodes(
     row_count: int,
     nodes_out: Records[GraphNode],
 ) -> int:
-    """Gather the direct solver's rows to nodes, and return the number of nodes."""
+    """Group the direct solver's rows into nodes, and return the number of nodes."""
     count = 0
     constrained_a = constrained_b = -1
     for number in range(row_count):
@@ -194,7 +197,10 @@ def _find_nodes(
 
 @inlined_kernel
 def _place_in_response(row: Row, start: Index, at: Index) -> int:
-    """Return where column `at` of the tree that starts at `start` is in a row's response, or -1."""
+    """Return the position in a row's response of column `at`, or -1 if the row lacks this tree.
+
+    start: first column of the tree.
+    """
     if row.start_a == start:
         return at - start
     if row.width_b > 0 and row.start_b == start:
@@ -248,13 +254,13 @@ def _write_diagonal(
 
 @inlined_kernel
 def _may_release(row: Row) -> bool:
-    """Return whether a row that depends on earlier rows is released."""
+    """Return whether a row is released if it depends on earlier rows."""
     return row.inverse_mass > 0.0 and row.kind != CONTACT_ROW
 
 
 @inlined_kernel
 def _share_of(row: Row, shares: bool) -> float:
-    """Return the fraction of a row's diagonal entry that is added to it (regularisation)."""
+    """Return the fraction of a row's diagonal entry that is added to the entry (regularisation)."""
     if row.kind == CONTACT_ROW:
         return _OF_CONTACTS
     return _OF_OTHERS if shares or not _may_release(row) else 0.0
@@ -270,7 +276,7 @@ def _write_coupling(
     block: Index,
     matrix_out: Vector,
 ) -> None:
-    """Write the block of rows `later` and columns `column`, zero if both share no tree."""
+    """Write the block of rows `later` and columns `column`, zero if they have no tree in common."""
     row, other = rows[later.first_row], rows[column.first_row]
     place_a = _place_in_response(other, row.start_a, row.at_a)
     columns_a = _port_columns(constrained, row.constrained_a) if place_a >= 0 else 0

@@ -72,7 +72,7 @@ def new_elimination(nodes: int, trees: int, entries: int) -> Elimination:
 
 @inner_kernel
 def same_graph(nodes: Records[GraphNode], node_count: int, elimination: Elimination) -> bool:
-    """Return whether the present order was made for exactly these nodes."""
+    """Return whether the present order was made for the same nodes."""
     counts = elimination.counts[0]
     if counts.node_count != node_count or not has_room(elimination):
         return False
@@ -89,7 +89,7 @@ def same_graph(nodes: Records[GraphNode], node_count: int, elimination: Eliminat
 def has_room(elimination: Elimination) -> bool:
     """Return whether the last structure fitted into the arrays.
 
-    Afterwards `counts` have the required capacity.
+    If not, `counts` have the required capacity.
     """
     entry_count = elimination.counts[0].entry_count
     return 0 <= entry_count <= len(elimination.entries)
@@ -99,9 +99,9 @@ def has_room(elimination: Elimination) -> bool:
 def eliminate(nodes: Records[GraphNode], node_count: int, elimination: Elimination) -> bool:
     """Order the nodes and write the structure of the factor. Return whether the arrays have room.
 
-    If not, `counts` have the required capacity: `node_count` nodes, `tree_count` trees,
-    `entry_count` entries, and `block_space` numbers of matrix and factor. `entry_count` is -1 if
-    nodes or trees did not fit.
+    If the arrays are too small, `counts` have the required capacity: `node_count` nodes,
+    `tree_count` trees, `entry_count` entries, and `block_space` numbers of matrix and factor.
+    `entry_count` is -1 if nodes or trees did not fit.
     """
     counts = elimination.counts[0]
     counts.node_count = node_count
@@ -154,7 +154,7 @@ def _start_cliques(nodes: Records[GraphNode], node_count: int, elimination: Elim
 
 @inlined_kernel
 def _root(tree: int, root: Indices) -> int:
-    """Return the clique of a tree, and shorten the path for the next search."""
+    """Return the clique of a tree, and shorten the path to it (union-find)."""
     while root[tree] != tree:
         root[tree] = root[root[tree]]
         tree = root[tree]
@@ -163,12 +163,13 @@ def _root(tree: int, root: Indices) -> int:
 
 @inlined_kernel
 def _merge_cliques(node: GraphNode, elimination: Elimination) -> tuple[int, int, int]:
-    """Merge the cliques of a node into one.
+    """Merge the two cliques of a node into one.
 
-    The node is the first in both cliques, because all nodes before are gone.
+    The node is the first in both cliques, because all earlier nodes are eliminated.
 
     Returns:
-        The merged clique, and the links of both cliques after the node, -1 for none.
+        (merged clique, link after the node in the first clique, link in the second clique). A link
+        is -1 for none.
     """
     head, link, root = elimination.head, elimination.link, elimination.root
     a, b = node.tree_a, node.tree_b
@@ -197,9 +198,12 @@ def _write_entries(
     column: Column,
     elimination: Elimination,
 ) -> tuple[int, int]:
-    """Write the merged list as the entries of the column and of the clique, and return the counts.
+    """Write the merged list as the entries of the column, and as the list of the clique.
 
-    Without room the entries are counted only.
+    Entries beyond the capacity are only counted.
+
+    Returns:
+        (number of entries so far, number of block entries so far).
     """
     link, order, capacity = elimination.link, elimination.order, len(elimination.entries)
     count, last = column.start, -1

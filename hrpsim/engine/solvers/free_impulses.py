@@ -4,11 +4,11 @@
 """Null-space impulses of redundant rows, which distribute the load among these rows.
 
 The columns of N are impulses that cause no motion: A N = 0 with A = J M^-1 J^T + Sigma. Each
-released row has one column. The column is the solution, by the factor, for a right side with the
-diagonal entry of this row. The gram matrix is N^T D N with the inverse masses D. Eight columns are
-solved for at once, one in each SIMD lane. A system with more released rows than STORED does not
-store N and uses conjugate gradients. Each product with N or N^T is then a solution by the factor.
-Equations: docs/explanation/derivations/direct_rows.md, section 11.
+released row has one column. The factor gives the column as the solution for a right side with only
+one entry, the diagonal entry of this row. The gram matrix is N^T D N with the inverse masses D.
+Eight columns are solved for at once, one in each SIMD lane. A system with more released rows than
+STORED does not store N and uses conjugate gradients. Each product with N or N^T is then a solution
+by the factor. Equations: docs/explanation/derivations/direct_rows.md, section 11.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -39,7 +39,7 @@ def _lanes_used(system: DirectSystem) -> int:
 
 @inner_kernel
 def _make_columns(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Write N and the factor of N^T D N, unless the present factor has these already."""
+    """Write N and the factor of N^T D N, unless they exist already for the present factor."""
     if system.factor.has_columns[0]:
         return
     system.factor.has_columns[0] = 1
@@ -50,7 +50,7 @@ def _make_columns(rows: Records[Row], row_count: int, system: DirectSystem) -> N
 
 @inlined_kernel
 def _find_columns(row_count: int, system: DirectSystem) -> None:
-    """Write N."""
+    """Write the matrix N of null-space impulses."""
     factor, free, used, count = system.factor, system.free, _lanes_used(system), 0
     for number in range(row_count):
         for k in range(0, used, LANES):
@@ -65,7 +65,7 @@ def _find_columns(row_count: int, system: DirectSystem) -> None:
 
 @inner_kernel
 def _solve_lanes(elimination: Elimination, factor: Factor, at: Index, columns: Vector) -> None:
-    """Replace eight right sides, from column `at` on, by the solutions.
+    """Replace eight right sides, in the lanes from column `at` on, by the solutions.
 
     A right side is zero before its released row, so the first block columns change nothing.
     """
@@ -83,7 +83,7 @@ def _solve_lanes(elimination: Elimination, factor: Factor, at: Index, columns: V
 
 @inlined_kernel
 def _releases(column: Column, factor: Factor) -> bool:
-    """Return whether any row of a block column with active rows is released."""
+    """Return whether any row of a block column is released."""
     for number in range(column.first_row, column.first_row + column.size):
         if factor.released[number]:
             return True
@@ -121,7 +121,7 @@ def _solve_lanes_forward(
 def _solve_lanes_backward(
     elimination: Elimination, k: Index, factor: Factor, at: Index, x: Vector
 ) -> None:
-    """Solve L^T x = z for block column k, all later rows being done."""
+    """Solve L^T x = z for block column k. The solution of all later columns must be known."""
     column, blocks, inverse = elimination.columns[k], factor.blocks, factor.inverse_pivots
     first, size, own = column.first_row, column.size, column.block
     for m in range(size - 1, -1, -1):
@@ -143,7 +143,7 @@ def _solve_lanes_backward(
 
 @inlined_kernel
 def _write_gram(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Write N^T D N."""
+    """Write the gram matrix N^T D N."""
     free, used, count = system.free, _lanes_used(system), system.factor.released_count[0]
     columns, gram = free.columns, free.gram
     for i in range(count):
@@ -164,7 +164,7 @@ def _write_gram(rows: Records[Row], row_count: int, system: DirectSystem) -> Non
 
 @inlined_kernel
 def _factorise_gram(count: int, gram: Vector) -> None:
-    """Replace the lower triangle of a positive definite matrix by L, and its diagonal by 1 / D."""
+    """Replace the lower triangle of a positive definite matrix by L, and the diagonal by 1 / D."""
     for i in range(count):
         pivot = gram[i * STORED + i]
         for j in range(i):
@@ -259,7 +259,7 @@ def spread(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
 
 @inlined_kernel
 def _begin_along(row_count: int, system: DirectSystem) -> float:
-    """Initialise the search direction with `lacking`, and return the squared norm of `lacking`."""
+    """Set the search direction to `lacking`, clear the solution, and return the squared norm."""
     size = 0.0
     for number in range(row_count):
         system.spread[number] = system.along[number] = 0.0
@@ -271,7 +271,7 @@ def _begin_along(row_count: int, system: DirectSystem) -> float:
 
 @inlined_kernel
 def _weigh(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
-    """Write D `moved` to `weighed`, and return the curvature `moved` . D `moved`."""
+    """Write `weighed` = D `moved`, and return the curvature `moved` . D `moved`."""
     curvature = 0.0
     for number in range(row_count):
         if system.active[number]:
@@ -282,7 +282,7 @@ def _weigh(rows: Records[Row], row_count: int, system: DirectSystem) -> float:
 
 @inlined_kernel
 def _subtract_projection(row_count: int, length: float, system: DirectSystem) -> float:
-    """Subtract `length` times N^T `weighed` from `lacking`, and return the new squared norm."""
+    """Subtract `length` N^T `weighed` from `lacking`. Return the new squared norm of `lacking`."""
     lacking, moved, size = system.lacking, system.moved, 0.0
     for number in range(row_count):  # the projection takes the place of `weighed`
         moved[number] = lacking[number]
@@ -296,7 +296,7 @@ def _subtract_projection(row_count: int, length: float, system: DirectSystem) ->
 
 @inner_kernel
 def _search(rows: Records[Row], row_count: int, system: DirectSystem) -> None:
-    """Write `system.spread` by conjugate gradients (Hestenes and Stiefel 1952)."""
+    """Solve for `system.spread` by conjugate gradients (Hestenes and Stiefel 1952)."""
     factor, lacking, along, moved = system.factor, system.lacking, system.along, system.moved
     size = _begin_along(row_count, system)
     least = _SPREAD * _SPREAD * size

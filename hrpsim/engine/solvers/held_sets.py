@@ -5,8 +5,8 @@
 
 If redundant contacts can have internal forces (self-stress), sweeps come near a solution and then
 converge slowly. Once the sweeps have found which contacts separate, stick and slide, the solution
-is a root of equations: u = 0 for a sticking contact, u_n = 0 and r_t = -mu r_n u_t / |u_t| for a
-sliding contact. The least-norm step of the linearised equations leaves the self-stress unchanged.
+is a root of equations. A sticking contact has u = 0. A sliding contact has u_n = 0 and r_t = -mu
+r_n u_t / |u_t|. The least-norm step of the linearised equations leaves the self-stress unchanged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Impulses on rows, and the changes of the constraint bodies' velocities by these impulses."""
+"""Apply impulses to rows, and change the velocities of the constraint bodies accordingly."""
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
 from hrpsim.engine.compile.kernel_types import Index, Records, Row, Vector
@@ -14,7 +14,7 @@ def apply_impulse(row: Row, impulse: float, response: Vector, velocity: Vector) 
 
     Args:
         row: ROW record.
-        impulse: [Ns or Nms].
+        impulse: additional impulse [Ns or Nms].
         response: responses of all rows.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
     """
@@ -27,7 +27,7 @@ def apply_impulse(row: Row, impulse: float, response: Vector, velocity: Vector) 
 def _add_multiple(
     response: Vector, at: Index, impulse: float, velocity: Vector, start: Index, width: int
 ) -> None:
-    """Add a response, from `at` on, times an impulse to the velocities of one tree's columns."""
+    """Add an impulse times the response at `at` to the velocities of one tree's columns."""
     for k in range(0, width, LANES):
         total = plus_times(load(velocity, start + k), load(response, at + k), impulse)
         store(velocity, start + k, total)
@@ -87,7 +87,7 @@ def _apply_to_tree(
     n: int, x: int, y: int, n_by: float, x_by: float, y_by: float, response: Vector, start: Index,
     width: int, velocity: Vector,
 ) -> None:  # fmt: skip
-    """Add three responses, which begin at n, x and y, to the velocities of one tree's columns."""
+    """Add three impulses times the responses at n, x and y to the velocities of one tree."""
     for k in range(0, width, LANES):
         total = plus_times(load(velocity, start + k), load(response, n + k), n_by)
         total = plus_times(total, load(response, x + k), x_by)

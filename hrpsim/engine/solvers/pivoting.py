@@ -4,11 +4,11 @@
 """Block principal pivoting: find the direct solver's active rows and the rows at a bound.
 
 An active row reaches its target velocity. For any other row, the impulse is at a bound. All rows
-that violate their state change it at once. If the number of these rows does not fall for a while,
-only the last of them changes. This rule terminates for every positive definite system (Judice and
-Pires 1994, Murty). Sticking friction is active with its normal. A contact that closes starts
-without friction. The search then only concerns the states of normals, and terminates. The contact's
-friction cone is checked later.
+that violate their state change the state at once. If the number of these rows does not fall for a
+while, only the last of them changes. This rule terminates for every positive definite system
+(Judice and Pires 1994, Murty). Sticking friction is active together with its normal. A contact that
+closes starts without friction. The search then only concerns the states of normals, and terminates.
+The contact's friction cone is checked later.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -38,11 +38,11 @@ _WORK, _MOST_WORK, _FEWEST, _OF_ROW = 400_000_000, 2_000_000_000, 8, 1000
 
 @inner_kernel
 def allowed_work(done: int, row_count: int, system: DirectSystem) -> int:
-    """Return the limit of multiplications, beyond which no factorisation may begin in this step.
+    """Return the number of multiplications beyond which no factorisation may begin in this step.
 
     Args:
-        done: multiplications done in this step before.
-        row_count: number of rows. The initial active rows count.
+        done: number of multiplications done in this step before.
+        row_count: number of rows. More active rows at the start allow more work.
         system: system of the direct solver.
     """
     first = factor_work(system.elimination, system.active, system.factor) + _OF_ROW * row_count
@@ -82,20 +82,20 @@ def choose_active(
 
 @inlined_kernel
 def _may_change(row: Row) -> bool:
-    """Return whether the direct solver can change a row."""
+    """Return whether the direct solver can change the impulse of a row."""
     return row.solver > ITERATIVE and row.lower < row.upper and row.inverse_mass > 0.0
 
 
 @inlined_kernel
 def _may_stick(normal: Row) -> bool:
-    """Return whether friction at a normal row can be part of the direct block."""
+    """Return whether the friction of a contact can be part of the direct block."""
     has_friction = normal.friction > 0.0 and tangent_count(normal.friction_model) == 2
     return normal.solver == DIRECT and has_friction
 
 
 @inlined_kernel
 def _slid_before(normal: Row, x: Row, y: Row) -> int:
-    """Return whether the friction of the last step was at its bound."""
+    """Return 1 if the friction of the last step was at its bound, else 0."""
     return 1 if friction_bound(normal) > 0.0 and not friction_holds(normal, x, y, 0.999999) else 0
 
 
@@ -132,14 +132,14 @@ def settle_active_rows(
             tangential row has bounds of its own.
         response: responses of all rows.
         tolerance: accepted change of a velocity [m/s].
-        work: multiplications done in the step before.
+        work: number of multiplications done in the step before.
         limit: largest number of multiplications. A factorisation that would exceed the limit is not
             begun.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
         system: system of the direct solver.
 
     Returns:
-        (whether the search converged, factorisations done, work at the end).
+        (whether the search converged, number of factorisations, `work` at the end).
     """
     for number in range(row_count):
         system.before[number] = rows[number].impulse
@@ -201,7 +201,7 @@ def leave_to_iteration(rows: Records[Row], number: Index, system: DirectSystem) 
 
 @inlined_kernel
 def _is_held_tangent(row: Row, number: Index, has_cones: bool) -> bool:
-    """Return whether the row is friction in a cone, whose state depends on its normal."""
+    """Return whether a row is friction in a cone, whose state depends on its normal's state."""
     return has_cones and row.kind == CONTACT_ROW and number % 3 != 0
 
 
@@ -214,7 +214,11 @@ def _find_contradictions(
     velocity: Vector,
     system: DirectSystem,
 ) -> tuple[int, int]:
-    """Mark rows with the wrong state in system.flips. Return (number of rows, last row)."""
+    """Mark the rows with a wrong state in system.flips.
+
+    Returns:
+        (number of these rows, number of the last of them).
+    """
     wrong, last = 0, -1
     for number in range(row_count):
         row = rows[number]
@@ -243,7 +247,10 @@ def _change_sides(
     last: int,
     system: DirectSystem,
 ) -> None:
-    """Change the state of wrong rows. Restore the impulses of the others to the start."""
+    """Change the state of rows with a wrong state. Restore other active rows' initial impulses.
+
+    one_only: whether only the row `last` changes its state.
+    """
     for number in range(row_count):
         row = rows[number]
         if not system.flips[number]:

@@ -3,12 +3,13 @@
 
 """The extended projected Gauss-Seidel method (Nakaoka eqs. 16-21), matrix-free.
 
-Solving a row means to read the velocity of its constraint bodies, change the row's impulse, and add
-the response to the velocity. A sweep costs O(rows). Only the 3x3 block of each contact is computed
-of the papers' matrix K. The three rows of a contact therefore read and write the velocities once.
-The two friction rows of a contact move together, by one common step size, and are then projected to
-the disk of radius mu f_n. With a common step, the friction of a sliding contact converges to
-exactly the direction against the slip. With separate steps, this is not the case.
+To solve a row, a sweep reads the velocity of the row's constraint bodies, changes the row's
+impulse, and adds the response to the velocity. A sweep costs O(rows). Of the matrix K in the paper,
+only the 3x3 block of each contact is computed. The three rows of a contact therefore read and write
+the velocities once. The two friction rows of a contact move together, by one common step size, and
+are then projected to the disk of radius mu f_n. With a common step, the friction of a sliding
+contact converges to exactly the direction against the slip. With separate steps, this is not the
+case.
 
 Nesterov's momentum acts over pairs of sweeps, one forward and one backward. After a pair the
 impulses are extrapolated by a fraction of the change since the previous pair. The fraction grows
@@ -17,9 +18,9 @@ from pair to pair. The fraction falls back to 0 when the last pair points agains
 
 A forward and a backward sweep together are a symmetric preconditioner, whose errors decay without
 oscillation. Errors of sweeps in one direction oscillate. On many compliant points, momentum would
-sustain the oscillation. For frictional contact, with another gradient step: Mazhar, Heyn, Negrut,
-Tasora, ACM Trans. Graph. 34 (2015). Products are weighted with the rows' inverse masses, so linear
-and angular impulses contribute to one energy.
+sustain the oscillation. Mazhar, Heyn, Negrut and Tasora (ACM Trans. Graph. 34, 2015) use momentum
+for frictional contact with another gradient step. Products are weighted with the rows' inverse
+masses, so linear and angular impulses contribute to one energy.
 """
 
 import math
@@ -68,7 +69,9 @@ def add_momentum(
     velocity: Vector,
     work: Matrix,
 ) -> float:
-    """Extrapolate the impulses and `velocity` after a pair of sweeps, and save both in `work`.
+    """Extrapolate the impulses and `velocity` after a pair of sweeps.
+
+    The impulses before and after the extrapolation are saved in `work`.
 
     Args:
         rows: ROW records (row capacity,).
@@ -109,7 +112,7 @@ def add_momentum(
 
 @inlined_kernel
 def _carry_on(row: Row, number: Index, share: float, work: Matrix) -> float:
-    """Add a fraction of the change since the previous pair to a row, and return the addition."""
+    """Extrapolate the impulse of a row by a fraction of its last change. Return the addition."""
     by = share * (row.impulse - work[1, number])
     work[1, number] = row.impulse
     row.impulse += by
@@ -158,11 +161,11 @@ def solve(
         island: record of the island, with a range of `island_rows`.
         response: responses of all rows.
         tolerance: largest change of a row's velocity in the last sweep [m/s].
-        relative_tolerance: 0 to use `tolerance` instead.
+        relative_tolerance: largest relative change of the impulses. 0 to use `tolerance` instead.
         begin: number of sweeps done before.
         sweep_limit: largest number of sweeps, including `begin`.
-        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the call: after
-            `warm_start`. At the end: with the impulses.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s], as `warm_start` wrote
+            them, changed to the velocities with the new impulses.
         work: work space (2, row capacity).
 
     Returns:
@@ -197,7 +200,7 @@ def solve(
 
 @inlined_kernel
 def _goes_back(sweeps: int) -> bool:
-    """Return whether the next sweep is the second one of a pair."""
+    """Return whether the next sweep is the backward sweep of a pair."""
     return sweeps > FEW_SWEEPS and (sweeps - FEW_SWEEPS) % 2 == 1
 
 
@@ -220,7 +223,7 @@ def _sweep_forth(
 def _sweep_all(
     rows: Records[Row], contact_count: int, row_count: int, response: Vector, velocity: Vector
 ) -> float:
-    """Solve all rows in turn, without a look at the list, and return the largest change [m/s]."""
+    """Solve all rows of the step in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for c in range(contact_count):
         n = 3 * c
@@ -235,7 +238,7 @@ def _sweep_all(
 def _sweep(
     rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
 ) -> float:
-    """Solve the rows of a span in turn, and return the largest change of a velocity [m/s]."""
+    """Solve the rows of an island in turn, and return the largest change of a velocity [m/s]."""
     change = 0.0
     for k in range(island.first, island.contact_end):
         n = island_rows[k]
@@ -250,7 +253,7 @@ def _sweep(
 def _sweep_back(
     rows: Records[Row], island_rows: Indices, island: Island, response: Vector, velocity: Vector
 ) -> float:
-    """Solve the rows of a span in turn, the last first, and return the largest change [m/s]."""
+    """Solve the rows of an island from the last to the first. Return the largest change [m/s]."""
     change = 0.0
     for k in range(island.end - 1, island.contact_end - 1, -1):
         change = max(change, solve_bounded_row(rows[island_rows[k]], response, velocity))
@@ -394,7 +397,7 @@ def bounded_friction(normal: Row, x: float, y: float) -> tuple[float, float]:
 
 @inlined_kernel
 def _wanted(row: Row, along: float) -> float:
-    """Return `wanted_impulse` of a contact's row with the velocity `along` [m/s]."""
+    """Return `wanted_impulse` of a contact's row whose velocity is `along` [m/s]."""
     held = row.impulse + row.mass * (row.target - row.compliance * row.impulse)
     return held - row.mass * along
 

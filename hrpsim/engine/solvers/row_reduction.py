@@ -25,9 +25,9 @@ def reduce_row(
         row: index of the row's first number (width,).
         shares: index of the first multiplier. The multiplier of row m is D^-1 times the entry at
             `shares` + m `stride`.
-        stride: distance of the multipliers.
+        stride: interval between the multipliers.
         source: index of the block's first number.
-        width: numbers in a row.
+        width: length of a row.
         inverse: D^-1 by row number.
         first: row number of the block's first row.
         terms: number of rows that are subtracted.

@@ -3,5 +3,5 @@
 
 """Spatial vectors, inertias and rotations as kernels.
 
-Imports engine.compile alone.
+Imports only engine.compile.
 """

@@ -12,7 +12,7 @@ from hrpsim.engine.spatial.sine_cosine import sine_cosine
 
 @inner_kernel
 def rotation_from_quaternion(x: float, y: float, z: float, w: float, R_out: Mat3) -> None:
-    """Write the rotation matrix of a quaternion. Its length may differ slightly from 1.
+    """Write the rotation matrix of a quaternion, whose length may differ slightly from 1.
 
     Args:
         x: first component of the vector part [1].

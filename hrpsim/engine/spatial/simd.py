@@ -4,9 +4,10 @@
 """SIMD vectors of eight numbers ("lanes"): six of a spatial vector, two unused.
 
 A matrix of six columns is stored with eight columns, and a spatial vector with two spare entries. A
-row is then read, combined and written at once: by one instruction with AVX-512, by two with AVX2.
-Compilers do not achieve this from loops over arrays that may overlap. Multiply and add are fused if
-the processor supports this, as in all kernels. The operations are in simd_intrinsics.
+row is then read, combined and written at once, by one instruction with AVX-512 or by two with AVX2.
+Compilers do not produce these instructions from loops over arrays that may overlap. Multiply and
+add are fused if the processor supports this, as in all kernels. The operations are in
+simd_intrinsics.
 """
 
 from hrpsim.engine.compile.numba_code import NumbaCode

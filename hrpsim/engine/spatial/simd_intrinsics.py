@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The operations of hrpsim.engine.spatial.simd, as intrinsics of numba."""
+"""Operations of hrpsim.engine.spatial.simd, as intrinsics of numba."""
 
 from llvmlite import ir
 from numba import types
@@ -16,7 +16,7 @@ _FUSED = ("contract",)
 
 
 class _Lanes(types.Type):
-    """The type of eight numbers in a register."""
+    """Numba's type of eight numbers in a register."""
 
 
 _lanes = _Lanes(name="lanes")
@@ -102,18 +102,18 @@ def times(typing_context, a, x):
 
 @intrinsic
 def plus_times(typing_context, a, b, x):
-    """Return a + b x of lanes `a`, `b` and a number `x`."""
+    """Return a + b x for lanes `a`, `b` and a number `x`."""
     return _lanes(_lanes, _lanes, types.float64), _with_product("fadd")
 
 
 @intrinsic
 def minus_times(typing_context, a, b, x):
-    """Return a - b x of lanes `a`, `b` and a number `x`."""
+    """Return a - b x for lanes `a`, `b` and a number `x`."""
     return _lanes(_lanes, _lanes, types.float64), _with_product("fsub")
 
 
 def _with_product(operation):
-    """Return a generator of an instruction on lanes `a` and the product of `b` and a number `x`."""
+    """Return a code generator that applies an instruction to lanes `a` and the product b x."""
 
     def generate(context, builder, signature, arguments):
         a, b, x = arguments
@@ -130,7 +130,7 @@ def product(typing_context, a, b):
 
 
 def _lane_by_lane(operation):
-    """Return a generator of an instruction on the lanes `a` and `b`."""
+    """Return a code generator that applies an instruction to the lanes `a` and `b`."""
 
     def generate(context, builder, signature, arguments):
         return getattr(builder, operation)(*arguments, flags=_FUSED)
@@ -187,7 +187,7 @@ def sum_eight(typing_context, a):
 def sum_six(typing_context, a):
     """Return the sum of the first six numbers of a vector.
 
-    The numbers two apart are added first, then the two sums.
+    The even and the odd numbers are added separately first, then both sums.
     """
 
     def generate(context, builder, signature, arguments):
@@ -239,18 +239,18 @@ def store_six_transposed(typing_context, array, at, stride, a, b, c, d, e, f):
 
 
 def _alternate(odd):
-    """Return the mask that takes the even or the odd lanes of two vectors in turn."""
+    """Return the mask that takes the even or the odd lanes of two vectors alternately."""
     return [lane + side for lane in range(odd, LANES, 2) for side in (0, LANES)]
 
 
 def _shuffled(builder, a, b, mask):
-    """Return the lanes of `a` and `b` that the mask selects. In it, b's lanes follow those of a."""
+    """Return the lanes of `a` and `b` that the mask selects: 0..7 from a, 8..15 from b."""
     kind = ir.VectorType(ir.IntType(32), len(mask))
     return builder.shuffle_vector(a, b, ir.Constant(kind, mask))
 
 
 def _store_six(context, builder, array_type, array, at, a) -> None:
-    """Write four numbers and two, for eight would reach into the next entries."""
+    """Write six numbers as four and two, because eight would overwrite the next entries."""
     data = context.make_array(array_type)(context, builder, array).data
     for first, count in ((0, 4), (4, 2)):
         part = _shuffled(builder, a, _NOTHING, list(range(first, first + count)))

@@ -4,7 +4,7 @@
 """Sine and cosine of one angle at once, without a library call. Robot joints need both.
 
 The nearest multiple of pi/2 is subtracted from the angle, in two parts (Cody and Waite). The
-polynomials of fdlibm (k_sin.c, k_cos.c) are evaluated at the remainder. Results are within one unit
+polynomials of fdlibm (k_sin.c, k_cos.c) are evaluated at the remainder. Errors are at most one unit
 in the last place of 1.
 """
 

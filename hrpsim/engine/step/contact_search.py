@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Poses of all bodies at the contact search of a step, and the contacts between bodies."""
+"""Compute the poses of all bodies for a step's contact search, and find the contacts."""
 
 from hrpsim.engine.collision.candidates import keep_candidates, refresh_candidates
 from hrpsim.engine.collision.contacts import detect, recall_impulses
@@ -81,6 +81,9 @@ def _check_drift(s: Scene) -> int:
     """Prevent fast shapes from passing through others before the contacts are found.
 
     The drift is the motion from the start of the step to the positions where the forces act.
+
+    Returns:
+        DONE, or the status with which the step ends.
     """
     fast = False
     if not s.search[0].calm:
@@ -99,7 +102,7 @@ def _check_drift(s: Scene) -> int:
 def hold_back_fast(s: Scene) -> int:
     """Move fast trees back to the start of the step if they would pass through others.
 
-    The candidate pairs are listed.
+    Poses and candidate pairs are then updated.
 
     Reads: collision, connections, continuous, counts, forest, kinematics, lazy_kernels, materials,
     momentum, q, search, settings, solver_choice, start, step_stats, work. Writes: collision,

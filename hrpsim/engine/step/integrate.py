@@ -68,7 +68,8 @@ def integrate_semi_implicit(s: Scene) -> None:
 def integrate_euler(s: Scene) -> None:
     """Apply the step's acceleration, then move all bodies with one constant velocity.
 
-    This is the velocity at the start of the step, or with SYMPLECTIC the velocity at the end.
+    The constant velocity is the velocity at the start of the step. With SYMPLECTIC it is the
+    velocity at the end.
     """
     copy_vector(s.velocity, s.work.velocity_after_impacts)
     accelerate_velocity(s)
@@ -92,8 +93,8 @@ def accelerate_velocity(s: Scene) -> None:
 def integrate_rk4(s: Scene) -> int:
     """Integrate by the classical fourth-order method, with constant forces of contacts and limits.
 
-    All other forces are evaluated at every stage. These are gravity, springs, dampers, gains,
-    applied wrenches, velocity products, rigid connections, and forces at velocity limits.
+    Gravity, springs, dampers, gains, applied wrenches, velocity products, rigid connections, and
+    forces at velocity limits are evaluated at every stage.
     """
     settings, work, dt = s.settings[0], s.work, s.settings[0].time_step
     solved = begin_stages(s) if s.step_stats[0].direct_rows > 0 else 0
@@ -178,7 +179,7 @@ def _solve_stage(s: Scene, stage: int, staged: bool, part: float) -> int:
 
 @inlined_kernel
 def _add_stages(s: Scene) -> None:
-    """Write the state at the end of the step from the rates at its stages."""
+    """Write the state at the end of the step from the rates at the stages."""
     dt, rate, acceleration = s.settings[0].time_step, s.rk4.rate, s.rk4.acceleration
     for k in range(s.q.shape[0]):
         total = rate[0, k] + 2.0 * (rate[1, k] + rate[2, k]) + rate[3, k]
@@ -263,7 +264,7 @@ def normalise_quaternions(forest: Forest, q: Vector) -> None:
 
 @inner_kernel
 def within_limits(q: Vector, velocity: Vector) -> bool:
-    """Return whether the state holds only finite numbers below the limits.
+    """Return whether all numbers of the state are finite and below the limits.
 
     Args:
         q: configuration (nq,) [m, quaternion, rad].

@@ -5,9 +5,10 @@
 
 Rows constrain velocities. Positions therefore drift by the curvature of a step, and stabilisation
 corrects only a part of the drift. This file corrects the positions by Newton's method, with the
-rows and the factors of the step. Since then, bodies have rotated with an angular velocity omega.
-Convergence is therefore linear: each iteration reduces the errors by a factor of about omega dt.
-Velocities do not change. Loaded contacts may open but not close.
+rows and the factors of the step. These are slightly outdated, because bodies have rotated since
+then with an angular velocity omega. Convergence is therefore linear: each iteration reduces the
+errors by a factor of about omega dt. Velocities do not change. Loaded contacts may open but not
+close.
 """
 
 from hrpsim.engine.compile.compiled import inner_kernel
@@ -53,7 +54,7 @@ def project_connections(s: Scene) -> int:
 
 @inner_kernel
 def _ask_for_corrections(s: Scene) -> float:
-    """Set the target of every row to its remaining error, and return the largest [m or rad]."""
+    """Set the correction of every row to its remaining error. Return the largest [m or rad]."""
     rows, rate = s.rows.rows, 1.0 / s.settings[0].time_step
     update_poses(s.forest, s.q, s.kinematics)
     largest = 0.0

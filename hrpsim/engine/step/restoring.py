@@ -45,7 +45,7 @@ def save_start(s: Scene) -> None:
 def _keep_impact_impulses(
     start: Start, joint_impact_impulses: Matrix, connections: Records[Connection]
 ) -> None:
-    """Save the impact impulses of the last step."""
+    """Save the impact impulses of joints and connections of the last step."""
     _copy_table(joint_impact_impulses, start.joint_impact_impulses)
     for c in range(connections.shape[0]):
         connection = connections[c]
@@ -104,7 +104,7 @@ def _name_fault(
     rows: Rows,
     status: int,
 ) -> None:
-    """Record the row at which a step failed, for the error message."""
+    """Record the constraint at which a step failed, for the error message."""
     number = 3 * failure.needed if status == TOO_STIFF else stats.worst_row
     failure.kind = -1
     if number < 0 or number >= counts.row_count or (status != TOO_STIFF and stats.converged):

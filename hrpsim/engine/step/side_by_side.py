@@ -38,7 +38,7 @@ SPAN = np.dtype([("begin", "i8"), ("end", "i8")])
 def advance_side_by_side(
     example: Scene, address: int, turns: Records[Turn], memory: Records[Span]
 ) -> None:
-    """Advance each scene by its remaining steps, or by fewer if the time of the call is over.
+    """Advance each scene by its remaining steps, until the time limit of the call.
 
     Scenes may share working memory. Each scene therefore begins by numbering its own constraint
     bodies. The wrenches on a scene end with its steps.

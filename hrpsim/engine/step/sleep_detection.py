@@ -54,10 +54,10 @@ REST = np.dtype(
 
 @inlined_kernel
 def wake_touched(s: Scene) -> int:
-    """Find out whether an awake body loads a sleeping body.
+    """Return whether an awake body loads a sleeping body.
 
     Returns:
-        WAKES if so. failure.needed is then the index of the shape.
+        WAKES if a sleeping body is loaded. failure.needed is then the index of its shape.
 
     Reads: collision, counts, rows, step_stats. Writes: failure.
     """
@@ -70,7 +70,7 @@ def wake_touched(s: Scene) -> int:
 
 @inner_kernel
 def _find_pressed(counts: Counts, failure: Failure, collision: Collision, rows: Rows) -> int:
-    """Return WAKES if a contact loads a sleeping body. failure.needed is then the shape."""
+    """Return WAKES if a contact loads a sleeping body. failure.needed is then the body's shape."""
     for c in range(counts.contact_count):
         contact = collision.contacts[c]
         if contact.body_a >= 0 and contact.body_b >= 0:
@@ -85,7 +85,7 @@ def _find_pressed(counts: Counts, failure: Failure, collision: Collision, rows: 
 
 @inlined_kernel
 def detect_rest(s: Scene) -> int:
-    """Count the steps that free bodies have been at rest.
+    """Count the steps for which free bodies have been at rest.
 
     Returns:
         FALLS_ASLEEP if any island has been at rest long enough to sleep.
@@ -100,7 +100,7 @@ def detect_rest(s: Scene) -> int:
 
 @lazy_kernel(feature="sleep")
 def find_sleepers(s: Scene) -> int:
-    """Write the bodies of islands that fall asleep. Return FALLS_ASLEEP if there are any."""
+    """Write which bodies are in islands that fall asleep. Return FALLS_ASLEEP if there are any."""
     _join_what_presses(
         s.counts[0], s.forest.bodies, s.collision.contacts, s.connections, s.islands.trees, s.rests
     )
@@ -130,7 +130,7 @@ def _speed_of(velocity: Vector, v: Index, radius: Metres) -> float:
 
 @lazy_kernel(feature="sleep")
 def count_rest(s: Scene) -> int:
-    """Count the steps at rest of free bodies. Return whether any has been at rest long enough."""
+    """Count the steps at rest of free bodies. Return whether any body has rested long enough."""
     settings, rests, bodies = s.settings[0], s.rests, s.forest.bodies
     q, velocity, before = s.q, s.velocity, s.start.q
     speed = min(REST_TOLERANCES * settings.tolerance, LARGEST_REST_SPEED)
@@ -203,13 +203,13 @@ def _hold_together(
 
 @inlined_kernel
 def _choose_sleepers(settings: Settings, trees: Records[IslandTree], rests: Records[Rest]) -> bool:
-    """Write the island with which each free body is due to sleep, -1 for none.
+    """Write the island with which each free body falls asleep, -1 for none.
 
-    All bodies of the island must have been at rest for long enough, and the world must support it.
-    Floating bodies may drift at any low speed, and therefore do not sleep.
+    All bodies of the island must have been at rest for long enough, and the world must support the
+    island. Floating bodies may drift at any low speed, and therefore do not sleep.
 
     Returns:
-        Whether any body is due to sleep.
+        Whether any body falls asleep.
     """
     wanted = settings.rest_steps
     for i in range(trees.shape[0]):

@@ -124,7 +124,7 @@ def advance(scene: Scene, steps: int) -> tuple[int, int, int, int]:
 def forget_wider_search(
     collision: Collision, continuous: ContinuousDetection, impacts: Impacts
 ) -> None:
-    """Remove contacts beyond the usual distance that one step needed."""
+    """Remove the contacts beyond the usual distance that a wider contact search added."""
     if impacts.state[0].wider_searches > 0:
         forget_driven(collision, impacts)
     if continuous.state[0].speculative_count > 0 or continuous.state[0].ballistic:
@@ -135,7 +135,7 @@ def forget_wider_search(
 def step(s: Scene) -> int:
     """Do one step. With any status except DONE and FALLS_ASLEEP, the state does not change.
 
-    WIDER_SEARCH repeats the step with a wider contact search.
+    If a stage returns WIDER_SEARCH, the step is repeated with a wider contact search.
     """
     begin_step(s)
     forward_kinematics(s)
@@ -190,8 +190,8 @@ def forward_kinematics(s: Scene) -> None:
 def solve_constraints(s: Scene) -> int:
     """Solve the motion of the step with its constraints.
 
-    The solution is repeated from the same start if actuators reach or leave a limit, or if dry
-    joint friction does not act as predicted.
+    The solution is repeated from the same start in two cases: actuators reach or leave a limit, or
+    dry friction of joints does not act as predicted.
     """
     predicted = predict_joints(s)
     if predicted == NEEDS_KERNEL:
@@ -241,7 +241,7 @@ def solve_as_predicted(s: Scene, predicted: int) -> tuple[int, bool]:
 
 @inlined_kernel
 def start_again(s: Scene, predicted: int) -> int:
-    """Prepare another solution of the step, with new warm starts of contacts and friction."""
+    """Prepare another solution of the step: match the contacts and predict the friction again."""
     status = match_contacts_again(s)
     if predicted > 0 and status == DONE:
         s.counts[0].friction_revisions += 1
@@ -371,7 +371,7 @@ def integrate(s: Scene) -> int:
 
 @inlined_kernel
 def move_by_integrator(s: Scene) -> int:
-    """Integrate the state to the end of the step, and return a status."""
+    """Integrate the state to the end of the step by the chosen integrator. Return a status."""
     integrator = s.settings[0].integrator
     if integrator == SEMI_IMPLICIT:
         integrate_semi_implicit(s)
@@ -402,7 +402,7 @@ def correct_positions(s: Scene) -> int:
 
 @inlined_kernel
 def store_for_next_step(s: Scene) -> None:
-    """Store the results of a complete step for the next one and for users.
+    """Store the results of a complete step for the next step and for users.
 
     Reads: actuators, articulated, collision, connections, control, counts, forest, joint_impulses,
     past_accelerations, past_readings, q, rows, sensors, settings, tendons, velocity, work.

@@ -30,7 +30,7 @@ def facing_axis(R: Mat3, nx: float, ny: float, nz: float) -> tuple[int, float]:
     """Return the axis of a box that is nearest to the unit direction n.
 
     Returns:
-        (axis 0..2, cosine between n and the axis, of either sign).
+        (axis 0..2, cosine between n and the axis). The cosine may be negative.
     """
     axis = 0
     cosine = nx * R[0, 0] + ny * R[1, 0] + nz * R[2, 0]
@@ -58,24 +58,24 @@ def face_tolerance(axis: int, size_b: Vec3, half: float) -> float:
 def clip_to_face(
     x: float, y: float, dx: float, dy: float, half_x: float, half_y: float, tolerance: float
 ) -> tuple[bool, float, int, float, int]:
-    """Clip the segment x + t dx, 0 <= t <= 1, to a face.
+    """Clip the segment from (x, y) to (x + dx, y + dy) to a face.
 
-    Sides 0..3 are X = -half_x, X = +half_x, Y = -half_y, Y = +half_y. A side is -1 if the segment's
-    own end is inside. The face widened by `tolerance` decides whether an end is inside, and the
-    face itself gives t.
+    Sides 0..3 are X = -half_x, X = +half_x, Y = -half_y, Y = +half_y. The face widened by
+    `tolerance` decides which points are inside. The position t (0..1) on the segment is computed
+    from the true sides.
 
     Args:
         x: start of the segment along X [m].
         y: start of the segment along Y [m].
         dx: extent of the segment along X [m].
         dy: extent of the segment along Y [m].
-        half_x: half width of the face [m].
-        half_y: half width of the face [m].
-        tolerance: [m].
+        half_x: half width of the face along X [m].
+        half_y: half width of the face along Y [m].
+        tolerance: width that is added on all sides of the face [m].
 
     Returns:
-        (whether anything is left, t of the start, side of the start, t of the end, side of the
-        end).
+        (whether a part of the segment is inside, t of the part's start, side at the start, t of the
+        part's end, side at the end). A side is -1 at an end of the segment itself.
     """
     start, end = 0.0, 1.0
     start_side, end_side = NO_SIDE, NO_SIDE
@@ -123,7 +123,7 @@ def face_edge(axis: int, cosine: float, side: int) -> int:
 
 @inner_kernel
 def face_vertex(axis: int, cosine: float, sign_u: float, sign_v: float) -> int:
-    """Return the code of the face's corner on the given sides of u and v."""
+    """Return the code of the face's corner on the given sides of the face's X and Y axes."""
     code = 1 << axis if cosine > 0.0 else 0
     if sign_u > 0.0:
         code |= 1 << (axis + 1) % 3
@@ -140,7 +140,7 @@ def face_on_face(  # long: its parts share the face's twelve numbers
     """Write the corners of the overlap of the facing faces of two boxes, seen along n.
 
     The corners are vertices of a over the face of b, vertices of b under the face of a, and
-    crossings of edges. An edge contact is such a crossing.
+    crossings of edges. The contact of two edges is a crossing.
 
     tx, ty, tz: centre of a relative to the centre of b [m]. nx, ny, nz: unit vector from b to a.
 

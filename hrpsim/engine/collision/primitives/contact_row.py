@@ -76,7 +76,7 @@ def clamp(value: float, half: float) -> float:
 def project_direction(
     x: float, y: float, z: float, axis: int, cosine: float, R: Mat3, nx: float, ny: float, nz: float
 ) -> tuple[float, float, float]:
-    """Return how a displacement of a point changes its plane coordinates and its gap.
+    """Return the change of a point's plane coordinates and gap when the point is displaced.
 
     x, y, z: displacement [m].
 
@@ -115,10 +115,10 @@ def write_over_plane(
     cosine: float, half: float, R: Mat3, p: Vec3, sign: float, nx: float, ny: float, nz: float,
     margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the contact over the plane point X, Y if its gap is within `margin` [m].
+    """Write the contact at (X, Y) in the plane if the gap is within `margin` [m].
 
-    k: number of contacts written before. sign: +1 if the bearing shape is b, -1 if the bearing
-    shape is a.
+    k: number of contacts written before. code_other, code_bearing: feature codes of both shapes.
+    sign: +1 if the bearing shape is b, -1 if the bearing shape is a.
 
     Returns:
         The number of contacts.

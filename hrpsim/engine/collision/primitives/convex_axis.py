@@ -15,11 +15,12 @@ cores is
     F(n) = t . n - sum over edges h |n . e| - sum over rims r sqrt(1 - (n . axis)^2)
 
 An edge is a direction e along which a core extends by +-h: three for a box, the axis for a cylinder
-or a segment. A rim is a circle of radius r about an axis of a cylinder. A contact on the middle of
-an edge has n . e = 0, which is a ridge of F, where F has a kink. The other terms are smooth there.
-The best n on the unit sphere, along its ridges, follows from the gradient G and the curvature of
-the smooth terms. The curvature is r / sine for each rim, along the rim's tangent, and F for the
-sphere itself.
+or a segment. A rim is a circle of radius r about an axis of a cylinder. If the contact is on the
+middle of an edge, n . e = 0. There F has a kink, called a ridge below. The other terms are smooth
+there. The best n on the unit sphere, along its ridges, follows from the gradient G and the
+curvature of the smooth terms. The curvature is r / sine for each rim, along the rim's tangent, and
+F for the sphere itself. Functions number the edges: 0 is the axis of cylinder a, 1..3 are the
+edges of b.
 """
 
 import math
@@ -69,11 +70,15 @@ def _nearest_direction(
     ty: float, tz: float, nx: float, ny: float, nz: float, shrink: float, tolerance: float,
     scratch: Matrix,
 ) -> tuple[float, ...]:  # fmt: skip
-    """Return the unit vector from b to a between the nearest points, the point on a, the distance.
+    """Find the nearest points of two cores, which must be apart along the first guess n.
 
-    The cores, shrunk by `shrink` [m], must be apart along the first guess n. `tolerance` is the
-    relative error of the distance to end at. The first four rows of `scratch` (8, 3) hold the
-    simplex of the difference of the cores. The other rows hold the points of the simplex on a.
+    shrink: distance by which both cores are first shrunk [m]. tolerance: relative error of the
+    distance at which the iteration ends. scratch: work (8, 3). The first four rows hold the simplex
+    of the difference of the cores, and the other rows hold the simplex points on a.
+
+    Returns:
+        (nx, ny, nz, ax, ay, az, distance): unit vector from b to a, nearest point of a relative to
+        the centre of b [m], distance [m].
     """
     count = NO_POINTS
     squared = math.inf
@@ -169,7 +174,7 @@ def refine_axis(
 def _edge(
     k: Index, size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3
 ) -> tuple[float, float, float, float]:
-    """Return (ex, ey, ez, h) of edge k: 0 is the axis of cylinder a, 1..3 are the edges of b."""
+    """Return the unit direction and half length (ex, ey, ez, h) of edge k."""
     if k == 0:
         return R_a[0, 2], R_a[1, 2], R_a[2, 2], size_a[1]
     if kind_b == BOX:
@@ -179,7 +184,7 @@ def _edge(
 
 @inner_kernel
 def _rim(R: Mat3, radius: float, nx: float, ny: float, nz: float) -> tuple[float, ...]:
-    """Return a rim's (value, gradient x, y, z, tangent x, y, z, curvature) of r sqrt(1 - c^2)."""
+    """Return value, gradient (3), tangent (3) and curvature of a rim's term r sqrt(1 - c^2)."""
     gx, gy, gz, sine = radial_direction(R, nx, ny, nz)
     if sine < _CAP:
         return radius * sine, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -195,7 +200,11 @@ def _smooth_terms(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, tx: float, ty: float, tz: float,
     nx: float, ny: float, nz: float,
 ) -> tuple[float, float, float, float, int, int]:  # fmt: skip
-    """Return F and G at n, and for up to two ridges through n their edges (-1 for none)."""
+    """Return F and the gradient of the smooth terms at n, and the edges whose ridges contain n.
+
+    Returns:
+        (F, Gx, Gy, Gz, first edge, second edge) [m]. An edge is -1 if there is none.
+    """
     value, Gx, Gy, Gz, _, _, _, _ = _rim(R_a, size_a[0], nx, ny, nz)
     Gx, Gy, Gz = tx - Gx, ty - Gy, tz - Gz
     value = tx * nx + ty * ny + tz * nz - value
@@ -244,7 +253,7 @@ def _smooth_terms(
 
 @inlined_kernel
 def _farthest_axis(nx: float, ny: float, nz: float) -> tuple[float, float, float]:
-    """Return the coordinate axis farthest from n."""
+    """Return the coordinate axis that makes the largest angle with n."""
     ex = 1.0 if abs(nx) <= abs(ny) and abs(nx) <= abs(nz) else 0.0
     ey = 1.0 if ex == 0.0 and abs(ny) <= abs(nz) else 0.0
     return ex, ey, 1.0 - ex - ey
@@ -252,7 +261,7 @@ def _farthest_axis(nx: float, ny: float, nz: float) -> tuple[float, float, float
 
 @inlined_kernel
 def _limited_step(u: float, v: float, concave: bool) -> tuple[float, float]:
-    """Return a step (u, v) of at most the longest length, and of that length unless concave."""
+    """Limit a step (u, v) to the longest length. If F is not concave, extend it to this length."""
     length = math.sqrt(u * u + v * v)
     if length > _LONGEST_STEP or (length > 0.0 and not concave):
         return u * _LONGEST_STEP / length, v * _LONGEST_STEP / length
@@ -264,7 +273,7 @@ def _ascent_step(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, nx: float, ny: float, nz: float,
     value: float, Gx: float, Gy: float, Gz: float, ridge: int,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Return the tangent step from n toward the best axis, along edge `ridge`'s ridge if >= 0."""
+    """Return the tangent step from n toward the best axis, along ridge `ridge` if >= 0."""
     if ridge >= 0:
         ex, ey, ez, _ = _edge(ridge, size_a, R_a, kind_b, size_b, R_b)
     else:
@@ -306,7 +315,7 @@ def _moved(
     size_a: Vec3, R_a: Mat3, kind_b: int, size_b: Vec3, R_b: Mat3, nx: float, ny: float, nz: float,
     dx: float, dy: float, dz: float, near: float,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Return the unit vector along n + d, or the first ridge that lies on the way there.
+    """Return the unit vector along n + d. If n would cross a ridge, return the point on this ridge.
 
     If `near` > 0, n is instead moved onto every ridge within this distance.
     """
@@ -398,8 +407,8 @@ def _place_on_side(
 
     n is perpendicular to the axis. G is the centre of the generatrix relative to the centre of b.
     If b has one edge perpendicular to n, the positions x, y on generatrix and edge minimise |G - x
-    e - y f|. A face of b, or an edge along the axis, is nearest along an interval, whose middle is
-    returned.
+    e - y f|. If a face of b or an edge along the axis is nearest, the whole interval is equally
+    near. The middle of the interval is then returned.
     """
     ex, ey, ez, h = _edge(0, size_a, R_a, kind_b, size_b, R_b)
     if kind_b == CYLINDER:

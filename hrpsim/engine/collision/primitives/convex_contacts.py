@@ -9,6 +9,9 @@ the overlap again.
 
 The axis of least overlap of two boxes follows the separating axis theorem (Gottschalk, Lin and
 Manocha, OBBTree, SIGGRAPH 1996).
+
+n is the unit vector from b to a. t is the centre of a relative to the centre of b [m]. The core of
+a shape is its box or cylinder, or the axis of a capsule.
 """
 
 import math
@@ -58,22 +61,22 @@ _PARALLEL = 1e-10
 
 @inner_kernel
 def _rounding(kind: int, size: Vec3) -> float:
-    """Return the distance of the surface outside the core [m]."""
+    """Return the distance from the surface of a shape to its core [m]."""
     return size[0] if kind == CAPSULE else 0.0
 
 
 @inner_kernel
 def _faces(kind: int, R: Mat3, nx: float, ny: float, nz: float) -> bool:
-    """Return whether the shape has a cap that faces along n or against it."""
+    """Return whether the shape is a cylinder with a cap nearly perpendicular to n."""
     return kind == CYLINDER and abs(cap_cosine(R, nx, ny, nz)) > FACING_COSINE
 
 
 @inner_kernel
 def _below_points(size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: float) -> float:
-    """Return how far a nearly level cap may be below its contacts with a shape [m].
+    """Return a bound on the depth of a nearly level cap below its contacts with a shape [m].
 
-    The generatrix with the cap's deepest point is left out. An overhanging rim is at most twice as
-    far below.
+    The contacts do not include the generatrix with the cap's deepest point. An overhanging rim is
+    at most twice as far below.
 
     reach: extent of the other shape [m].
     """
@@ -85,7 +88,10 @@ def _below_points(size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: f
 def _below_cap(
     is_cap: bool, is_line: bool, size: Vec3, R: Mat3, nx: float, ny: float, nz: float, reach: float
 ) -> float:
-    """Return how far a nearly level cap without a line below reaches below the contacts."""
+    """Return a bound on the depth of a cap below the contacts [m], as `_below_points`.
+
+    The bound is 0 if there is no facing cap, or if the contacts include the generatrix.
+    """
     return _below_points(size, R, nx, ny, nz, reach) if is_cap and not is_line else 0.0
 
 
@@ -96,7 +102,7 @@ def _round_on_box(
 ) -> tuple[int, float]:  # fmt: skip
     """Write the overlap of the features of a capsule or cylinder a and a box b along n.
 
-    Arguments and results are the same as of `_features_along`.
+    `_features_along` has the same arguments and results.
     """
     count = NO_POINTS
     below = 0.0
@@ -128,8 +134,11 @@ def _features_along(
 ) -> tuple[int, float]:  # fmt: skip
     """Write the overlap of the features of a and b that meet along n.
 
-    Returns the number of contacts, and how far a cap reaches below the contacts [m] if a small tilt
-    leaves the direction of the deepest point open. `reach` is the extent of the smaller shape [m].
+    `reach` is the extent of the smaller shape [m].
+
+    Returns:
+        (number of contacts, bound on the depth of a cap below the contacts [m]). The bound is
+        positive if the cap is so level that the direction of its deepest point is uncertain.
     """
     if kind_a == BOX:
         count = face_on_face(
@@ -179,7 +188,7 @@ def _axis_of_boxes(
     margin: Metres,
     a_is_larger: bool,
 ) -> tuple[float, float, float, float]:
-    """Return the axis of `box_axis`. Of equally good faces, the face of the larger box is chosen.
+    """Return the axis of `box_axis`. If faces are equally good, the larger box's face is chosen.
 
     While two faces settle on each other, the normal of the larger face tilts less.
     """
@@ -254,10 +263,11 @@ def convex_on_convex(
 def _across(
     far: tuple[float, float, int], edge: Index, c: float, reach: float, extents: float
 ) -> tuple[float, float, int]:
-    """Return the axis with the largest separation so far, or the common perpendicular of two edges.
+    """Return the better axis: the best so far (`far`), or the common perpendicular of two edges.
 
     An axis is (separation, floor, edge). The perpendicular is returned if its separation exceeds
-    the floor. `c` is the cosine of the angle between the edges. Parallel edges have no such axis.
+    the floor. `c` is the cosine of the angle between the edges. Parallel edges have no common
+    perpendicular.
     """
     sine_squared = 1.0 - c * c
     if sine_squared < _PARALLEL:
@@ -364,7 +374,7 @@ def certified(count: int, gap: Vector, separation: float, tolerance: float) -> b
 
 @inner_kernel
 def bound_gaps(count: int, separation: float, out: Manifold) -> None:
-    """Raise gaps that are below the separation of the shapes to the separation [m].
+    """Raise every gap that is below the separation of the shapes to the separation [m].
 
     A point beside the touching feature may have a gap below the separation.
     """
@@ -407,8 +417,13 @@ def write_nearest(
     """Add the contact at the nearest points of two shapes.
 
     If the contact exists already, its point, normal and gap are replaced. In a full manifold the
-    contact replaces the last contact. The point of core a is (ax, ay, az) relative to p_b,
-    `radius_a` below the surface [m]. `separation` is the gap of the surfaces [m].
+    contact replaces the last contact.
+
+    count: number of contacts before. ax, ay, az: nearest point of core a, relative to p_b [m].
+    separation: gap of the surfaces [m]. radius_a: distance of the surface of a from its core [m].
+
+    Returns:
+        The number of contacts.
     """
     inward = radius_a + 0.5 * separation
     x = p_b[0] + (ax - inward * nx)

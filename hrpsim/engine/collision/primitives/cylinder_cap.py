@@ -5,7 +5,10 @@
 
 A cap that bears contacts is the plane of hrpsim.engine.collision.primitives.contact_row,
 perpendicular to the cylinder's z axis. The plane's coordinates X, Y run along the cylinder's own x
-and y axes.
+and y axes. Every cylinder has four fixed points on each rim. They turn with the cylinder.
+
+Functions that add contacts take `count`, the number of contacts before, and return the number
+after. n is the unit vector from b to a, and t is the centre of a relative to the centre of b [m].
 """
 
 import math
@@ -59,11 +62,11 @@ def _clip_to_disc(
 ) -> tuple[bool, float, bool, float, bool]:
     """Clip the line from (X, Y) to (X + dX, Y + dY) to a disc about the origin.
 
-    Ends within the radius `wide` stay. Other ends move onto the disc with the radius `radius`.
+    Ends within the radius `wide` stay in place. Other ends move onto the circle of radius `radius`.
 
     Returns:
-        (whether the line passes within `wide`, fraction of the line at its start, whether the start
-        stays, fraction at its end, whether the end stays).
+        (whether the line passes within `wide`, fraction of the line at the part's start, whether
+        the start stayed, fraction at the part's end, whether the end stayed).
     """
     squared = dX * dX + dY * dY
     starts_inside = X * X + Y * Y <= wide * wide
@@ -93,11 +96,11 @@ def line_on_cap(
     count: int, mx: float, my: float, mz: float, hx: float, hy: float, hz: float, size: Vec3,
     R: Mat3, p: Vec3, sign: float, nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Add the contacts of a cylinder's cap with the part of a line that lies over the cap.
+    """Add the contacts at both ends of the part of a line that lies over a cylinder's cap.
 
     mx, my, mz: middle of the line, relative to the cylinder's centre p [m]. hx, hy, hz: half vector
     of the line [m]. sign: +1 if the cylinder is b, -1 if the cylinder is a. nx, ny, nz: unit vector
-    from the cylinder to the other shape. Contacts are at the ends of this part.
+    from the cylinder to the other shape.
     """
     radius = size[0]
     wide = radius * (1.0 + RIM_TOLERANCE)
@@ -127,7 +130,7 @@ def line_on_cap(
 
 @inner_kernel
 def _rim_point(k: Index) -> tuple[float, float]:
-    """Return the cosine and sine of the point on the rim of its fixed point k (0..3)."""
+    """Return the cosine and sine of the angle of fixed rim point k (0..3)."""
     sign = 1.0 if k < 2 else -1.0
     if k % 2 == 0:
         return sign, 0.0
@@ -140,9 +143,10 @@ def _rim_points_on_cap(
     p_b: Vec3, reach: float, sign: float, nx: float, ny: float, nz: float, margin: Metres,
     out: Manifold,
 ) -> int:  # fmt: skip
-    """Add the fixed rim points of cylinder a (centre relative to b) within `reach` on b's cap.
+    """Add the fixed rim points of cylinder a that lie within `reach` of the axis of b's cap [m].
 
-    The whole rim must be within the margin.
+    No point is added unless the whole rim is within the margin. ax, ay, az: centre of a relative to
+    the centre of b [m]. sign: +1 if the cylinder called b here is shape b, else -1.
     """
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     cosine_b = cap_cosine(R_b, nx, ny, nz)
@@ -176,7 +180,10 @@ def _highest_on_rim(
     height: float, radius: float, R_a: Mat3, ax: float, ay: float, az: float, cosine_b: float,
     half_b: float, R_b: Mat3, nx: float, ny: float, nz: float,
 ) -> float:  # fmt: skip
-    """Return the largest gap of a rim of cylinder a, `height` along its axis, over b's cap [m]."""
+    """Return the largest gap between a rim of cylinder a and the plane of b's cap [m].
+
+    height: position of the rim along the axis of a [m].
+    """
     _, _, gap = project_point(
         ax + height * R_a[0, 2], ay + height * R_a[1, 2], az + height * R_a[2, 2],
         Z_AXIS, cosine_b, half_b, R_b, nx, ny, nz,
@@ -200,7 +207,7 @@ def _crossing_of_rims(
     X: float, Y: float, Xu: float, Yu: float, Xv: float, Yv: float, guess_X: float, guess_Y: float,
     radius: float,
 ) -> tuple[float, float]:  # fmt: skip
-    """Return the cosine and sine of the point on a projected rim that lies on another cap's rim.
+    """Return the cosine and sine of the point at which a projected rim crosses another cap's rim.
 
     The projected rim is the ellipse X + c Xu + s Xv (and the same for Y). The other rim is a circle
     about the origin. The guess is relative to X, Y. A few steps of Newton's method suffice, because
@@ -226,7 +233,7 @@ def cap_on_cap(
 ) -> int:  # fmt: skip
     """Add the corners of the overlap of the facing caps of two cylinders.
 
-    These are the crossings of the rims and the fixed rim points of each cap over the other.
+    The corners are the crossings of the rims, and the fixed rim points of each cap over the other.
     """
     cosine_a = cap_cosine(R_a, -nx, -ny, -nz)
     cosine_b = cap_cosine(R_b, nx, ny, nz)

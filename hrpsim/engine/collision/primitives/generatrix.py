@@ -6,6 +6,9 @@
 The generatrix of a round shape is the line on its surface that is parallel to its axis and faces
 the other shape. The line is given by its middle m and its half vector h (from the middle to the end
 at positive z), six numbers relative to the centre of b.
+
+Functions that add contacts take `count`, the number of contacts before, and return the number
+after. n is the unit vector from b to a.
 """
 
 import math
@@ -71,10 +74,10 @@ def gap_moved(
         gap: gap at the line's start [m].
         rate: change of the gap from the start to the end of the line [m].
         along: position of the point, 0 at the start, 1 at the end.
-        X: plane coordinates of the point [m].
-        Y: as `X`.
-        moved_X: coordinates of the moved point [m].
-        moved_Y: as `moved_X`.
+        X: plane coordinate X of the point [m].
+        Y: plane coordinate Y of the point [m].
+        moved_X: coordinate X of the moved point [m].
+        moved_Y: coordinate Y of the moved point [m].
         dX: extent of the line along X [m].
         dY: extent of the line along Y [m].
     """
@@ -90,7 +93,7 @@ def line_on_face(
     count: int, mx: float, my: float, mz: float, hx: float, hy: float, hz: float, size_b: Vec3,
     R_b: Mat3, p_b: Vec3, nx: float, ny: float, nz: float, margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Add the ends of the part of a's generatrix that lies over the facing face of box b."""
+    """Add the ends of the part of a's generatrix that lies over the face of box b toward a."""
     axis, cosine = facing_axis(R_b, nx, ny, nz)
     half = math.sqrt(hx * hx + hy * hy + hz * hz)
     half_u, half_v = size_b[(axis + 1) % 3], size_b[(axis + 2) % 3]
@@ -120,9 +123,9 @@ def line_on_face(
 
 @inlined_kernel
 def _end_codes(end: int, ends_a: bool, are_alike: bool) -> tuple[int, int]:
-    """Return the feature codes at an end (0 or 1) of the overlap of two lines.
+    """Return the feature codes of a and b at an end (0 or 1) of the overlap of two lines.
 
-    ends_a: whether line a ends there, and not line b.
+    ends_a: whether the overlap ends at the end of line a, rather than of line b.
     are_alike: whether both lines have the same direction.
     """
     if ends_a:
@@ -138,8 +141,8 @@ def line_on_line(
 ) -> int:  # fmt: skip
     """Add the contacts at both ends of the overlap of two nearly parallel generatrices.
 
-    The lines have middles a, b and half vectors f, g [m]. If the lines are offset sideways, the gap
-    is the gap of two round surfaces there. `curvature_radius` is the sum of the radii [m].
+    The middles of the lines are a and b, the half vectors are f and g [m]. `curvature_radius` is
+    the sum of the radii [m]. If the lines are offset sideways, the gap accounts for the curvature.
     """
     half_a = math.sqrt(fx * fx + fy * fy + fz * fz)
     half_b = math.sqrt(gx * gx + gy * gy + gz * gz)

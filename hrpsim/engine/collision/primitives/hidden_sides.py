@@ -10,8 +10,8 @@ other faces, by more than a tolerance, when they meet. This is the separating ax
 shapes (Eberly, Dynamic Collision Detection using Oriented Bounding Boxes, 1999). Flush shapes count
 as separated.
 
-A body with penalty contacts sinks into the shapes that bear it. Such a body is flush with a face if
-it is no deeper in this face than in the others.
+A body with penalty contacts sinks into the shapes that bear it. This body counts as flush with a
+face if the body is no deeper in this face than in the others.
 """
 
 import numpy as np
@@ -64,11 +64,11 @@ def _is_on_face(shape: Shape, R: Mat3, n: Vector) -> bool:
 
 @inlined_kernel
 def may_hide_sides(a: Shape, b: Shape, count: int, work: Manifold) -> bool:
-    """Return whether a face may make a contact of two primitives impossible. A fast first test.
+    """Return, by a fast test, whether a face may make a contact of two primitives impossible.
 
-    No face can if the `count` contacts span a patch, because both shapes overlap in the patch.
-    Penalty contacts are always tested, because their patch may be as narrow as the body is deep. A
-    round shape overlaps all around its contact with a face. Contacts of a round shape with
+    The result is False if the `count` contacts span a patch, because both shapes overlap in the
+    patch. Penalty contacts are always tested, because their patch may be as narrow as the body is
+    deep. A round shape overlaps all around its contact with a face. Contacts of a round shape with
     different normals span no patch.
     """
     if count < 1 or a.kind == PLANE or b.kind == PLANE or a.kind == MESH or b.kind == MESH:
@@ -131,7 +131,7 @@ def depth_in_springs(sink: float, along: float, time_step: float) -> float:
 
     Args:
         sink: depth in other penalty contacts at the start of the last step [m].
-        along: velocity of the body out of this face [m/s].
+        along: velocity of the body along the outward normal of this face [m/s].
         time_step: [s].
     """
     return sink + 2.0 * time_step * max(-along, 0.0)
@@ -139,7 +139,7 @@ def depth_in_springs(sink: float, along: float, time_step: float) -> float:
 
 @inner_kernel
 def _face(shape: Shape, R: Mat3, axis: int) -> tuple[bool, float, float, float]:
-    """Return (whether a shape has faces perpendicular to its axis `axis`, x, y, z of this axis)."""
+    """Return whether a shape has faces perpendicular to an axis, and x, y, z of this axis."""
     some = shape.kind == BOX or (shape.kind == CYLINDER and axis == 2)
     return some, R[0, axis], R[1, axis], R[2, axis]
 
@@ -150,8 +150,9 @@ def _velocity_of_core(
 ) -> tuple[float, float, float]:
     """Return the velocity of a relative to b at the point of a core nearest to contact k [m/s].
 
-    The core belongs to `shape`: a if `sign` is 1, b if -1. The core of a round shape is its axis,
-    or its centre. Rotation about axis or centre does not move the surface.
+    `sign` selects the core: 1 for the core of a, -1 for the core of b. `shape` and R are of the
+    same shape. The core of a round shape is its axis, or its centre. Rotation about axis or centre
+    does not move the surface.
     """
     p = work.point[k]
     x, y, z = p[0], p[1], p[2]
@@ -168,7 +169,10 @@ def _velocity_of_core(
 def _velocity_over_face(
     work: Manifold, k: Index, a: Shape, b: Shape, face: int
 ) -> tuple[float, float, float]:
-    """Return the velocity of a relative to b at contact k [m/s], over a face of b (0..2) or a."""
+    """Return the velocity of a relative to b at contact k [m/s].
+
+    `face` is the face over which a shape passes: 0..2 of b, 3..5 of a.
+    """
     if face < 3:
         return _velocity_of_core(work, k, a, work.R_a, 1.0)
     return _velocity_of_core(work, k, b, work.R_b, -1.0)
@@ -176,7 +180,10 @@ def _velocity_over_face(
 
 @inlined_kernel
 def _flush_within(sink: float, parting: float, time_step: Seconds, tolerance: Metres) -> float:
-    """Return the depth up to which shapes are flush with a face, springs included [m]."""
+    """Return the depth up to which shapes count as flush with a face [m].
+
+    The depth includes the penetration of penalty contacts (`depth_in_springs`).
+    """
     if sink > 0.0:
         return tolerance + depth_in_springs(sink, parting, time_step)
     return tolerance
@@ -214,8 +221,8 @@ def _is_hidden(
 def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Seconds) -> int:
     """Drop contacts of two primitives on hidden sides (see the docstring of the module).
 
-    work.spin and work.drift are the motion of a relative to b. work.sink is the depth of both
-    bodies in penalty contacts.
+    work.spin and work.drift are the angular and linear velocity of a relative to b. work.sink is
+    the depth of both bodies in penalty contacts.
 
     Args:
         a: SHAPE record of a.
@@ -225,7 +232,7 @@ def drop_hidden(a: Shape, b: Shape, count: int, work: Manifold, time_step: Secon
         time_step: time step [s].
 
     Returns:
-        The number of contacts that are left.
+        The number of remaining contacts.
     """
     tolerance = min(FLUSH, FLUSH_SHARE * min(a.thickness, b.thickness))
     kept = np.int64(0)

@@ -26,7 +26,11 @@ def _better_axis(
     ty: float, tz: float, best_x: float, best_y: float, best_z: float, best: float, x: float,
     y: float, z: float,
 ) -> tuple[float, float, float, float]:  # fmt: skip
-    """Return the best axis and separation so far, or the direction x, y, z if its gap is larger."""
+    """Return the axis with the larger separation: the best so far, or the direction (x, y, z).
+
+    Returns:
+        (nx, ny, nz, separation): unit vector from b to a, and separation [m].
+    """
     norm = math.sqrt(x * x + y * y + z * z)
     if norm < _SHORT:
         return best_x, best_y, best_z, best
@@ -41,7 +45,10 @@ def _better_axis(
 
 @inlined_kernel
 def _guess_with_box(guess: int, kind_a: int, R_a: Mat3, R_b: Mat3) -> tuple[float, float, float]:
-    """Return one of seven guesses for the axis of a round shape and a box, or zero for none."""
+    """Return one of seven guesses (0..6) for the axis of a round shape and a box.
+
+    The result is a zero vector if there is no guess with this number.
+    """
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
     if guess == 6:
         return (ax, ay, az) if kind_a == CYLINDER else (0.0, 0.0, 0.0)
@@ -56,7 +63,7 @@ def _guess_with_box(guess: int, kind_a: int, R_a: Mat3, R_b: Mat3) -> tuple[floa
 def _guess_with_round(
     guess: int, R_a: Mat3, R_b: Mat3, dx: float, dy: float, dz: float
 ) -> tuple[float, float, float]:
-    """Return one of seven guesses for the axis of two round shapes.
+    """Return one of seven guesses (0..6) for the axis of two round shapes.
 
     d is the offset between the nearest points of both axes [m].
     """

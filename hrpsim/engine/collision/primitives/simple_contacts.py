@@ -37,7 +37,7 @@ def _touch(
     R_b: Mat3,
     out: Manifold,
 ) -> int:
-    """Write the contact of a surface point that lies `gap` above the plane, if within margin."""
+    """Write the contact of a surface point at the height `gap` over the plane, if within margin."""
     # many parameters: vectors as three numbers stay in registers
     if gap > margin:
         return k
@@ -122,10 +122,10 @@ def cylinder_on_plane(
 ) -> int:
     """Write the rim points of a cylinder within margin of a half-space. Return their number.
 
-    Each cap gives its deepest point. This point follows the tilt, so the cylinder rolls on its side
-    or on its rim. A cap that faces the plane, and is within the margin as a whole, also gives four
-    points fixed to the cylinder. These points stay while the cylinder stands. On a tilted cap these
-    points would turn with the spin, and brake the spin as the corners of a prism do.
+    Each cap gives its deepest point. This point changes with the tilt, so the cylinder rolls on its
+    side or on its rim. If a cap faces the plane and is completely within the margin, four points
+    fixed to the cylinder are added. These points persist while the cylinder stands. On a tilted cap
+    these points would turn with the spin, and brake the spin like the corners of a prism.
     """
     radius, half = size_a[0], size_a[1]
     ax, ay, az = R_a[0, 2], R_a[1, 2], R_a[2, 2]
@@ -176,7 +176,11 @@ def _touch_sphere(
     margin: Metres,
     out: Manifold,
 ) -> int:
-    """Write the contact with a sphere whose centre is `distance` from the shape along unit n."""
+    """Write the contact of a shape with a sphere.
+
+    n: unit vector from the sphere to the shape.
+    distance: distance of the sphere's centre from the shape [m].
+    """
     gap = distance - size_b[0]
     if gap > margin:
         return 0
@@ -193,14 +197,17 @@ def _touch_local(
     nx: float, ny: float, nz: float, distance: float, R_a: Mat3, size_b: Vec3, p_b: Vec3,
     margin: Metres, out: Manifold,
 ) -> int:  # fmt: skip
-    """Write the contact whose outward surface normal, in the frame of a, is n."""
+    """Write the contact with a sphere, as `_touch_sphere`.
+
+    n: unit vector from shape a to the sphere, in the frame of a.
+    """
     nx, ny, nz = matrix_times(R_a, nx, ny, nz)
     return _touch_sphere(-nx, -ny, -nz, distance, size_b, p_b, margin, out)
 
 
 @inner_kernel
 def _to_frame(R: Mat3, p: Vec3, x: float, y: float, z: float) -> tuple[float, float, float]:
-    """Return the world point x, y, z in the frame at p with axes R."""
+    """Convert the world point x, y, z to the frame with origin p and axes R."""
     return transposed_times(R, x - p[0], y - p[1], z - p[2])
 
 
@@ -218,7 +225,10 @@ def _direction(
 def sphere_on_sphere(
     size_a: Vec3, R_a: Mat3, p_a: Vec3, size_b: Vec3, p_b: Vec3, margin: Metres, out: Manifold
 ) -> int:
-    """Write the contact of two spheres and return 0 or 1. Coincident centres part along world z."""
+    """Write the contact of two spheres, and return 0 or 1.
+
+    If the centres coincide, the normal is the world's z axis.
+    """
     x, y, z = p_a[0] - p_b[0], p_a[1] - p_b[1], p_a[2] - p_b[2]
     distance = math.sqrt(x * x + y * y + z * z)
     nx, ny, nz = _direction(x, y, z, distance, 0.0, 1.0)

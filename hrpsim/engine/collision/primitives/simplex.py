@@ -16,7 +16,7 @@ _FLAT = 1e-28
 
 @inner_kernel
 def _segment_weight(W: Matrix, i: Index, j: Index) -> tuple[float, float]:
-    """Return the weight of vertex j, and the squared distance, of the nearest point on i-j."""
+    """Return the weight of vertex j, and the squared distance, of a segment's nearest point."""
     dx, dy, dz = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
     along = -(W[i, 0] * dx + W[i, 1] * dy + W[i, 2] * dz)
     squared = dx * dx + dy * dy + dz * dz
@@ -32,7 +32,7 @@ def _segment_weight(W: Matrix, i: Index, j: Index) -> tuple[float, float]:
 
 @inner_kernel
 def _triangle_weights(W: Matrix, i: Index, j: Index, k: Index) -> tuple[float, float, float, float]:
-    """Return the weights of vertices i, j, k, and the squared distance, of the nearest point."""
+    """Return the weights of i, j, k and the squared distance of a triangle's nearest point."""
     ax, ay, az = W[j, 0] - W[i, 0], W[j, 1] - W[i, 1], W[j, 2] - W[i, 2]
     bx, by, bz = W[k, 0] - W[i, 0], W[k, 1] - W[i, 1], W[k, 2] - W[i, 2]
     nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
@@ -77,7 +77,7 @@ def keep_spanning(
         weights: weights from `nearest_weights` (4).
 
     Returns:
-        (number of these vertices, x, y, z of the nearest point).
+        (number of vertices moved to the front, x, y, z of the nearest point).
     """
     kept = np.int64(0)
     x = y = z = 0.0
@@ -93,7 +93,7 @@ def keep_spanning(
 
 @inlined_kernel
 def _weight_at(k: Index, i: Index, weight_i: float, j: Index, weight_j: float) -> float:
-    """Return the weight of vertex k if vertices i and j have these weights, others none."""
+    """Return the weight of vertex k if only vertices i and j have weights."""
     return weight_i if i == k else (weight_j if j == k else 0.0)
 
 
@@ -101,8 +101,8 @@ def _weight_at(k: Index, i: Index, weight_i: float, j: Index, weight_j: float) -
 def nearest_weights(W: Matrix, count: int) -> tuple[float, ...]:
     """Return the weights (4) and squared norm of the point of a simplex nearest to the origin.
 
-    The vertices are W[:count], and the last vertex is the newest. A tetrahedron must not hold the
-    origin. The nearest point of a tetrahedron then lies on a face with the newest vertex.
+    The vertices are W[:count], and the last vertex is the newest. A tetrahedron must not contain
+    the origin. Its nearest point then lies on a face with the newest vertex.
     """
     if count == 1:
         return 1.0, 0.0, 0.0, 0.0, W[0, 0] ** 2 + W[0, 1] ** 2 + W[0, 2] ** 2

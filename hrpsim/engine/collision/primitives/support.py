@@ -52,7 +52,7 @@ def radial_direction(R: Mat3, ox: float, oy: float, oz: float) -> tuple[float, f
 
 @inner_kernel
 def core_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) -> float:
-    """Return the extent of a core along the unit vector n , from its centre to its support [m]."""
+    """Return the extent of a core along the unit vector n, from its centre to its support [m]."""
     cz = abs(nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2])
     if kind == CAPSULE:
         return size[1] * cz
@@ -67,15 +67,13 @@ def core_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) 
 def surface_reach(kind: int, size: Vec3, R: Mat3, nx: float, ny: float, nz: float) -> float:
     """Return the distance from the centre of a shape to its support plane with normal n [m].
 
-    For boxes, spheres, capsules and cylinders.
-
     Args:
         kind: SPHERE, BOX, CAPSULE or CYLINDER.
         size: size of the shape (3,) [m], as in SHAPE records.
         R: rotation from the shape's frame to the frame of n.
-        nx: unit vector n.
-        ny: unit vector n.
-        nz: unit vector n.
+        nx: x component of the unit vector n.
+        ny: y component of the unit vector n.
+        nz: z component of the unit vector n.
     """
     if kind == SPHERE:
         return size[0]
@@ -89,7 +87,7 @@ def support(
 ) -> tuple[float, float, float]:
     """Return the support point of a core along the unit vector n, relative to the centre [m].
 
-    The core is first shrunk by `shrink` [m] on all sides, a segment at both ends.
+    The core is first shrunk by `shrink` [m] on all sides. A segment is shortened at both ends.
     """
     cz = nx * R[0, 2] + ny * R[1, 2] + nz * R[2, 2]
     if kind == BOX:

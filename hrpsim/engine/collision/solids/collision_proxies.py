@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The polyhedral solids of a world with meshes: the meshes, and proxies of primitive shapes."""
+"""Polyhedral solids of a world with meshes: the meshes, and proxies of primitive shapes."""
 
 import math
 import weakref
@@ -28,7 +28,7 @@ _thickness: weakref.WeakKeyDictionary[Mesh, float] = weakref.WeakKeyDictionary()
 
 
 def proxy(geometry: Geometry) -> Polyhedra:
-    """Return the polyhedral solid of a geometry in the shape's frame. Equal meshes share it."""
+    """Return the polyhedral solid of a geometry in its frame. Equal meshes share a solid."""
     if isinstance(geometry, Mesh):
         same = _equal.setdefault(geometry.digest, geometry)
         if same not in _made:
@@ -55,7 +55,10 @@ def proxy(geometry: Geometry) -> Polyhedra:
 
 
 def mesh_thickness(mesh: Mesh) -> float:
-    """Return the thickness that is reached or exceeded on 90 % of a mesh's surface area [m]."""
+    """Return the thickness of a mesh for limits on fast motion [m].
+
+    At least 90 % of the surface area has this thickness or more.
+    """
     if isinstance(mesh, HeightField):
         return field_thickness(mesh)
     if mesh not in _thickness:
@@ -68,7 +71,10 @@ def mesh_thickness(mesh: Mesh) -> float:
 
 
 def _prism(outline: np.ndarray, half: float) -> Polyhedra:
-    """Return the solid of a convex outline (n, 2), counter-clockwise, from z -half to half [m]."""
+    """Return the solid of a prism from z = -half to z = half [m].
+
+    outline: convex cross-section (n, 2) [m], counter-clockwise.
+    """
     n = len(outline)
     k, following = np.arange(n), (np.arange(n) + 1) % n
     bottom = np.column_stack([outline, np.full(n, -half)])

@@ -37,7 +37,7 @@ RIM = 1e-4
 
 
 def polyhedron(vertices: np.ndarray, triangles: np.ndarray) -> Polyhedra:
-    """Return the solid that triangles bound.
+    """Return the solid whose surface consists of the given triangles.
 
     Args:
         vertices: positions (n, 3) [m].
@@ -137,15 +137,15 @@ def _solid(points: np.ndarray, rim: float) -> np.ndarray:
 
 
 def smallest_extent(size: np.ndarray) -> float:
-    """Return the smallest length of a box that is not flat [m]."""
+    """Return the smallest side of a box [m]. Sides of zero length do not count."""
     return float(size[size > 1e-9 * size.max()].min())
 
 
 def _edges(p, t, normals):
-    """Return EDGE records, their end vertices (e, 2) and faces (e, 2), and each triangle's edges.
+    """Return EDGE records, end vertices (e, 2) and faces (e, 2), and the edges of triangles (m, 3).
 
-    A boundary edge gets a vertical wall as second face, perpendicular to its only face, with the
-    number -1. Each side that `joined_sides` does not pair gets such a wall too.
+    The second face of a boundary edge is a vertical wall, perpendicular to the only face, with the
+    number -1. Each side that `joined_sides` does not pair also gets a vertical wall.
     """
     sides = directed_edges(t)
     number, _ = shared_edges(t)
@@ -226,10 +226,10 @@ def _spokes(p, normals, ends, faces, bend):
 
 
 def _find_hollows(edges, ends, faces, edge_of, normals, bend, sharp) -> None:
-    """Write the hollows: ends at which a convex edge continues beneath a face, and its normal.
+    """Mark ends at which a convex edge continues beneath a face, and write the normal of this face.
 
-    At such an end one of the edge's two faces, or its flat continuation, ends at a concave edge.
-    The vertex there has no contacts. Of two such faces the steeper face counts.
+    At these ends one of the edge's two faces, or its flat continuation, ends at a concave edge. The
+    vertex there has no contacts. If the edge continues beneath two faces, the steeper face counts.
     """
     hollow = np.zeros(len(sharp), dtype=bool)
     hollow[ends[bend == CONCAVE]] = True
@@ -299,7 +299,8 @@ def bounding_tree(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 def list_corners(nodes: np.ndarray, triangles: np.ndarray, vertices: np.ndarray) -> np.ndarray:
     """Return the CORNER records of a solid, and write the corners of each node to NODE records.
 
-    The corners of a second child come before the corners of the first child, as in a search.
+    Corners are sharp vertices. The corners of a second child come before the corners of the first
+    child, which is the order of a search.
     """
     is_owned = (triangles["owned"][:, None] & np.array([1, 2, 4])) > 0
     count, first = np.zeros((2, len(nodes)), dtype=np.int64)
@@ -333,7 +334,7 @@ def _by_spread(centers, sizes):
 
 
 def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
-    """Fit the boxes of a tree to its triangles.
+    """Write the boxes of a tree's nodes around the boxes of the triangles.
 
     lower, upper: corners of the triangles' boxes (n, 3) [m].
     """
@@ -342,7 +343,7 @@ def fit_boxes(nodes: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
 
 
 def _within_nodes(nodes, least, most):
-    """Return the minimum and maximum of triangles' bounds (n, 3) within each node of a tree."""
+    """Return the minimum and maximum of bounds (n, 3) over the triangles of each node."""
     low, high = np.empty((len(nodes), 3)), np.empty((len(nodes), 3))
     leaf = nodes["child"] < 0
     low[leaf], high[leaf] = least[nodes["triangle"][leaf]], most[nodes["triangle"][leaf]]
@@ -355,7 +356,7 @@ def _within_nodes(nodes, least, most):
 
 
 def _levels(nodes):
-    """Return first and end of the nodes of each level of a tree, from the root on."""
+    """Return the index ranges (first, end) of the nodes on each level of a tree, the root first."""
     levels, first, end = [], 0, 1
     while first < end:
         levels.append((first, end))
@@ -364,10 +365,11 @@ def _levels(nodes):
 
 
 def _bound_normals(t, normals, count: int):
-    """Return bounds (m, 3) of the unit vectors in the normal cones of each triangle's features.
+    """Return bounds on the contact normals of each triangle's features: lower (m, 3), upper (m, 3).
 
     A unit vector in the cone of unit vectors n_i is a sum of w_i n_i with w_i >= 0. The weights add
-    up to at least 1. If n_i . m >= c for a unit vector m and all i, they add up to at most 1 / c.
+    up to at least 1. If n_i . m >= c for a unit vector m and all i, the sum of the weights is at
+    most 1 / c.
     """
     corners, n = t.ravel(), np.repeat(normals, 3, axis=0)
     middle = np.zeros((count, 3))

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The solid of a height field: the heights, and a bounding tree whose leaves are tiles."""
+"""Build the solid of a height field: the heights, and a bounding tree whose leaves are tiles."""
 
 import math
 import weakref
@@ -55,9 +55,10 @@ def field_solid(field: HeightField) -> Polyhedra:
 
 
 def field_thickness(field: HeightField) -> float:
-    """Return the thickness that is reached or exceeded on 90 % of a height field's area [m].
+    """Return the thickness of a height field for limits on fast motion [m].
 
-    Up to 50 000 evenly spread cells are sampled.
+    At least 90 % of the area has this thickness or more. Up to 50 000 evenly spread cells are
+    sampled.
     """
     if field not in _thin:
         made = _without_tree(field)
@@ -72,7 +73,7 @@ def field_thickness(field: HeightField) -> float:
 
 
 def _without_tree(field: HeightField) -> Polyhedra:
-    """Return the solid of a height field with empty slots, without facets and tree."""
+    """Return the solid of a height field with empty tile slots, without facets and tree."""
     low, high = field.bounds
     extent = smallest_extent(high - low)
     nx, ny = field.heights.shape
@@ -126,9 +127,9 @@ def sample_depths(polyhedra: Polyhedra, every: int, depth_out: Vector, area_out:
 
     Args:
         polyhedra: pool of solids.
-        every: distance of sampled cells, in cells.
-        depth_out: depths of both faces of n cells (2 n,) [m], written.
-        area_out: areas of the faces, divided by the horizontal area of a cell (2 n,), written.
+        every: interval n between sampled cells.
+        depth_out: depths of both faces of k cells (2 k,) [m], written.
+        area_out: areas of the faces, divided by the horizontal area of a cell (2 k,), written.
     """
     grid, at = polyhedra.grids[0], 0
     for cell in range(0, grid.cells[0] * grid.cells[1], every):
@@ -187,7 +188,7 @@ def bound_tiles(
 def find_facets(polyhedra: Polyhedra) -> None:
     """Write the facet number of each face of the first field of the pool.
 
-    Connected coplanar faces form one facet. Its number is the smallest number of these faces.
+    Connected coplanar faces form one facet. The facet number is the smallest number of these faces.
     """
     grid, facets = polyhedra.grids[0], polyhedra.facets
     for k in range(facets.shape[0]):
@@ -214,7 +215,7 @@ def _join_across(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index)
 
 @inner_kernel
 def _least_of(polyhedra: Polyhedra, face: Index) -> int:
-    """Return the representative of a face's facet, the smallest face (union-find, path halving)."""
+    """Return the smallest face of a face's facet (union-find with path halving)."""
     facets = polyhedra.facets
     while facets[face] != face:
         facets[face] = facets[facets[face]]

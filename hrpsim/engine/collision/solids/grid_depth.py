@@ -3,9 +3,9 @@
 
 """Depth of the faces of a height field: half the thickness of the terrain beneath the faces.
 
-The definition is the same as in engine.collision.solids.features. A ray inward from a face of slope
-s falls by 1 / s per horizontal metre. If the field is nowhere so steep, the ray never leaves the
-terrain. Most rays therefore need no search.
+The definition is the same as in engine.collision.solids.features. A ray from a face of slope s,
+along the inward normal, falls by 1 / s per horizontal metre. If no slope of the field is as steep
+as 1 / s, the ray never leaves the terrain. Most rays therefore need no search.
 """
 
 import math
@@ -41,7 +41,7 @@ def depth_of_face(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, face: in
 
 @inlined_kernel
 def _line(start: float, rate: float, cell: int) -> float:
-    """Return the distance at which a ray leaves a cell along one axis."""
+    """Return the distance at which a ray leaves a cell along one axis, infinite if `rate` is 0."""
     if rate == 0.0:
         return math.inf
     return ((cell + 1 if rate > 0.0 else cell) - start) / rate
@@ -62,12 +62,12 @@ def _way_out(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, u: float, v: float, z: float,
     x: float, y: float, most: float,
 ) -> float:  # fmt: skip
-    """Return the distance to the surface from a face inward [m], at most `most`.
+    """Return the distance from a face along the inward normal to the opposite surface [m].
 
     i, j: cell of the face.
     u, v, z: start of the ray on the face: grid coordinates, and height [m].
     x, y: slopes of the face.
-    most: largest distance [m].
+    most: upper limit of the result [m].
     """
     fall = 1.0 / math.sqrt(x * x + y * y + 1.0)
     du, dv, at = x * fall / grid.step[0], y * fall / grid.step[1], 0.0

@@ -74,7 +74,8 @@ def face_of_ring(grid: Grid, i: Index, j: Index, r: Index) -> tuple[int, int, in
     """Return the face r in the ring of faces around point (i, j).
 
     Returns:
-        (i, j of the cell, number of the face in the cell or -1 if there is no such face).
+        (i of the cell, j of the cell, number of the face in the cell). The number is -1 if there is
+        no such face.
     """
     cell_i, cell_j = i + _CELL_I[r], j + _CELL_J[r]
     there = 0 <= cell_i < grid.cells[0] and 0 <= cell_j < grid.cells[1]
@@ -100,7 +101,7 @@ def place_edge(
     """Write position, face normals and inward directions of edge r of point (i, j).
 
     Returns:
-        Whether the edge is on the boundary. Its second face is then a vertical wall.
+        Whether the edge is on the boundary. The second face is then a vertical wall.
     """
     away = runs_away(grid, i, j, r)
     x, y, z = point(polyhedra, grid, i, j)

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Cache the solids of large meshes on disk for later processes."""
+"""Store the solids of large meshes on disk, so that later processes need not build them."""
 
 import contextlib
 import os
@@ -21,7 +21,7 @@ _MOST = 500_000_000  # bytes of all files
 
 
 def kept_polyhedron(mesh: Mesh) -> Polyhedra:
-    """Return the solid of a mesh (`polyhedron`), from the cache if an earlier process made it."""
+    """Return the solid of a mesh (`polyhedron`), from the disk cache if possible."""
     if len(mesh.triangles) < _LEAST:
         return polyhedron(mesh.vertices, mesh.triangles)
     path = folder() / f"{mesh.digest}-{np.__version__}.solid"

@@ -204,7 +204,7 @@ def no_grids() -> list[np.ndarray]:
 
 
 def joined_polyhedra(parts: list[Polyhedra]) -> Polyhedra:
-    """Join several pools to one pool, with shifted indices."""
+    """Join several pools to one pool, and shift the indices accordingly."""
     joined = Polyhedra(
         **{
             name: np.concatenate([np.zeros(0, kind), *(getattr(part, name) for part in parts)])

@@ -15,9 +15,9 @@ from hrpsim.model.shapes.geometry import Geometry
 
 
 def lasting_arrays(polyhedra: Polyhedra) -> list[np.ndarray]:
-    """Return the arrays of solids that no search writes, so that several scenes may share them.
+    """Return the arrays of solids that no search writes. Several scenes may share these arrays.
 
-    Height fields have records of tiles in the other arrays.
+    Searches write the records of tiles, so most arrays of height fields are left out.
     """
     written = (*TILE_ROOM, "grids", "tiles", "slots") if len(polyhedra.grids) else ()
     return [array for name, array in polyhedra._asdict().items() if name not in written]

@@ -3,10 +3,10 @@
 
 """Write the records of a tile of a height field: vertices with spokes, edges and triangles.
 
-The records are the same as the records of engine.collision.solids.features for the whole surface.
-Only the ends of spokes are left out (-1), because hill climbing needs convex solids. A *slot* is
-the memory of one tile. Point (a, b) counts from the first point of the tile, point (i, j) from the
-first point of the field.
+The records are the same as the records of engine.collision.solids.features for the whole surface,
+except that spokes have no end vertex (-1). Only hill climbing on convex solids needs the ends. A
+*slot* is the memory of one tile. Point (a, b) counts from the first point of the tile, point (i, j)
+from the first point of the field.
 """
 
 import numpy as np
@@ -130,7 +130,7 @@ def _write_vertex(polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, number: 
 
 @inlined_kernel
 def _write_spoke(edge: Edge, away: bool, is_wall: bool, down: bool, spoke_out: Spoke) -> None:
-    """Write the spoke along an edge, or down the wall beneath the edge."""
+    """Write the spoke along an edge, or (`down`) down the vertical wall beneath a boundary edge."""
     sign = 1.0 if away else -1.0
     spoke_out.to = -1
     for r in range(3):
@@ -144,7 +144,7 @@ def _write_spoke(edge: Edge, away: bool, is_wall: bool, down: bool, spoke_out: S
 def _write_depth(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, edge_out: Edge
 ) -> None:
-    """Write the largest depth of an edge contact at edge r of point (i, j)."""
+    """Write the largest penetration at which edge r of point (i, j) has contacts."""
     edge_out.depth, edge_out.curved = grid.depth, 0
     for side in range(2):
         ci, cj, face = face_of_ring(grid, i, j, (r + 5) % 6 if side == 0 else r)
@@ -177,7 +177,7 @@ def _find_hollows(
     sharp: tuple[int, int],
     edge_out: Edge,
 ) -> None:
-    """Write the ends at which edge r of point (i, j) continues beneath a face.
+    """Mark the ends at which edge r of point (i, j) continues beneath a face (features.py).
 
     sharp: whether the vertices at (i, j) and at the other end are sharp.
     """
@@ -197,9 +197,10 @@ def _find_hollows(
 def _find_hollow(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, r: Index, end: Index, edge_out: Edge
 ) -> None:
-    """Write whether the end of edge r at point (i, j) is in a hollow, and the steepest face beyond.
+    """Mark the end of edge r at point (i, j) if the edge continues beneath a face there.
 
-    end: 0 if the edge starts at (i, j), 1 if the edge ends there.
+    The normal of the steepest such face is written as well. end: 0 if the edge starts at (i, j), 1
+    if the edge ends there.
     """
     steepest = 0.0
     sign = 1.0 if end == 1 else -1.0
@@ -231,7 +232,7 @@ def _find_hollow(
 
 @inlined_kernel
 def _corner(face: int, k: Index) -> tuple[int, int]:
-    """Return corner k of a face of a cell, from the cell's first point."""
+    """Return corner k of a face of a cell, relative to the cell's first point."""
     if k == 0:
         return 0, 0
     if face == 0:
@@ -241,7 +242,11 @@ def _corner(face: int, k: Index) -> tuple[int, int]:
 
 @inlined_kernel
 def _side(face: int, k: Index) -> tuple[int, int, int]:
-    """Return the edge at side k of a face: its owner, relative to the cell's first point; kind."""
+    """Return the edge at side k of a face.
+
+    Returns:
+        (i, j, kind): owner of the edge relative to the cell's first point, and kind of the edge.
+    """
     if face == 0:
         return (0, 0, 1) if k == 0 else ((1, 0, 0) if k == 1 else (0, 0, 2))
     return (0, 0, 2) if k == 0 else ((0, 1, 1) if k == 1 else (0, 0, 0))
@@ -267,7 +272,7 @@ def _owns_corner(face: int, k: Index, i: Index, j: Index) -> bool:
 def _write_triangle(
     polyhedra: Polyhedra, grid: Grid, i: Index, j: Index, a: Index, b: Index, face: int, slot: Index
 ) -> None:
-    """Write a face of cell (a, b) of the tile in a slot, after its vertices and edges.
+    """Write a face of cell (a, b) of the tile in a slot. Vertices and edges must exist already.
 
     i, j: first point of the tile.
     """

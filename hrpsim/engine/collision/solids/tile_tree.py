@@ -23,8 +23,8 @@ def root_of(grid: Grid, slot: Index) -> int:
 def write_tree(polyhedra: Polyhedra, grid: Grid, tile: Index, slot: Index) -> None:
     """Write the nodes over the triangles of the tile in a slot, the root first.
 
-    Every split halves the cells along the longer side. `grid.parts` has the first cell, the numbers
-    of cells along both axes, and the face (-1 for both) of each node.
+    Every split halves the cells along the longer side. `grid.parts` holds for each node the first
+    cell, the numbers of cells along both axes, and the face (-1 for both faces).
     """
     i, j = tile_origin(grid, tile)
     root, parts, count = root_of(grid, slot), grid.parts, 1
@@ -72,7 +72,7 @@ def _split(parts: np.ndarray, whole: Index, half: int, part: Index) -> None:
 
 @inner_kernel
 def _fit_leaf(polyhedra: Polyhedra, node_out: SolidNode) -> None:
-    """Write the boxes of a leaf: of its triangle, and of the triangle with its depth inward."""
+    """Write both boxes of a leaf: around its triangle, and around the triangle with its depth."""
     triangle = polyhedra.triangles[node_out.triangle]
     a = polyhedra.vertices[triangle.vertices[0]].position
     b = polyhedra.vertices[triangle.vertices[1]].position

@@ -38,7 +38,7 @@ def open_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
 def hold_tile(polyhedra: Polyhedra, node: SolidNode) -> int:
     """Return the root node of a tile's bounding tree, as `open_tile`, and lock the tile.
 
-    The tile stays locked until the next call.
+    The tile stays locked until another tile is locked.
     """
     grid = polyhedra.grids[TILE - node.child]
     grid.held = _slot_of(polyhedra, grid, node.triangle)

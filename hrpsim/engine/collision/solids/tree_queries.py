@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Queries of the trees of polyhedra: rays, distances from the surface, two trees at once."""
+"""Search the trees of polyhedra: rays, distances from the surface, two trees at once."""
 
 import math
 
@@ -35,7 +35,7 @@ _LEVEL = 1e-9
 def _reaches_box(
     node: SolidNode, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> bool:
-    """Return whether the ray from x along d meets the box of a node's surface."""
+    """Return whether the ray from (x, y, z) along d meets the box of a node's surface."""
     enter, leave = 0.0, math.inf
     for axis in range(3):
         if axis == 0:
@@ -145,8 +145,8 @@ def first_hit_of_convex(
 ) -> tuple[float, int]:
     """Find the first hit of a ray on a convex solid from outside.
 
-    Such a ray enters through one triangle only, so the triangle `known` is tested first. Arguments
-    and result are explained at `first_hit`.
+    The ray enters through one triangle only, so the triangle `known` is tested first. `first_hit`
+    explains the other arguments and the result.
     """
     n = polyhedra.triangles[known].normal
     if n[0] * dx + n[1] * dy + n[2] * dz < 0.0:
@@ -158,14 +158,15 @@ def first_hit_of_convex(
 
 @kernel
 def measure_thickness(polyhedra: Polyhedra, stack: Indices, thickness_out: Vector) -> None:
-    """Write the thickness of a single solid beneath each triangle [m], infinite if open.
+    """Write the thickness of a single solid beneath each triangle [m].
 
-    The thickness is the smallest distance to the opposite surface along four inward rays.
+    The thickness is the smallest distance to the opposite surface along four inward rays. Rays that
+    hit nothing have an infinite distance.
 
     Args:
         polyhedra: pool of solids.
         stack: work (STACK_DEPTH,).
-        thickness_out: (triangles,) [m].
+        thickness_out: thickness beneath each triangle (triangles,) [m], written.
     """
     solid = np.int64(0)
     for k in range(polyhedra.triangles.shape[0]):
@@ -221,7 +222,7 @@ def climb(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> in
 
 @inlined_kernel
 def _ends_along(polyhedra: Polyhedra, vertex: int, x: float, y: float, z: float) -> bool:
-    """Return whether all edges at a vertex certainly lead back against a direction."""
+    """Return whether all edges at a vertex certainly lead away from a direction (x, y, z)."""
     here = polyhedra.vertices[vertex]
     for s in range(here.first_spoke, here.last_spoke):
         d = polyhedra.spokes[s].direction
@@ -303,8 +304,8 @@ def _reach_of_box(node: SolidNode, x: float, y: float, z: float) -> float:
 def boxes_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
     """Return a lower bound of the distance of the boxes of two tree nodes [m].
 
-    The bound is the distance of one box from the bounding box of the other along the first box's
-    axes. Both orders are computed, and the larger bound is returned.
+    One box is compared with the other box's bounds along the axes of the first box. Both orders are
+    computed, and the larger distance is returned.
     """
     a, half_a, b, half_b = node_a.center, node_a.half, node_b.center, node_b.half
     along_a = _squared_gap(a, half_a, b, half_b, m.R[1], m.t[1])
@@ -324,7 +325,7 @@ def skins_apart(m: SolidPair, node_a: SolidNode, node_b: SolidNode) -> float:
 def _squared_gap(
     center: Vec3, half: Vec3, other_center: Vec3, other_half: Vec3, R: Mat3, t: Vector
 ) -> float:
-    """Return the squared distance of a box from the bounds of another box, moved by R and t."""
+    """Return the squared distance of a box from another box's bounds, moved by R and t [m^2]."""
     squared = 0.0
     for i in range(3):
         reach, away = half[i], t[i] - center[i]
@@ -338,10 +339,7 @@ def _squared_gap(
 
 @inner_kernel
 def split_first(box_a: SolidNode, box_b: SolidNode) -> bool:
-    """Return whether a search of two trees descends into node a rather than node b.
-
-    The larger inner node is split first.
-    """
+    """Return whether a search of two trees descends into node a first: the larger inner node."""
     if box_a.child < 0 or box_b.child < 0:
         return box_b.child < 0
     size_a = box_a.half[0] + box_a.half[1] + box_a.half[2]
@@ -386,8 +384,8 @@ def is_near_surface(
 ) -> bool:
     """Return whether a point is within a distance of a solid's surface.
 
-    solid: number of the solid. x, y, z: the point, in the solid's frame [m]. distance: [m]. stack:
-    work (STACK_DEPTH,).
+    solid: number of the solid. x, y, z: the point, in the solid's frame [m]. distance: largest
+    distance [m]. stack: work (STACK_DEPTH,).
     """
     stack[0] = polyhedra.solids[solid].root
     waiting = 1

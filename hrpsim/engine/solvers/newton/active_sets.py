@@ -3,12 +3,15 @@
 
 """Newton steps with a fixed active-set state of each contact, which converge near a solution.
 
-A contact is open, sticks or slips. The state follows from the multiplier (impulse) minus a small
-penalty times the velocity. A sticking contact gets velocity 0, up to a large penalty on the change
-of its impulse, which regularises redundant contacts. A slipping contact has the friction impulse mu
-l_n d, with the normal impulse l_n. The direction d turns with the contact's velocity (a primal-dual
-active set, Hüeber & Wohlmuth 2005 and Alart & Curnier 1991). Steps have full length. Far from a
-solution the steps may diverge. The method then stops.
+A contact is open, sticks or slips. The multiplier (impulse) minus a small penalty times the
+velocity determines the state. A sticking contact gets velocity 0, up to a large penalty on the
+change of its impulse, which regularises redundant contacts. A slipping contact has the friction
+impulse mu l_n d, with the normal impulse l_n. The direction d turns with the contact's velocity (a
+primal-dual active set, Hüeber & Wohlmuth 2005 and Alart & Curnier 1991). Steps have full length.
+Far from a solution the steps may diverge. The method then stops.
+
+A constraint block is a contact with three rows, or another row alone. Its scale is the smallest
+mass that it moves. `system` is the problem of the island.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ _ROUNDING = 1e-12  # by which less than its limit friction is taken to be, as it
 
 @inlined_kernel
 def _error_after_sweeps(sweeps: int, best: float, tolerance: float, system: NewtonSystem) -> float:
-    """Sweep if the last step did not reduce the error. Return the largest error [m/s]."""
+    """Return the largest error [m/s], after sweeps if the last step did not reduce the error."""
     error = largest_error(system)
     if sweeps > 0 and not is_better(error, best, tolerance):
         sweep_all(sweeps, system)
@@ -82,7 +85,7 @@ def try_active_sets(
         system: problem of the island.
 
     Returns:
-        (factorisations, least error [m/s]).
+        (number of factorisations, smallest error [m/s]).
     """
     count, misses, fresh = 0, 0, False
     if sweeps > 0:
@@ -194,7 +197,7 @@ def hold_state(constraint: Constraint, penalty: float) -> bool:
 
 @inlined_kernel
 def _let_go(constraint: Constraint) -> None:
-    """Set the friction of an opening contact to zero."""
+    """Write the change that makes the friction of an opening contact zero."""
     constraint.impulse[1], constraint.impulse[2] = (
         -constraint.multiplier[1],
         -constraint.multiplier[2],
@@ -205,7 +208,11 @@ def _let_go(constraint: Constraint) -> None:
 def _slip(
     constraint: Constraint, slope: float, large: float, dx: float, dy: float, size: float
 ) -> None:
-    """Write change and slope of a slipping contact: friction mu l_n along d, which may turn."""
+    """Write change and slope of a slipping contact, whose friction is mu l_n along a turning d.
+
+    slope: slope of the normal impulse. large: penalty on sticking [kg]. dx, dy: direction d. size:
+    magnitude of the predicted friction impulse [Ns].
+    """
     multiplier, velocity, change = constraint.multiplier, constraint.velocity, constraint.impulse
     limit = constraint.friction * max(multiplier[0], 0.0)
     share = min(limit / size, 1.0 - _ROUNDING)
@@ -224,7 +231,7 @@ def _slip(
 
 @inlined_kernel
 def _change(constraint: Constraint) -> None:
-    """Apply the required change and the effect of the step to the multipliers, within bounds."""
+    """Add the required change and the effect of the step to the multipliers, within bounds."""
     multiplier, change, v, d = (
         constraint.multiplier,
         constraint.impulse,

@@ -6,8 +6,8 @@
 The assumed states (open, stick, slip) of a few contacts are often wrong. Examples are contacts that
 have just met or share a load with neighbours. With a large penalty, wrong states would disturb all
 other contacts. With a moderate penalty their effect is small. Sweeps over the violated contacts
-find better states. Near a solution, small problems of a few trees do the same (clusters.py). The
-penalty grows after each step with progress.
+find better states. Near a solution, the same is done for small problems of a few trees
+(clusters.py). The penalty grows after each step with progress.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def alternate(
         part: arrays for the problem of one cluster.
 
     Returns:
-        (number of factorisations, least error [m/s]).
+        (number of factorisations, smallest error [m/s]).
     """
     go_to_best(system)
     list_constraints(system)

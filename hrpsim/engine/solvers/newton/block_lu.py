@@ -8,6 +8,8 @@ i) (size of k, size of i). `lower` holds the block (i, k), transposed, at the sa
 blocks have the same shape. Diagonal blocks are in `upper`. The structure is `system.Columns`.
 Blocks of free bodies, 6 by 6, are computed row by row in registers of eight numbers. Arrays
 therefore have spare entries behind the last block and behind a right side (`spatial.simd`).
+Functions named ..._six treat 6 by 6 blocks. Integers such as `own`, `block` and `target` are
+indices of the first number of a block or row.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ def _eliminate_column(structure: Columns, k: Index, upper: Vector, lower: Vector
 
 @inlined_kernel
 def _factorise(own: Index, size: int, upper: Vector) -> bool:
-    """Replace a diagonal block by its factors, and return whether pivots are valid."""
+    """Replace a diagonal block by its factors, and return whether all pivots are valid."""
     for p in range(size):
         for q in range(p, size):
             total = upper[own + p * size + q]
@@ -88,10 +90,10 @@ def _factorise(own: Index, size: int, upper: Vector) -> bool:
 
 @inlined_kernel
 def _factorise_padded(own: Index, size: int, upper: Vector) -> bool:
-    """Factorise a diagonal block whose rows are whole registers, as `_factorise` does.
+    """Factorise a diagonal block whose rows fill whole registers, as `_factorise` does.
 
-    Each row is subtracted from all later rows. Below the diagonal of 1 that follows a rank nothing
-    changes.
+    Each row is subtracted from all later rows. Rows beyond the rank have 1 on the diagonal, and
+    change nothing.
     """
     if own < 0 or own > LARGEST:
         return False
@@ -181,7 +183,7 @@ def _less_two(row: Lanes, a: Lanes, x: float, b: Lanes, y: float) -> Lanes:
 def _store_rows(
     matrix: Vector, block: Index, a: Lanes, b: Lanes, c: Lanes, d: Lanes, e: Lanes, f: Lanes
 ) -> None:
-    """Write six rows of six."""
+    """Write six rows of six numbers each into a matrix, from index `block` on."""
     store_six(matrix, block, a)
     store_six(matrix, block + 6, b)
     store_six(matrix, block + 12, c)
@@ -195,7 +197,11 @@ def _take_rows(
     shares: Vector, first_share: Index, stride: int, source: Vector, first: Index, terms: int,
     width: int, target: Vector, row: Index,
 ) -> None:  # fmt: skip
-    """Subtract the first rows of the block at `first`, times multipliers, from `row` (width,)."""
+    """Subtract the first `terms` rows of the block at `first`, times multipliers, from a row.
+
+    shares: array of the multipliers, from `first_share` on at intervals of `stride`. target: array
+    of the row, from index `row` on (width,).
+    """
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if min(first_share, first, row) < 0 or max(first_share, first, row) > LARGEST:
         return
@@ -208,7 +214,7 @@ def _take_rows(
 
 @inlined_kernel
 def _update_later(structure: Columns, k: Index, upper: Vector, lower: Vector) -> None:
-    """Subtract column k's part from every later coupled block."""
+    """Subtract the products of column k's blocks from every later block that column k couples."""
     column, columns, entries = structure.columns[k], structure.columns, structure.entries
     size = column.size
     for e in range(column.start, column.end):
@@ -243,7 +249,7 @@ def _take_block(
 def _take_six(
     left: Vector, at_left: Index, right: Vector, at_right: Index, target: Vector, block: Index
 ) -> None:
-    """Subtract left^T right from a block. All have six rows and columns."""
+    """Subtract left^T right from a block. All three blocks have six rows and columns."""
     if min(at_left, at_right, block) < 0 or max(at_left, at_right, block) > LARGEST:
         return
     a, b, c = load(right, at_right), load(right, at_right + 6), load(right, at_right + 12)
@@ -271,7 +277,7 @@ def solve_lu(structure: Columns, upper: Vector, lower: Vector, x: Vector) -> Non
 def _solve_forward(
     structure: Columns, column: Column, upper: Vector, lower: Vector, x: Vector
 ) -> None:
-    """Solve L y = x for a column, and subtract the column's part from the later rows."""
+    """Solve L y = x for a column, and subtract the column's contribution from the later rows."""
     size, first, own = column.size, column.first_row, column.block
     for p in range(size):
         total = x[first + p]
@@ -288,7 +294,7 @@ def _solve_forward(
 
 @inlined_kernel
 def _solve_backward(structure: Columns, column: Column, upper: Vector, x: Vector) -> None:
-    """Solve U x = y for a column, all later rows being done."""
+    """Solve U x = y for a column. The solution of all later columns must be known."""
     size, first, own = column.size, column.first_row, column.block
     if size == 6:
         _take_later_six(structure, column, upper, x)
@@ -312,7 +318,7 @@ def _solve_backward(structure: Columns, column: Column, upper: Vector, x: Vector
 def _take_product(
     lower: Vector, block: Index, size: int, first: Index, later: Column, x: Vector
 ) -> None:
-    """Subtract L_ik times the solution of column k from the rows of the later one."""
+    """Subtract L_ik times the solution of column k from the right side of later column i."""
     for p in range(size):
         share, row = x[first + p], block + p * later.size
         for r in range(later.size):
@@ -337,7 +343,7 @@ def _take_product_six(lower: Vector, block: Index, first: Index, later: Index, x
 
 @inlined_kernel
 def _take_later_six(structure: Columns, column: Column, upper: Vector, x: Vector) -> None:
-    """Subtract U_ki times the solution of all later columns of six from column k, of six."""
+    """Subtract U_ki times the solution of each later column i from column k. All have size six."""
     a = b = c = d = e = f = broadcast(0.0)
     for number in range(column.start, column.end):
         later = structure.columns[structure.entries[number].column]

@@ -83,7 +83,10 @@ def solve_clusters(least: float, tolerance: float, system: NewtonSystem, part: N
 
 @inlined_kernel
 def _worst(least: float, system: NewtonSystem) -> int:
-    """Return the worst constraint block at trees that were in no cluster, -1 for none."""
+    """Return the block with the largest error above `least`, or -1 for none.
+
+    Blocks whose trees were all in a cluster already do not count.
+    """
     worst, most = -1, least
     for k in range(system.capacity[0].constraints):
         if system.errors[k] > most:
@@ -98,7 +101,7 @@ def _worst(least: float, system: NewtonSystem) -> int:
 
 @inlined_kernel
 def _mark_cluster(worst: int, least: float, system: NewtonSystem) -> int:
-    """List the trees of the cluster around the worst constraint block in `members`.
+    """List the trees of the cluster around the constraint block `worst` in `members`.
 
     Returns:
         The number of trees, 0 if there are too many.
@@ -121,7 +124,7 @@ def _mark_cluster(worst: int, least: float, system: NewtonSystem) -> int:
 
 @inlined_kernel
 def _join(node: Index, count: int, system: NewtonSystem) -> int:
-    """Add a tree to the cluster of `count` trees, and return the new number of trees."""
+    """Add a tree to a cluster of `count` trees, and return the new number of trees."""
     if node < 0 or system.trees[node].is_core:
         return count
     system.trees[node].is_core = system.trees[node].solved = 1
@@ -133,8 +136,8 @@ def _join(node: Index, count: int, system: NewtonSystem) -> int:
 def _write_part(core: Index, system: NewtonSystem, part: NewtonSystem) -> int:
     """Write the problem of the blocks at the first `core` members, with all other impulses fixed.
 
-    Trees around the cluster move too, and become members. The `row` of a constraint block is the
-    block's number in the island.
+    Trees around the cluster move too, and become members. The field `row` of a constraint block is
+    the block's number in the island.
 
     Returns:
         The number of members, 0 if there was no room.
@@ -189,7 +192,7 @@ def _write_part(core: Index, system: NewtonSystem, part: NewtonSystem) -> int:
 
 @inlined_kernel
 def _copy_arm(arms: Vector, at: Index, size: int, out: Vector, index: Index) -> int:
-    """Copy a constraint block's rows, and return the index after them."""
+    """Copy a constraint block's arm (J B of its rows), and return the index after the copy."""
     for k in range(size):
         out[index + k] = arms[at + k]
     return index + size
@@ -224,7 +227,7 @@ def _solve_part(tolerance: float, part: NewtonSystem) -> int:
 def _take_from_part(count: int, system: NewtonSystem, part: NewtonSystem) -> None:
     """Copy the impulses of a solved cluster to the island, and dissolve the cluster.
 
-    The errors of the constraint blocks at its members are updated.
+    The errors of the constraint blocks at the cluster's members are updated.
     """
     for k in range(part.capacity[0].constraints):
         found = part.constraints[k]

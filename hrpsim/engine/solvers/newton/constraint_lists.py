@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The constraint blocks at each tree, and sets of constraint blocks as arrays of bits.
+"""Lists of the constraint blocks at each tree, and sets of constraint blocks as arrays of bits.
 
 Clusters and sweeps over violated constraint blocks read few blocks of an island. These lists save a
 pass over all blocks. Each word of a set has the bits of 64 constraint blocks. A set is read in
@@ -67,7 +67,7 @@ def clear_set(bits: BitSet, count: int) -> None:
 
 @inlined_kernel
 def add_constraints_at(tree: NodeTree, at_trees: Indices, bits: BitSet) -> None:
-    """Put the constraint blocks at a tree into a set."""
+    """Add the constraint blocks at a tree to a set."""
     for index in range(tree.constraints_start, tree.constraints_end):
         k = at_trees[index]
         bits[k // WORD] |= bit_of(k % WORD)

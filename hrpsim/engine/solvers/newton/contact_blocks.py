@@ -3,8 +3,8 @@
 
 """Contribution G^T D G of free bodies' contacts to the matrix, in 6 x 6 blocks in registers.
 
-Contacts of the same two bodies are consecutive. The rows of each contact that is not open are
-stored together with their products with D. Each row of a block is read once, changed by all
+Contacts of the same two bodies are consecutive. The rows of each contact that is not open, and the
+products of the rows with D, are stored together. Each row of a block is read once, changed by all
 contacts, and written once.
 """
 
@@ -77,7 +77,7 @@ def _note(constraint: Constraint, arms: Vector, notes: Vector, at: Index) -> Non
 
 @inlined_kernel
 def _note_tree(d: Vector, arms: Vector, arm: Index, notes: Vector, at: Index, product: int) -> None:
-    """Store the rows that act on one tree, and the products."""
+    """Store the rows of a contact that act on one tree, and the products of the rows with D."""
     if min(arm, at, product) < 0 or max(arm, at, product) > LARGEST:
         return
     n, x, y = load(arms, arm), load(arms, arm + 6), load(arms, arm + 12)

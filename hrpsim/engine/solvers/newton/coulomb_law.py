@@ -82,7 +82,7 @@ def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness
 
     Args:
         constraint: record of the constraint block.
-        penalty: factor of the block's scale. The product is the penalty rho.
+        penalty: penalty rho as a multiple of the block's scale (mass).
         share: fraction of the step.
         wants_stiffness: whether to write the derivative of the impulse as well.
     """
@@ -116,7 +116,7 @@ def answer(constraint: Constraint, penalty: float, share: float, wants_stiffness
 
 @inlined_kernel
 def _stay(constraint: Constraint, wants_stiffness: bool) -> None:
-    """Set the impulse of a constraint block without any motion to its multiplier."""
+    """Set the impulse of a constraint block that nothing can move to its multiplier."""
     for r in range(constraint.size):
         constraint.impulse[r] = constraint.multiplier[r]
     if wants_stiffness:
@@ -136,7 +136,8 @@ def set_stiffness(
 ) -> None:
     """Write state and slope (the derivative of the impulse) of a constraint block.
 
-    Normal impulses do not depend on slip. The arguments after `state` are entries of the slope.
+    The arguments after `state` are the entries (impulse, velocity) of the slope. The entries nx and
+    ny are zero, because normal impulses do not depend on slip.
     """
     constraint.state = state
     stiffness = constraint.stiffness

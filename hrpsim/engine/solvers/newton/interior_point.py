@@ -9,7 +9,7 @@ and tangential part t. m is the smallest mass that the contact moves. With De Sa
 cone, and x o z = 0 (De Saxce & Feng 1998). o is the product of the cone's Jordan algebra. Steps
 follow the central path x o z = (sigma m mu, 0, 0) to sigma = 0 (Mehrotra 1992), with the derivative
 of |v_t| in the matrix. The result is not exact enough if contacts are about to change state.
-`active_sets` or `multiplier_method` continue from this result.
+`active_sets` or `multiplier_method` continue from this result. A pair is x and z of one contact.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _has_other_contacts(system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _aim_pairs(goal: float, system: NewtonSystem) -> None:
-    """Set the goal of every pair to the point of the central path with sigma = `goal`."""
+    """Set the goal of every pair to the point of the central path with the given sigma (`goal`)."""
     for k in range(system.capacity[0].constraints):
         pair, constraint = system.pairs[k], system.constraints[k]
         if _is_pair(constraint):
@@ -81,8 +81,8 @@ def follow_central_path(
 ) -> tuple[int, float]:
     """Follow the central path, starting from the best multipliers, and store the best multipliers.
 
-    The method does not support compliant or force-limited contacts. An island with such a contact
-    is left unchanged.
+    The method does not support compliant or force-limited contacts. An island with one of these
+    contacts is left unchanged.
 
     Args:
         tolerance: accepted error [m/s].
@@ -177,7 +177,7 @@ def _sigma(share: float, system: NewtonSystem) -> float:
 
 @inlined_kernel
 def _linearise(pair: ConePair, constraint: Constraint) -> None:
-    """Write the scaling, z's residual, and -d impulse / d velocity of a constraint block."""
+    """Write the scaling, the residual of z, and -d impulse / d velocity of a constraint block."""
     if not _is_pair(constraint):
         answer(constraint, _ROW_PENALTY, 0.0, True)
         return
@@ -201,7 +201,11 @@ def _linearise(pair: ConePair, constraint: Constraint) -> None:
 
 @inlined_kernel
 def _share_to_aim_at(sigma: float, was_short: bool, system: NewtonSystem) -> float:
-    """Return the next sigma as a fraction: the cube of the fraction that a step to 0 leaves."""
+    """Return the next sigma, divided by the present sigma.
+
+    The result is the cube of the fraction of sigma that a step towards sigma = 0 would leave.
+    was_short: whether the last step was short, which requires a larger result.
+    """
     capacity = system.capacity[0]
     for k in range(capacity.constraints):
         pair = system.pairs[k]
@@ -216,7 +220,7 @@ def _share_to_aim_at(sigma: float, was_short: bool, system: NewtonSystem) -> flo
 
 @inner_kernel
 def _find_step(system: NewtonSystem) -> None:
-    """Write dx and dz of all pairs, and the change of all other rows, for the goals."""
+    """Write the step towards the goals: dx and dz of all pairs, and the change of other rows."""
     capacity, step = system.capacity[0], system.step
     clear_motion(system, step)
     for k in range(capacity.constraints):
@@ -253,7 +257,7 @@ def _find_step(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _longest(system: NewtonSystem) -> float:
-    """Return the fraction of the step at which the first x or z reaches the limit of its cone."""
+    """Return the multiple of the step at which the first x or z reaches the limit of its cone."""
     share = FAR
     for k in range(system.capacity[0].constraints):
         pair = system.pairs[k]
@@ -264,7 +268,7 @@ def _longest(system: NewtonSystem) -> float:
 
 @inlined_kernel
 def _go(share: float, system: NewtonSystem) -> None:
-    """Add a fraction of the step to all pairs and multipliers."""
+    """Add a fraction `share` of the step to all pairs and multipliers."""
     for k in range(system.capacity[0].constraints):
         constraint, pair = system.constraints[k], system.pairs[k]
         if _is_pair(constraint):
@@ -284,7 +288,7 @@ def _go(share: float, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _take_velocity(pair: ConePair, constraint: Constraint) -> None:
-    """Set z to the velocity that the impulses cause, if this velocity is well inside the cone."""
+    """Set z to the velocity caused by the impulses, if this velocity is well inside the cone."""
     z = pair.z
     inside = z[0] - math.sqrt(z[1] * z[1] + z[2] * z[2])
     if constraint.velocity[0] / pair.friction > _WELL_INSIDE * inside:

@@ -46,9 +46,9 @@ def _suspect_all(system: NewtonSystem) -> None:
 def sweep_what_is_off(sweeps: int, least: float, system: NewtonSystem) -> None:
     """Solve the violated constraint blocks one by one, forward and backward, several times.
 
-    The velocities of the constraint blocks must match the motion w, and match it afterwards. A
-    block is not checked again if it was not violated and its trees have not changed since. Call
-    `list_constraints` before.
+    The velocities of the constraint blocks must match the motion w. After the sweeps, they match
+    the new motion. A block is not checked again if it was not violated and its trees have not
+    changed since. Call `list_constraints` before.
 
     Args:
         sweeps: number of sweeps.
@@ -89,9 +89,9 @@ def sweep_all(sweeps: int, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _look(constraint: Constraint, least: float, system: NewtonSystem) -> bool:
-    """Solve a constraint block if violated, and return whether the block was violated.
+    """Solve a constraint block if its error exceeds `least`. Return whether the block was solved.
 
-    The blocks at the same trees are checked next.
+    The blocks at the same trees are then checked as well.
     """
     trees, first, second = system.trees, constraint.node_a, constraint.node_b
     if trees[first].moved != 0 or (second >= 0 and trees[second].moved != 0):
@@ -132,7 +132,7 @@ def _solve(constraint: Constraint, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _find_velocity(constraint: Constraint, system: NewtonSystem) -> None:
-    """Write the velocity of a constraint block at w."""
+    """Write the velocity of a constraint block at the motion w."""
     motion_along(constraint, system, system.point, constraint.step)
     for r in range(constraint.size):
         constraint.velocity[r] = constraint.free[r] + constraint.step[r]

@@ -6,7 +6,8 @@
 Newton's method solves w = G^T l(v_free + G w) for the motion w, with D = -dl/dv. l are the impulses
 of the rows. The matrix has one block for each tree, and one for every two trees that push each
 other (`system`). If nothing slips, D is symmetric and positive semi-definite, and the matrix is
-positive definite.
+positive definite. An arm is the part of G for one row and one tree. In `arms`, an index `arm`
+points to the first number of an arm.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from hrpsim.engine.spatial.simd import (
 
 @inner_kernel
 def write_matrix(system: NewtonSystem) -> None:
-    """Write I + G^T D G for the stiffness of the constraint blocks, to be factorised."""
+    """Write I + G^T D G for the present stiffness D of the constraint blocks."""
     capacity, upper, lower = system.capacity[0], system.upper, system.lower
     capacity.factorisations += 1
     for at in range(capacity.blocks):
@@ -55,7 +56,7 @@ def write_matrix(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _add_constraint(constraint: Constraint, system: NewtonSystem) -> None:
-    """Add a constraint block's response to the blocks of its trees, (row of l, column of v)."""
+    """Add G^T D G of a constraint block to the blocks of its trees."""
     arms, upper, columns = system.arms, system.upper, system.structure.columns
     a, b, rank_a, rank_b = constraint.arm_a, constraint.arm_b, constraint.rank_a, constraint.rank_b
     i = system.graph.position[constraint.node_a]
@@ -82,7 +83,8 @@ def _add_block(
 ) -> None:  # fmt: skip
     """Add G_outer^T D G_inner to a block (height, width), or to its transpose.
 
-    `d` has D by columns. With D by rows, G_inner^T D G_outer is added, column by column.
+    `d` holds D by columns. If `d` holds D by rows, the kernel adds G_inner^T D G_outer instead,
+    column by column.
     """
     if constraint.size == 3 and is_padded(width):
         _add_padded(d, arms, outer, height, inner, width, matrix, block)
@@ -110,7 +112,7 @@ def _add_padded(
     matrix: Vector,
     block: Index,
 ) -> None:
-    """Add G_outer^T D G_inner to a block, as `_add_block`, for rows of whole registers."""
+    """Add G_outer^T D G_inner to a block, as `_add_block`, for rows that fill whole registers."""
     if min(outer, inner, block) < 0 or max(outer, inner, block) > LARGEST:
         return
     for c in range(0, width, LANES):
@@ -130,7 +132,7 @@ def _add_padded(
 def _add_three(
     arms: Vector, arm: Index, n: float, x: float, y: float, width: int, matrix: Vector, at: Index
 ) -> None:
-    """Add multiples of a contact's three rows of `width` entries to the matrix, from `at` on."""
+    """Add n, x and y times the three rows (width,) of an arm to the matrix, from index `at` on."""
     # Knowing that no index is negative, the compiler leaves out numpy's wrap-around.
     if arm < 0 or at < 0 or arm > LARGEST or at > LARGEST:
         return
@@ -154,7 +156,7 @@ def _add_multiple(row: Vector, first: Index, by: float, width: int, out: Vector,
 
 @inlined_kernel
 def _product(arms: Vector, arm: Index, w: Vector, first: Index, width: int) -> float:
-    """Return the scalar product of `width` entries of an arm and of `w`."""
+    """Return the scalar product of an arm (width,) with `width` entries of `w`, from `first` on."""
     if arm < 0 or first < 0 or arm > LARGEST or first > LARGEST:
         return 0.0
     if is_padded(width):
@@ -170,7 +172,7 @@ def _product(arms: Vector, arm: Index, w: Vector, first: Index, width: int) -> f
 
 @inlined_kernel
 def _motion_of_free_body(constraint: Constraint, arms: Vector, w: Vector, out: Vec3) -> None:
-    """Write G w for a contact of free bodies. Behind `w` there is room for LANES numbers."""
+    """Write G w for a contact of free bodies. `w` needs LANES spare numbers at its end."""
     arm, first = constraint.arm_a, constraint.first_a
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return
@@ -195,7 +197,7 @@ def _motion_of_free_body(constraint: Constraint, arms: Vector, w: Vector, out: V
 def _push_free_body(
     arms: Vector, arm: Index, impulse: Vec3, share: float, w: Vector, first: Index
 ) -> None:
-    """Add `share` times the effect of an impulse (3,) on a free body to the body's part of `w`."""
+    """Add `share` times the motion caused by an impulse (3,) on a free body to its part of `w`."""
     if min(arm, first) < 0 or max(arm, first) > LARGEST:
         return
     row = plus_times(load(w, first), load(arms, arm), share * impulse[0])
@@ -207,7 +209,7 @@ def _push_free_body(
 def _push_padded(
     constraint: Constraint, arms: Vector, impulse: Vec3, share: float, w: Vector
 ) -> None:
-    """Add the effect of an impulse on one tree to `w`, as `_push_free_body`, for padded rows."""
+    """Add the motion of an impulse on one tree to `w`, as `_push_free_body`, for padded rows."""
     arm, first, width = constraint.arm_a, constraint.first_a, constraint.rank_a
     n, x, y = share * impulse[0], share * impulse[1], share * impulse[2]
     if (n == 0.0 and x == 0.0 and y == 0.0) or min(arm, first) < 0 or max(arm, first) > LARGEST:

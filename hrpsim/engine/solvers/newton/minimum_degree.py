@@ -3,8 +3,8 @@
 
 """Minimum-degree order of elimination of a graph of trees with common constraints.
 
-The neighbours of each node are a row of bits. Eliminating a node joins its neighbours to a clique
-(Rose 1972). The row of bits is then the structure of the node's column of the factor.
+The neighbours of each node are a row of bits. When a node is eliminated, its neighbours become a
+clique (Rose 1972). The row of bits is then the structure of the node's column of the factor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORD = 64
 
 
 class NodeGraph(NamedTuple):
-    """A graph while its nodes are eliminated."""
+    """A graph from which nodes are eliminated."""
 
     neighbours: np.ndarray  # (node capacity, words) u8; at the end, later neighbours in the factor
     degree: np.ndarray  # (node capacity,)
@@ -70,8 +70,9 @@ def _bit(v: int) -> Bits:
 def order_by_degree(graph: NodeGraph, node_count: int) -> None:
     """Order the nodes by minimum degree, and write the positions of the nodes.
 
-    The next node is the node with the fewest remaining neighbours, and the lowest of several. Each
-    node takes a bitwise update of the structure and one pass over all nodes.
+    The next node is the node with the fewest remaining neighbours. Of several, the node with the
+    lowest number is taken. Each node takes a bitwise update of the structure and one pass over all
+    nodes.
     """
     words = word_count(node_count)
     for v in range(node_count):
@@ -126,7 +127,7 @@ def highest_bit(bits: Bits) -> int:
 
 @inlined_kernel
 def _ones(bits: Bits) -> int:
-    """Return the number of set bits, counted in pairs, fours and eights at once."""
+    """Return the number of set bits of a word, counted in pairs, fours and eights at once."""
     bits = bits - ((bits >> np.uint64(1)) & np.uint64(0x5555555555555555))
     fours = np.uint64(0x3333333333333333)
     bits = (bits & fours) + ((bits >> np.uint64(2)) & fours)

@@ -67,7 +67,7 @@ def grow_multipliers(
         system: problem of the island.
 
     Returns:
-        (number of factorisations, least error [m/s]).
+        (number of factorisations, smallest error [m/s]).
     """
     go_to_best(system)
     error, factorisations, fresh, tries = best, 0, False, 0
@@ -100,10 +100,10 @@ def grow_multipliers(
 def _is_enough(
     best: float, tries: int, penalty: float, tolerance: float, system: NewtonSystem
 ) -> bool:
-    """Return whether the multipliers are exact, good enough, or no longer improve.
+    """Return whether the search may end: the multipliers are good enough, or no longer improve.
 
     Args:
-        best: least error [m/s].
+        best: smallest error [m/s].
         tries: number of searches since the last improvement.
         penalty: present penalty.
         tolerance: accepted error [m/s].
@@ -132,7 +132,8 @@ def _search(
         system: problem of the island.
 
     Returns:
-        (factorisations, steps). More than _STEPS steps: the search failed, and w is restored.
+        (number of factorisations, number of steps). More than _STEPS steps mean that the search
+        failed, and that w is restored.
     """
     factorisations, before = 0, math.inf
     for step in range(_STEPS + 1):
@@ -160,9 +161,11 @@ def _search(
 
 @inner_kernel
 def _look(penalty: float, system: NewtonSystem) -> tuple[float, bool]:
-    """Write impulses and the gradient w - G^T l. Return (its size, whether states changed).
+    """Write the impulses and the gradient w - G^T l.
 
-    The size is the largest velocity at a constraint for a motion along the gradient [m/s].
+    Returns:
+        (size of the gradient [m/s], whether states changed). The size is the largest velocity of a
+        constraint block for a motion along the gradient.
     """
     capacity, gradient = system.capacity[0], system.gradient
     for c in range(capacity.coordinates):
@@ -196,7 +199,7 @@ def _find_step(system: NewtonSystem) -> None:
 
 @inner_kernel
 def _line_search(penalty: float, system: NewtonSystem) -> float:
-    """Return the fraction of the step at which its work nearly vanishes, 0 for a failure."""
+    """Return the fraction of the step at which its work nearly vanishes, or 0 for a failure."""
     start = _work(penalty, 0.0, system)
     if not start < 0.0:
         return 0.0
@@ -246,7 +249,7 @@ def _move(share: float, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _go_back(system: NewtonSystem) -> None:
-    """Restore w and the velocities of the start of the search."""
+    """Restore w and the velocities at the start of the search."""
     for c in range(system.capacity[0].coordinates):
         system.point[c] = system.start[c]
     find_velocities(system)

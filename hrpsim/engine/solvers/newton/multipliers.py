@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""The multipliers (impulses) of an island's problem: error, best values, motion w they cause."""
+"""Multipliers (impulses) of an island's problem: error, best values, resulting motion w."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def small_enough(tolerance: float, system: NewtonSystem) -> float:
     """Return the error at which a search may end [m/s].
 
     The result is the tolerance until the number of factorisations reaches the iteration limit.
-    After that, the permitted error is larger.
+    After that, the result grows with the number of factorisations.
     """
     capacity = system.capacity[0]
     if capacity.factorisations <= capacity.iteration_limit:
@@ -60,7 +60,7 @@ def is_better(error: float, best: float, tolerance: float) -> bool:
 
 @inlined_kernel
 def note_if_better(error: float, best: float, tolerance: float, system: NewtonSystem) -> float:
-    """Store the multipliers if the error is smaller, and return the smallest error [m/s]."""
+    """Store the multipliers if `error` is better than `best`. Return the smaller error [m/s]."""
     if not is_better(error, best, tolerance):
         return best
     note_multipliers(system)
@@ -90,7 +90,7 @@ def go_to_best(system: NewtonSystem) -> None:
 def start_from_impulses(rows: Records[Row], velocity: Vector, system: NewtonSystem) -> None:
     """Write w and the free velocities from the initial multipliers of the rows.
 
-    `velocity` must include the motion that these multipliers cause.
+    `velocity` must include the motion caused by these multipliers.
     """
     find_motion(system)
     for k in range(system.capacity[0].constraints):
@@ -104,7 +104,7 @@ def start_from_impulses(rows: Records[Row], velocity: Vector, system: NewtonSyst
 
 @inner_kernel
 def push_by_multipliers(system: NewtonSystem) -> None:
-    """Write the motion w and the velocities of all constraint blocks for these multipliers."""
+    """Write the motion w and the constraint blocks' velocities that the multipliers cause."""
     find_motion(system)
     find_velocities(system)
 
@@ -132,7 +132,7 @@ def find_velocities(system: NewtonSystem) -> None:
 def write_best_impulses(
     rows: Records[Row], response: Vector, velocity: Vector, system: NewtonSystem
 ) -> None:
-    """Write the best impulses to the rows, and the velocities of the constraint bodies."""
+    """Write the best impulses to the rows, and the resulting velocities of constraint bodies."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

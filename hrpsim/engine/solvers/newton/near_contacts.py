@@ -5,7 +5,7 @@
 
 Contacts are detected before bodies touch. In a heap, half of the contacts separate, or cannot close
 in the step. These contacts would cost as much as loaded contacts, and would couple unrelated
-bodies. The solution shows which of them must be added.
+bodies. After the solution, `largest_miss` shows whether contacts must be added.
 """
 
 from __future__ import annotations
@@ -79,12 +79,14 @@ def largest_miss(
 ) -> float:
     """Return the largest error of a contact's normal velocity [m/s].
 
+    A contact without impulse has an error if it closes faster than its target permits.
+
     Args:
         rows: ROW records (row capacity,).
         island_rows: numbers of the rows, island by island.
         island: record of the island, with a range of `island_rows`.
         velocity: velocities of the constraint bodies (columns,) [m/s, rad/s].
-        of_pushing: whether contacts that push count as well.
+        of_pushing: whether contacts with an impulse count as well.
     """
     largest = 0.0
     for k in range(island.first, island.contact_end):

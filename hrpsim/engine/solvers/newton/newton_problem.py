@@ -60,7 +60,7 @@ CAPACITY = np.dtype(
 
 
 class Columns(NamedTuple):
-    """The block structure of the factor, as block_lu.py requires it."""
+    """The block structure of the factor, in the form that block_lu.py requires."""
 
     counts: np.ndarray = work("1", dtype=COUNTS)
     columns: np.ndarray = work("nodes", dtype=COLUMN)
@@ -70,7 +70,7 @@ class Columns(NamedTuple):
 class NewtonSystem(NamedTuple):
     """The arrays for the problem of one island.
 
-    Vectors that are read in SIMD registers are longer than their entries.
+    Vectors that kernels read in SIMD registers have spare entries at the end.
     """
 
     graph: NodeGraph
@@ -103,7 +103,7 @@ def new_newton_system(body_capacity: int, **room: int) -> NewtonSystem:
 
     Args:
         body_capacity: number of bodies.
-        room: fields of CAPACITY. Fields not given are 0.
+        room: sizes of the arrays, by the field names of CAPACITY. Fields not given are 0.
     """
     sizes = {name: room.get(name, 0) for name in CAPACITY.names}
     sizes |= {"bodies": body_capacity, "lanes": LANES, "notes": NOTES}
@@ -121,12 +121,15 @@ def roomier_newton_system(system: NewtonSystem) -> NewtonSystem:
 
 
 def as_roomy_newton_system(system: NewtonSystem, bodies: int | None = None) -> NewtonSystem:
-    """Return a new system with the capacity of `system`, for a cluster or for more bodies."""
+    """Return a new system with the capacity of `system`, for a cluster or for more bodies.
+
+    bodies: number of bodies. None: the number of `system`.
+    """
     return new_newton_system(bodies or len(system.node_of), **_room(system))
 
 
 def _room(system: NewtonSystem) -> dict[str, int]:
-    """Return the capacity of a system's arrays by the fields of CAPACITY."""
+    """Return the capacity of a system's arrays, by the field names of CAPACITY."""
     return {
         "nodes": len(system.trees),
         "constraints": len(system.constraints),
@@ -204,7 +207,8 @@ def _has_room_for_constraints(
 ) -> bool:
     """Write the capacity that trees and constraint blocks need at full rank.
 
-    Return whether the arrays suffice.
+    Returns:
+        Whether the arrays suffice.
     """
     capacity, trees, node_of = system.capacity[0], system.trees, system.node_of
     capacity.coordinates = capacity.basis = capacity.arms = capacity.entries = capacity.blocks = 0
@@ -231,7 +235,7 @@ def _has_room_for_constraints(
 def _find_columns(
     forest: Forest, constrained: ConstraintBodies, constrained_count: int, system: NewtonSystem
 ) -> None:
-    """Write the root of every tree, and the columns of its constraint bodies."""
+    """Write the root of every tree, and the range of columns of its constraint bodies."""
     trees, node_of = system.trees, system.node_of
     for i in range(node_of.shape[0]):
         if node_of[i] >= 0:
@@ -268,7 +272,7 @@ def _write_trees(constrained: ConstraintBodies, system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _write_contact(normal: Row, x: Row, y: Row, number: Index, constraint: Constraint) -> None:
-    """Write the law's data of a contact."""
+    """Write the friction coefficient, the bounds and the initial multipliers of a contact."""
     constraint.row, constraint.size, constraint.friction = number, 3, normal.friction
     constraint.lower, constraint.upper, constraint.compliance = 0.0, normal.upper, normal.compliance
     constraint.inverse_mass[0], constraint.inverse_mass[1] = normal.inverse_mass, x.inverse_mass
@@ -281,7 +285,7 @@ def _write_contact(normal: Row, x: Row, y: Row, number: Index, constraint: Const
 
 @inlined_kernel
 def _write_row(row: Row, number: Index, constraint: Constraint) -> None:
-    """Write the law's data of a single row."""
+    """Write the bounds, the compliance and the initial multiplier of a single row."""
     constraint.row, constraint.size, constraint.friction = number, 1, 0.0
     constraint.lower, constraint.upper, constraint.compliance = row.lower, row.upper, row.compliance
     constraint.inverse_mass[0] = row.inverse_mass
@@ -294,7 +298,7 @@ def _write_row(row: Row, number: Index, constraint: Constraint) -> None:
 def _write_arms(
     forest: Forest, constrained: ConstraintBodies, rows: Records[Row], system: NewtonSystem
 ) -> None:
-    """Write J B of every row, and the trees on which the row acts."""
+    """Write the arm J B of every row, and the trees on which the row acts."""
     used = 0
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -376,7 +380,7 @@ def write_structure(system: NewtonSystem) -> bool:
 
 @inlined_kernel
 def _insert(entries: Records[Entry], start: Index, end: Index, position: int) -> None:
-    """Insert a column into the entries from `start` to before `end`, which ascend by column.
+    """Insert a column into the entries from `start` to before `end`, in ascending order.
 
     The entry at `end` must be free.
     """
@@ -389,7 +393,7 @@ def _insert(entries: Records[Entry], start: Index, end: Index, position: int) ->
 
 @inlined_kernel
 def _find_blocks(system: NewtonSystem) -> None:
-    """Write where the block of the two trees of every constraint block is."""
+    """Write the index of the block that couples the two trees of every constraint block."""
     position, before_a, before_b, block = system.graph.position, -1, -1, -1
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]

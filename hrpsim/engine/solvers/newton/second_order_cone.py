@@ -86,7 +86,7 @@ def times_squared_scaling(
 
 @inner_kernel
 def aim(pair: ConePair, product: float, correct: bool) -> None:
-    """Write the value that W^-1 dx + W dz must have for x o z = (product, 0, 0) after the step.
+    """Write the goal: the value of W^-1 dx + W dz for which x o z = (product, 0, 0) after the step.
 
     If `correct` is set, the second-order term of the step in dx and dz is subtracted (Mehrotra
     1992).
@@ -107,7 +107,7 @@ def aim(pair: ConePair, product: float, correct: bool) -> None:
 
 @inner_kernel
 def longest_step(x: Vec3, dx: Vec3) -> float:
-    """Return the multiple of dx at which x leaves the cone, at most FAR."""
+    """Return the multiple of dx at which x reaches the boundary of the cone, at most FAR."""
     a = dx[0] * dx[0] - dx[1] * dx[1] - dx[2] * dx[2]
     b = x[0] * dx[0] - x[1] * dx[1] - x[2] * dx[2]
     c = _determinant(x)

@@ -82,13 +82,13 @@ def solve_by_newton(
         from_afar: whether the last impulses are probably far from a solution, as in a dense island.
             If False, methods that keep the distribution of load among redundant contacts come
             first.
-        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s]. At the end: the
-            velocities with the impulses.
+        velocity: velocities of the constraint bodies (columns,) [m/s, rad/s], changed to the
+            velocities with the new impulses.
         system: problem of the island.
         part: arrays for the problem of a cluster.
 
     Returns:
-        (factorisations, error of the impulses at the start [m/s], remaining error [m/s]).
+        (number of factorisations, error of the initial impulses [m/s], remaining error [m/s]).
     """
     start_from_impulses(rows, velocity, system)
     first = best = largest_error(system)
@@ -135,7 +135,7 @@ def _start_again(
         system: problem of the island.
 
     Returns:
-        (factorisations, least error [m/s]).
+        (number of factorisations, smallest error [m/s]).
     """
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -170,13 +170,13 @@ def _grow_from_nothing(
 ) -> tuple[int, float]:
     """Try `multiplier_method` from zero impulses, and keep the better of both results.
 
-    From other impulses, the method may end near impulses that nearly obey the law although no
-    solution is nearby.
+    From other impulses, the method may stop at impulses that nearly obey the law, although no
+    solution is near.
 
     grown: error of the best impulses so far [m/s].
 
     Returns:
-        (factorisations, least error [m/s]).
+        (number of factorisations, smallest error [m/s]).
     """
     _let_nothing_be_best(system)
     count, best = grow_multipliers(tolerance, _PENALTY, limit, largest_error(system), system)
@@ -188,7 +188,7 @@ def _grow_from_nothing(
 
 @inlined_kernel
 def _holds_both_ways(system: NewtonSystem) -> bool:
-    """Return whether any single row can push and pull, as rows of connections do."""
+    """Return whether any single row can push and pull, like the rows of connections."""
     result = False
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
@@ -208,7 +208,7 @@ def _let_nothing_be_best(system: NewtonSystem) -> None:
 
 @inlined_kernel
 def _let_be_best(impulses: Matrix, system: NewtonSystem) -> None:
-    """Copy `impulses` to the best impulses. impulses: one row for each constraint block."""
+    """Copy `impulses` (constraint blocks, 3) to the best impulses."""
     for k in range(system.capacity[0].constraints):
         constraint = system.constraints[k]
         for r in range(constraint.size):

@@ -46,10 +46,10 @@ _ROUNDING = 1e-12
 
 @inlined_kernel
 def padded(columns: int) -> int:
-    """Return the row length of a tree's basis, rounded up to whole SIMD vectors for large trees.
+    """Return the row length of a tree's basis, rounded up to whole SIMD vectors if above 6.
 
-    The number of a tree's coordinates is its rank, also rounded up. Coordinates beyond the rank do
-    not move, because the matrix has 1 on the diagonal there.
+    The number of a tree's coordinates is its rank, rounded up in the same way. Coordinates beyond
+    the rank do not move, because the matrix has 1 on the diagonal there.
     """
     return columns if columns <= 6 else (columns + LANES - 1) & -LANES
 
@@ -64,7 +64,10 @@ def is_padded(rank: int) -> bool:
 def _find_pivot(
     inverse_inertia: Vector, block: Index, width: int, columns: int, left: Vector
 ) -> int:
-    """Return the column with the largest remaining fraction of its diagonal, -1 for rounding."""
+    """Return the column whose diagonal entry has the largest remaining fraction.
+
+    The result is -1 if the remaining fractions are rounding errors.
+    """
     pivot, most = -1, _ROUNDING
     for c in range(columns):
         whole = inverse_inertia[block + c * width + c]
@@ -115,7 +118,7 @@ def factorise_response(
 def _take_rows(
     basis: Vector, rows: int, shares: Index, count: int, width: int, target: Index
 ) -> None:
-    """Subtract the first rows, times their multipliers, from another row."""
+    """Subtract the first `count` rows, times their multipliers, from another row."""
     if min(rows, shares, target) < 0 or max(rows, shares, target) > LARGEST:
         return
     if not is_padded(width):
@@ -136,11 +139,11 @@ def add_arm(J: Vec6, at: Index, tree: NodeTree, basis: Vector, arms: Vector, arm
 
     Args:
         J: row of the Jacobian (6,), for the six columns from `at` on.
-        at: first of these columns.
+        at: first of the six columns.
         tree: record of the tree.
         basis: B of every tree.
         arms: arms of all rows.
-        arm: index of the arm.
+        arm: index of the arm's first number.
     """
     stride = padded(tree.columns)
     row = tree.basis + stride * (stride + at - tree.start)

@@ -96,7 +96,7 @@ def _join_islands(
     rows: Rows,
     islands: Islands,
 ) -> None:
-    """Join the trees that exchange energy in this step: islands.trees."""
+    """Join the trees that exchange energy in this step, in islands.trees."""
     trees, bodies = islands.trees, forest.bodies
     for i in range(trees.shape[0]):
         trees[i].representative = bodies[i].root
@@ -114,7 +114,7 @@ def _join_islands(
 
 @inlined_kernel
 def _sum_islands(forest: Forest, islands: Islands, audit: Audit) -> None:
-    """Write the balance of each island at its representative, and the sums of the world."""
+    """Write each island's balance to its representative tree, and the sums of the world."""
     trees, bodies, totals = audit.trees, forest.bodies, audit.totals[0]
     totals.work = totals.created = totals.dissipated = totals.corrected = 0.0
     for i in range(trees.shape[0]):
@@ -186,7 +186,7 @@ def _find_rises(
 
 @inner_kernel
 def _begin_intervals(tree: Audited, present: int) -> None:
-    """Reset the intervals since the tree's last step, or all after a second without steps."""
+    """Reset the intervals since the tree's last step. After a second without steps, reset all."""
     first = tree.interval + 1
     if present < tree.interval or present - tree.interval > INTERVALS:
         first = present - INTERVALS + 1

@@ -3,10 +3,10 @@
 
 """Energy that contact springs exchange with trees in a step.
 
-A step finds its contacts once. The gaps at both ends of the step follow from the rates at these
-ends. For penalty contacts, the energy differs from 1/2 k d^2 by a fraction of order k dt^2 / m,
-which is large. Here k is the stiffness, d the depth, m the mass and dt the time step. The energy of
-these springs is therefore defined by the energy that they exchange. It is not audited.
+A step finds its contacts once. The rates at both ends of the step give the gaps at these ends. For
+penalty contacts, the energy differs from 1/2 k d^2 by a fraction of order k dt^2 / m, which is
+large. Here k is the stiffness, d the depth, m the mass and dt the time step. The energy of these
+springs is therefore defined by the energy that they exchange. This energy is not audited.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -59,7 +59,7 @@ def _row_rates(
 ) -> tuple[float, float]:
     """Return the velocities of a row at the start and the end of the step [m/s].
 
-    `start` and `end` are the velocities of the joints there (nv,) [rad/s, m/s].
+    `start` and `end` are the velocities of the joints at both ends (nv,) [rad/s, m/s].
     """
     before = after = 0.0
     for side in range(2 if row.constrained_b >= 0 else 1):

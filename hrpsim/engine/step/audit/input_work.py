@@ -129,7 +129,7 @@ def _add_pushes(
 def _add_drives(
     forest: Forest, audit: Audit, work: Work, connection: Connection, trees: Records[Audited]
 ) -> None:
-    """Add the work of a connection's driven axes to the tree of one of its bodies."""
+    """Add the work of a connection's driven axes to the tree of body a, or b if a is the world."""
     body = connection.body_a if connection.body_a >= 0 else connection.body_b
     placed = work.placed_connection[0]
     for axis in range(6):

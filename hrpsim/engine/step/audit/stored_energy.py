@@ -117,7 +117,10 @@ def _add_joints(
 
 @inlined_kernel
 def _law_energy(law: JointParameters, error: float) -> float:
-    """Return the energy of a joint constraint of JOINT_PARAMETERS with a position error [J]."""
+    """Return the energy that a joint constraint stores at a position error [J].
+
+    law: JOINT_PARAMETERS record of the constraint.
+    """
     if law.damping_time < 0.0:
         return 0.0
     return spring_energy(error, law.compliance, law.force_limit)
@@ -131,7 +134,7 @@ def _add_connection(
     placed: PlacedConnection,
     trees: Records[Audited],
 ) -> None:
-    """Add the energy of a connection's springs to the tree of one of its bodies."""
+    """Add the energy of a connection's springs to the tree of body a, or of b if a is the world."""
     placed_yet = False
     body = connection.body_a if connection.body_a >= 0 else connection.body_b
     for axis in range(6):
@@ -155,7 +158,7 @@ def spring_energy(error: float, compliance: float, force_limit: float) -> float:
 
     Args:
         error: deflection of the spring [m or rad].
-        compliance: [m/N or rad/Nm].
+        compliance: inverse stiffness of the spring [m/N or rad/Nm].
         force_limit: force at which the spring yields [N or Nm].
     """
     if compliance == 0.0:

@@ -4,10 +4,10 @@
 """First half of a semi-implicit step (drift), for trees that it would move through others.
 
 The drift is the motion to the middle of the step, where contacts are detected. The drift uses the
-velocity v at the start of the step. This velocity was perhaps never solved together with contacts,
-because it is new or the shapes were distant. The drift may then lead shapes through each other. The
-forces on such trees act at the start of the step instead. The trees move for the whole step of size
-dt with the velocity v' at its end:
+velocity v at the start of the step. If this velocity is new, or if the shapes were distant, v was
+never solved together with contacts. The drift may then lead shapes through each other. The forces
+on these trees act at the start of the step instead. The trees move for the whole step of size dt
+with the velocity v' at its end:
 
     v' = v + dt a(q, v),   q' = q + dt v' - dt^2/2 g.
 
@@ -58,13 +58,13 @@ _SEEN = 2e-4
 
 @inner_kernel
 def hold_back(s: Scene) -> None:
-    """Undo the drift of trees that it moves through others: s.q becomes s.continuous.q_swept there.
+    """Undo the drift of trees that it moves through others. Their entries of s.q become q_swept.
 
     The drift is the motion to mid-step. All trees that are near or connected to such a tree return
     to the start of the step as well. collision.motions must hold the motions of the drift.
 
-    The kernel changes s.q, and sets `start_force` of each held body and of the step: forces then
-    act on these bodies at the start of the step.
+    The kernel changes s.q, and sets `start_force` of each returned body and of the step. Forces
+    then act on these bodies at the start of the step.
     """
     search = s.search[0]
     held, bodies = s.continuous.bodies, s.forest.bodies
@@ -117,7 +117,7 @@ def _drift_meeting(s: Scene, c: int, queries_left: int) -> tuple[float, int]:
     """Return the time of impact of candidate pair c in the drift, and the number of queries left.
 
     The time is a fraction of the drift, 1 for no impact. Shapes that were in contact may penetrate
-    each other by a small fraction of the thickness, with penalty contacts by any depth.
+    each other by a small fraction of the thickness. With penalty contacts the depth is not limited.
     """
     a, b = s.collision.pairs[c, 0], s.collision.pairs[c, 1]
     fraction, queries_left, cut = meeting_of(
@@ -134,13 +134,13 @@ def _drift_meeting(s: Scene, c: int, queries_left: int) -> tuple[float, int]:
 
 @inlined_kernel
 def _is_held(bodies: Records[Body], continuous: ContinuousDetection, shape: Shape) -> bool:
-    """Return whether the forces on a shape's tree act at the start of the step. The world's do."""
+    """Return whether forces on a shape's tree act at the start of the step, as for the world."""
     return shape.body < 0 or continuous.bodies[root_of(bodies, shape)].start_force != _IN_MIDDLE
 
 
 @inlined_kernel
 def _hold(continuous: ContinuousDetection, root: Index) -> bool:
-    """Mark a tree for forces at the start of the step. Return whether the mark is new."""
+    """Mark a tree for forces at the start of the step. Return whether the tree was unmarked."""
     if root < 0 or continuous.bodies[root].start_force:
         return False
     continuous.bodies[root].start_force = _IN_AIR
@@ -149,9 +149,9 @@ def _hold(continuous: ContinuousDetection, root: Index) -> bool:
 
 @inner_kernel
 def _pressed(counts: Counts, collision: Collision, number_a: Index, number_b: Index) -> bool:
-    """Return whether two shapes had contact forces on each other in the last step.
+    """Return whether a contact of two shapes had a force in the last step.
 
-    Such a contact was solved with the shapes' velocities, to first order in the rotation.
+    The last step solved this contact with the shapes' velocities, to first order in the rotation.
     """
     for k in range(counts.previous_count):
         contact = collision.previous[k]
@@ -164,7 +164,7 @@ def _pressed(counts: Counts, collision: Collision, number_a: Index, number_b: In
 def _spread_to_near(
     search: Search, bodies: Records[Body], collision: Collision, continuous: ContinuousDetection
 ) -> bool:
-    """Mark trees near trees with start-of-step forces. Return whether any mark is new."""
+    """Mark trees near trees with start-of-step forces. Return whether any tree was unmarked."""
     result = False
     for c in range(search.candidate_count):
         a = collision.shapes[collision.pairs[c, 0]]
@@ -186,7 +186,7 @@ def _spread_to_near(
 def _spread_to_connected(
     bodies: Records[Body], continuous: ContinuousDetection, connections: Records[Connection]
 ) -> bool:
-    """Mark trees connected to trees with start-of-step forces. Return whether any mark is new."""
+    """Mark trees connected to trees with start-of-step forces. Return whether any was unmarked."""
     result = False
     for k in range(connections.shape[0]):
         a, b = connections[k].body_a, connections[k].body_b
@@ -258,7 +258,7 @@ def _find_leaning(
 def _lean_on_each_other(
     bodies: Records[Body], constrained: ConstraintBodies, continuous: ContinuousDetection, row: Row
 ) -> bool:
-    """Mark the trees that the world supports through a row. Return whether any mark is new."""
+    """Mark the trees that the world supports through a row. Return whether any was unmarked."""
     held = continuous.bodies
     a = constrained.bodies[row.constrained_a].body
     b = constrained.bodies[row.constrained_b].body if row.constrained_b >= 0 else -1
@@ -272,7 +272,7 @@ def _lean_on_each_other(
 
 @inlined_kernel
 def _lean(bodies: Records[Body], continuous: ContinuousDetection, root: Index) -> bool:
-    """Mark a tree with start-of-step forces as supported by the world. Return whether it is new."""
+    """Mark a tree with start-of-step forces as supported. Return whether the tree was unmarked."""
     held = continuous.bodies
     if held[root].start_force != _IN_AIR:
         return False

@@ -107,7 +107,7 @@ def _anything_fast(
     kinematics: Records[Kinematics],
     collision: Collision,
 ) -> bool:
-    """Return whether a shape is fast, velocities from impacts on free bodies included."""
+    """Return whether a shape is fast. Velocities that impacts give to free bodies count."""
     shapes, moving = collision.shapes, collision.moving
     dt = settings.time_step
     if search.calm:
@@ -130,7 +130,7 @@ def _anything_fast(
 def _any_body_fast(
     settings: Settings, bodies: Records[Body], velocity: Vector, collision: Collision
 ) -> bool:
-    """Return whether a shape of a free body may be fast, velocities from impacts included."""
+    """Return whether a shape of a free body may be fast. Velocities from impacts count."""
     body_bounds = collision.body_bounds
     for k in range(body_bounds.shape[0]):
         carrying = body_bounds[k]
@@ -159,10 +159,10 @@ def _find_way(forest: Forest, start: Vector, end: Vector, way_out: Vector) -> No
     """Write the velocity that moves one configuration to another in unit time.
 
     Args:
-        forest: the bodies and joints.
+        forest: constants of the bodies and joints.
         start: configuration at the start (nq,).
         end: configuration at the end (nq,).
-        way_out: output, velocity (nv,).
+        way_out: velocity (nv,) in kernels' layout, per unit time, written.
     """
     for i in range(forest.bodies.shape[0]):
         body = forest.bodies[i]
@@ -177,14 +177,14 @@ def _find_way(forest: Forest, start: Vector, end: Vector, way_out: Vector) -> No
 
 @inner_kernel
 def _find_turn(start: Vector, end: Vector, at: Index, way_out: Vector, k: Index) -> None:
-    """Write the shortest rotation vector between two unit quaternions.
+    """Write the shortest rotation vector between two unit quaternions [rad].
 
     Args:
         start: configuration at the start (nq,).
         end: configuration at the end (nq,).
-        at: index of the quaternion in both.
-        way_out: output, velocity (nv,).
-        k: index of the rotation vector in the output.
+        at: index of the quaternion in both configurations.
+        way_out: velocity (nv,), of which the rotation vector is written.
+        k: index of the rotation vector in `way_out`.
     """
     a, b, c, d = start[at], start[at + 1], start[at + 2], start[at + 3]
     x, y, z, w = end[at], end[at + 1], end[at + 2], end[at + 3]
@@ -206,7 +206,11 @@ def _find_turn(start: Vector, end: Vector, at: Index, way_out: Vector, k: Index)
 def _widen_search(
     settings: Settings, search: Search, failure: Failure, collision: Collision
 ) -> int:
-    """Update the candidate list if impacts move a shape beyond the distance it covers."""
+    """List the candidate pairs again if impacts move a shape farther than the list permits.
+
+    Returns:
+        DONE, or MORE_CANDIDATES if the list is too small.
+    """
     shapes = collision.shapes
     beyond = False
     for k in range(shapes.shape[0]):

@@ -72,7 +72,7 @@ def find_flying(s: Scene) -> int:
 
 @inner_kernel
 def _mark_far(s: Scene) -> None:
-    """Give contacts of two ballistic shapes beyond the usual reach the gap offset FAR.
+    """Give contacts of two ballistic shapes beyond the usual distance the gap offset FAR.
 
     These contacts have effect only if the impacts happen at exact times.
     """
@@ -115,10 +115,12 @@ def add_speculative_contacts(s: Scene) -> int:
 def _known_contact(
     contacts: Records[Contact], contact_count: int, speculative: Speculative, other_feature: int
 ) -> tuple[int, int]:
-    """Return the feature of a speculative contact, and the index of the contact it replaces.
+    """Find the contact that a speculative contact replaces.
 
-    The feature is `other_feature` if a contact in reach has the same feature. The index is
-    `contact_count` if the contact replaces none.
+    Returns:
+        (feature of the speculative contact, index of the replaced contact). The feature is
+        `other_feature` if another contact has the same feature. The index is `contact_count` if no
+        contact is replaced.
     """
     feature, c = speculative.feature, contact_count
     for at in range(contact_count):
@@ -169,11 +171,11 @@ def _write_contact(
 def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
     """List contacts where shapes would penetrate, for each tree the first contact in time.
 
-    s.kinematics and collision.motions must belong to the motion.
+    s.kinematics and collision.motions must belong to the solved motion.
 
     Args:
         s: the scene.
-        queries_left: number of CCD queries left.
+        queries_left: number of distance queries left.
 
     Returns:
         (number of queries left, status). The status is DONE if no shape would pass, WIDER_SEARCH if
@@ -203,11 +205,11 @@ def list_speculative_contacts(s: Scene, queries_left: int) -> tuple[int, int]:
 
 @inner_kernel
 def _list_pair(s: Scene, c: int, queries_left: int) -> tuple[int, int]:
-    """List a contact where the shapes of candidate pair c would pass into each other.
+    """List a contact if the shapes of candidate pair c would pass into each other.
 
     Returns:
-        (number of queries left, status). The status is that of `list_speculative_contacts`, except
-        that new contacts give DONE.
+        (number of queries left, status). The status is the same as of `list_speculative_contacts`,
+        except that new contacts give DONE.
     """
     collision, pair = s.collision, s.collision.pairs[c]
     a, b = collision.shapes[pair[0]], collision.shapes[pair[1]]
@@ -256,7 +258,7 @@ def _bar_pairs(collision: Collision, continuous: ContinuousDetection) -> bool:
     """Exclude pairs that passed their speculative contacts. Return whether there are any.
 
     A shape that is hit off its centre rotates. After many turns in a long step, it passes the
-    contacts at the time of impact. Such pairs stop relative to each other instead (.standstill).
+    contacts at the time of impact. These pairs stop relative to each other instead (.standstill).
     """
     speculative_contacts = collision.speculative_contacts
     result = False
@@ -295,7 +297,7 @@ def _is_behind(collision: Collision, speculative: Speculative) -> bool:
 
 @inlined_kernel
 def _has_time(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
-    """Return whether impacts on one of two shapes happened at exact times in this step."""
+    """Return whether one of two shapes had impacts at exact times in this step."""
     held = continuous.bodies
     if not continuous.state[0].ballistic:
         return False
@@ -307,7 +309,7 @@ def _has_time(continuous: ContinuousDetection, a: Shape, b: Shape) -> bool:
 def _leave_the_air(continuous: ContinuousDetection, a: Shape, b: Shape) -> int:
     """Unmark both shapes of a pair as ballistic, unless both are ballistic.
 
-    A ballistic shape that may touch another shape no longer flies freely.
+    A ballistic shape that may touch a shape without this mark no longer flies freely.
 
     Returns:
         DONE if both are ballistic, else WIDER_SEARCH.
@@ -380,7 +382,7 @@ def _list_points(
 def _may_help(collision: Collision, continuous: ContinuousDetection, pair: Indices) -> bool:
     """Return whether a pair may have more speculative contacts.
 
-    It may if it has fewer than the limit, and is not excluded.
+    The pair must have fewer than the limit, and must not be excluded.
     """
     count = 0
     for k in range(continuous.state[0].speculative_count):
@@ -397,7 +399,7 @@ def _is_known(
     speculative: Speculative,
     thickness: float,
 ) -> bool:
-    """Return whether an equal speculative contact is in the list already."""
+    """Return whether the list already contains an equal speculative contact."""
     for k in range(continuous.state[0].speculative_count):
         other = collision.speculative_contacts[k]
         if other.shape_a != speculative.shape_a or other.shape_b != speculative.shape_b:
@@ -422,7 +424,7 @@ def _find_arm(shape: Shape, R: Mat3, p: Vec3, point: Vec3, arm_out: Vec3) -> Non
         R: rotation of the shape (3, 3).
         p: origin of the shape (3,) [m].
         point: the point (3,) [m].
-        arm_out: output (3,) [m].
+        arm_out: the vector (3,) [m], written.
     """
     L, t = shape.placement_R, shape.placement_p
     for r in range(3):
@@ -442,9 +444,9 @@ def _rate_of(
     """Return the displacement in one step, along a normal, of a point on a body [m].
 
     Args:
-        kinematics: poses of the bodies.
-        directions: joint directions in the world.
-        body: index of the body.
+        kinematics: KINEMATICS records, with the displacement in the step as velocity.
+        directions: work (3, 3).
+        body: index of the body, negative for the world.
         arm: from the body's origin to the point (3,) [m].
         normal: unit vector (3,).
     """

@@ -7,8 +7,8 @@ This is the last resort if speculative contacts do not suffice. Trees move from 
 Trees that meet form a cluster. Until the end of the step, the cluster moves with the velocity of
 its centre of mass. A cluster that includes the world does not move. The velocities of the trees do
 not change. Momentum, the centre of mass and angular momentum are therefore conserved. Only the
-relative motion of the rest of the step is lost. Each meeting joins two clusters, so that there are
-fewer meetings than trees.
+relative motion of the rest of the step is lost. Each meeting joins two clusters, so there are fewer
+meetings than trees.
 """
 
 from hrpsim.engine.collision.records import Collision
@@ -50,7 +50,7 @@ def carry(s: Scene, queries_left: int) -> None:
 
     Args:
         s: the scene.
-        queries_left: number of CCD queries left.
+        queries_left: number of distance queries left.
     """
     continuous, bodies, collision = s.continuous, s.forest.bodies, s.collision
     settings, stats, search, held = s.settings[0], s.step_stats[0], s.search[0], continuous.bodies
@@ -86,7 +86,7 @@ def carry(s: Scene, queries_left: int) -> None:
 def _place(
     bodies: Records[Body], continuous: ContinuousDetection, time: Seconds, q_out: Vector
 ) -> None:
-    """Write the configuration of all trees at a time."""
+    """Write the configuration of all trees at a time, as a fraction of the motion."""
     start, velocity = continuous.q_swept, continuous.carried
     copy_vector(start, q_out)
     for i in range(bodies.shape[0]):
@@ -143,7 +143,10 @@ def _cluster_of_body(continuous: ContinuousDetection, body: Index) -> int:
 
 @inner_kernel
 def _join(bodies: Records[Body], continuous: ContinuousDetection, a: int, b: int) -> None:
-    """Join two clusters into one that stops. Bodies fixed to the world join the world's cluster."""
+    """Join two clusters to one cluster, and mark its bodies as stopped.
+
+    If a tree of the cluster is fixed to the world, the world's cluster is the result.
+    """
     held = continuous.bodies
     placed = min(a, b)
     for i in range(held.shape[0]):
@@ -160,7 +163,7 @@ def _join(bodies: Records[Body], continuous: ContinuousDetection, a: int, b: int
 def _join_connected(
     bodies: Records[Body], continuous: ContinuousDetection, connections: Records[Connection]
 ) -> bool:
-    """Stop the trees that are connected to stopped trees. Return whether any tree is new."""
+    """Stop the trees that are connected to stopped trees. Return whether any tree newly stops."""
     result = False
     for k in range(connections.shape[0]):
         body_a, body_b = connections[k].body_a, connections[k].body_b
@@ -173,7 +176,7 @@ def _join_connected(
 
 @inlined_kernel
 def _has_stopped(continuous: ContinuousDetection, body: Index) -> bool:
-    """Return whether a body, other than the world, is in a cluster that stopped."""
+    """Return whether a body is in a cluster that stopped. False for the world."""
     return body >= 0 and continuous.bodies[body].stopped != 0
 
 
@@ -187,9 +190,9 @@ def _go_together(
     cluster: Index,
     now: float,
 ) -> None:
-    """Set the velocity of a cluster's trees, from q_carried on, to that of its centre of mass.
+    """Move a cluster's trees from q_carried on with the velocity of the cluster's centre of mass.
 
-    That velocity follows from the displacement of the trees from q_carried to s.q.
+    The displacement of the trees from q_carried to s.q gives this velocity.
     """
     held, bodies, way = continuous.bodies, forest.bodies, work.directions[0]
     mass, left = 0.0, 1.0 - now
@@ -220,20 +223,20 @@ def _add_way(
     sign: float,
     way: Vector,
 ) -> float:
-    """Add mass times centre of mass of a free tree.
+    """Add `sign` times mass times centre of mass of a free tree to `way`.
 
     Args:
-        forest: the bodies and joints.
-        subtrees: mass and centre of mass of each subtree.
+        forest: constants of the bodies and joints.
+        subtrees: work, mass and centre of mass of each subtree.
         continuous: state of continuous collision detection.
-        directions: joint directions in the world.
+        directions: work (3, 3).
         root: root body of the tree.
         q: configuration (nq,).
         sign: factor of the term.
         way: sum (3,) [kg m], changed.
 
     Returns:
-        Mass of the tree [kg].
+        The mass of the tree [kg].
     """
     here, moment = subtrees[root], directions[1]
     tree_momentum(forest, q, continuous.carried, root, subtrees, moment)
@@ -247,7 +250,7 @@ def _add_way(
 
 @inlined_kernel
 def _set_going(continuous: ContinuousDetection, body: Body, velocity: Vector) -> None:
-    """Move a body from q_carried on with its tree's velocity (3,), with zero joint velocity."""
+    """Move a body from q_carried on with its tree's velocity (3,), with joints at rest."""
     k, j = body.v_index, body.q_index
     if body.joint_type == FREE:
         for r in range(7):

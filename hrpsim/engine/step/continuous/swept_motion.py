@@ -105,7 +105,7 @@ def may_meet(bodies: Records[Body], collision: Collision, c: int) -> bool:
 
 @inner_kernel
 def _is_fast_and_near(collision: Collision, c: int) -> bool:
-    """Return whether two shapes, one of them fast, have a fast relative motion and may meet."""
+    """Return whether the relative motion of a candidate pair is fast, and the shapes may meet."""
     number_a, number_b = collision.pairs[c, 0], collision.pairs[c, 1]
     a, b = collision.shapes[number_a], collision.shapes[number_b]
     way = a.travel + b.travel
@@ -166,7 +166,7 @@ def meeting_of(
         c: index of the candidate pair.
         free_share: fraction of the thickness for shapes that are apart at the start.
         held_share: fraction of the thickness for shapes that touch at the start.
-        queries_left: number of CCD queries left.
+        queries_left: number of distance queries left.
 
     Returns:
         (time as a fraction of the motion or 1 for no impact, number of queries left, whether the

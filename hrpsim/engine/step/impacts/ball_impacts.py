@@ -100,7 +100,7 @@ def resolve_ball_impacts(
 def _list_contacts(
     settings: Settings, contacts: Records[Contact], rows: Rows, balls: Records[Ball], island: Island
 ) -> int:
-    """Write the list of each ball's contacts and the list of balls. Return the first ball."""
+    """Write the list of each ball's contacts, and the list of balls. Return the first ball."""
     for k in range(island.first, island.contact_end):
         contact = contacts[rows.island_rows[k] // 3]
         for body in (contact.body_a, contact.body_b):
@@ -202,10 +202,10 @@ def _add_struck(balls: Records[Ball], struck: int, body: Index) -> int:
 
 @inner_kernel
 def _strikes(s: Scene, number: Index, now: float) -> bool:
-    """Return whether an event of a gap is an impact.
+    """Return whether an event of a gap at `now` [s] is an impact.
 
-    The contact is first found again at the time `now` [s]. A gap that closes slowly comes to rest,
-    and is part of the round with rate 0.
+    The contact is first recomputed at `now`. A gap that closes slowly comes to rest, and takes part
+    in the round with the target rate 0.
     """
     impact, threshold = s.rows.impacts[number], s.settings[0].restitution_threshold
     if impact.placed != now and is_closed(impact, now):
@@ -237,7 +237,10 @@ def _earliest(contacts: Records[Contact], rows: Rows, balls: Records[Ball], body
 
 @inlined_kernel
 def _joins_round(s: Scene, number: Index, now: float) -> bool:
-    """Return whether a new row closes or rests, with its contact found again at `now` [s]."""
+    """Return whether an unlisted gap is closed and takes part in the round at `now` [s].
+
+    The contact is first recomputed at `now`.
+    """
     impact = s.rows.impacts[number]
     if impact.chosen or impact.state == ABSENT or not is_closed(impact, now):
         return False
@@ -254,7 +257,7 @@ def _choose_round(s: Scene, struck: int, now: float) -> int:
     A ball that touches a struck ball is also struck.
 
     Returns:
-        Number of contact updates.
+        The number of contact updates.
     """
     balls, last = s.impacts.balls, struck
     while balls[last].next_struck != _END:
@@ -282,10 +285,10 @@ def _choose_round(s: Scene, struck: int, now: float) -> int:
 def _leave_out_who_waits(
     settings: Settings, constrained: ConstraintBodies, rows: Rows, islands: Islands, now: float
 ) -> None:
-    """Remove the listed rows that are not part of this round, and write the targets of the others.
+    """Remove the listed rows that do not take part in this round, and write the others' targets.
 
     If any gap has an impact, gaps that close slowly are removed, and come to rest in another round.
-    Both in one round would lose energy.
+    A common round would lose energy.
     """
     chosen, threshold = islands.chosen[0], settings.restitution_threshold
     fastest, count = _fastest(rows, islands, now), 0
@@ -324,7 +327,11 @@ def _find_contacts_again(
     struck: int,
     now: float,
 ) -> int:
-    """Write the present gaps and rates of the struck balls' contacts, and return the number."""
+    """Write the present gaps, rates and next events of the struck balls' contacts.
+
+    Returns:
+        The number of contact updates.
+    """
     queries, body = 0, struck
     while body != _END:
         number = balls[body].first_contact

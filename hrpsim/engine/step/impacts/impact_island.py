@@ -86,7 +86,10 @@ def _gap_of(
 
 @inlined_kernel
 def _is_beyond(contacts: Records[Contact], island: Island, row: Row) -> bool:
-    """Return whether the contact of a row has effect only if impacts happen at exact times."""
+    """Return whether a row belongs to a distant contact (FAR) without effect in this island.
+
+    Distant contacts have effect only if impacts happen at exact times.
+    """
     if island.timed or row.kind != CONTACT_ROW:
         return False
     return contacts[row.source].gap_offset == FAR
@@ -96,7 +99,7 @@ def _is_beyond(contacts: Records[Contact], island: Island, row: Row) -> bool:
 def bounces(
     collision: Collision, materials: Records[MaterialPair], rows: Rows, island: Island
 ) -> bool:
-    """Return whether any contact of an island has restitution."""
+    """Return whether any contact of an island has a coefficient of restitution above 0."""
     for k in range(island.first, island.contact_end):
         contact = collision.contacts[rows.island_rows[k] // 3]
         if _materials_of(collision.shapes, materials, contact).restitution > 0.0:
@@ -117,7 +120,7 @@ def may_have_impacts(
 ) -> bool:
     """Return whether an island has restitution, and a gap that may close fast in this step.
 
-    Only such islands can have impacts with restitution.
+    Other islands have no impacts with restitution.
     """
     bounces = closes = False
     for k in range(island.first, island.end):
@@ -198,7 +201,7 @@ def _supports(
     constrained: ConstraintBodies,
     row: Row,
 ) -> bool:
-    """Return whether a row acts from the start of the step on, and not only when its gap closes."""
+    """Return whether a row acts from the start of the step, and not only after its gap closes."""
     if not is_one_sided(row):
         return True
     gap, closed = _gap_of(settings, forest, q, collision, materials, row)
@@ -230,8 +233,8 @@ def _choose_supports(s: Scene, island: Island) -> None:
 def find_support(s: Scene, island_number: Index) -> None:
     """Add the effect of the constraints at the start of the step to an island's acceleration.
 
-    A ball on the floor must not fall until another ball strikes it. If impacts have exact times,
-    slowly closing gaps are not stopped here. They come to rest in a round of impacts.
+    For example, a ball on the floor must not fall until another ball strikes it. If impacts have
+    exact times, slowly closing gaps are not stopped here. They come to rest in a round of impacts.
     """
     settings = s.settings[0]
     island, rows, constrained = s.islands.ranges[island_number], s.rows.rows, s.constrained
@@ -276,14 +279,14 @@ def begin_island(s: Scene, island: Island) -> None:
 
 @inlined_kernel
 def _begin_gap(s: Scene, row: Row, impact: Impact, timed: int, drift: float) -> None:
-    """Write the state of the gap of a one-sided row, except for compliant rows without restitution.
+    """Write the initial gap and rate of a one-sided row. Skip compliant rows without restitution.
 
     Args:
         s: the scene.
         row: ROW record.
         impact: IMPACT record of the row.
         timed: whether impacts happen at exact times.
-        drift: time from the start of the step to the poses of the contact [s].
+        drift: time from the poses at which impacts begin to the poses of the contact [s].
     """
     settings, threshold = s.settings[0], s.settings[0].restitution_threshold
     gap, closed = _gap_of(settings, s.forest, s.q, s.collision, s.materials, row)
@@ -303,7 +306,7 @@ def _begin_gap(s: Scene, row: Row, impact: Impact, timed: int, drift: float) -> 
 
 @inlined_kernel
 def _read_material(s: Scene, row: Row, impact: Impact, is_closed: bool) -> bool:
-    """Write the restitution of a contact. Return whether it is closed and compliant."""
+    """Write the restitution of a contact. Return whether the contact is closed and compliant."""
     pair = _materials_of(s.collision.shapes, s.materials, s.collision.contacts[row.source])
     impact.restitution = pair.restitution
     impact.sequential = pair.sequential if pair.restitution > 0.0 else 0
@@ -328,9 +331,12 @@ def _any_comes_near(s: Scene) -> bool:
 
 @inner_kernel
 def widen_search(s: Scene) -> bool:
-    """Find how far impacts move each shape. Return whether the contact search must be repeated.
+    """Compute the displacement of each shape by impacts.
 
-    The distances are written to SHAPE records, as `driven`.
+    The displacements are written to the field `driven` of SHAPE records [m].
+
+    Returns:
+        Whether the contact search must be repeated.
     """
     collision, shapes = s.collision, s.collision.shapes
     if s.impacts.state[0].wider_searches >= _MOST_SEARCHES or not _find_gained(s):
@@ -382,8 +388,8 @@ def _way_at(s: Scene, a: Shape, b: Shape, center: Vec3) -> float:
 
     Args:
         s: the scene.
-        a: SHAPE record.
-        b: SHAPE record.
+        a: SHAPE record of the first shape.
+        b: SHAPE record of the second shape.
         center: centre of the ball (3,) [m].
     """
     x, y, z, p, q, r = _motion_after_impacts(s, a.body, center)
@@ -395,7 +401,11 @@ def _way_at(s: Scene, a: Shape, b: Shape, center: Vec3) -> float:
 
 @inner_kernel
 def _motion_after_impacts(s: Scene, body: Index, point: Vec3) -> tuple[float, ...]:
-    """Return the velocity of a body's point (3,), and the angular velocity, after the impacts."""
+    """Return the velocity of a body's point, and the angular velocity, after the impacts.
+
+    Returns:
+        (x, y, z of the velocity [m/s], x, y, z of the angular velocity [rad/s]).
+    """
     origin = s.kinematics[s.forest.bodies[body].root].origin
     x, y, z = point[0] - origin[0], point[1] - origin[1], point[2] - origin[2]
     number = s.constrained.supports[body].constraint_body

@@ -78,10 +78,10 @@ def drifted(
     island: Island,
     number: Index,
 ) -> float:
-    """Return the time from the start of the step to the poses for which a contact was computed [s].
+    """Return the time from the poses at which impacts begin to the poses of a contact [s].
 
-    Impacts at exact times use the poses at the start of the step. Other impacts use the poses of
-    the contact search. `number` is the contact's normal row.
+    Impacts at exact times begin at the start of the step. Other impacts begin at the poses of the
+    contact search, and the result is 0. `number` is the contact's normal row.
     """
     if not island.timed:
         return 0.0
@@ -97,8 +97,8 @@ def drifted(
 def place_at_start(s: Scene, island: Island) -> None:
     """Recompute the contacts of an island of fast balls at the start of the step.
 
-    In the middle of the step the balls may have passed each other. The gap of such a contact is
-    computed for motion along a straight line.
+    In the middle of the step, the balls may have passed each other already. The gap of the contact
+    is therefore computed for motion along a straight line.
     """
     for k in range(island.first, island.contact_end):
         number = s.rows.island_rows[k]
@@ -119,7 +119,7 @@ def place_at_start(s: Scene, island: Island) -> None:
 def place_contact(s: Scene, number: Index, now: float) -> None:
     """Recompute the contact of normal row `number` at the time `now` [s], and write its rows.
 
-    If the shapes no longer touch, the contact does not change.
+    If the shapes do not touch at `now`, the contact does not change.
     """
     contact, impact = s.collision.contacts[number // 3], s.rows.impacts[number]
     a, b = s.collision.shapes[contact.shape_a], s.collision.shapes[contact.shape_b]
@@ -151,7 +151,7 @@ def place_contact(s: Scene, number: Index, now: float) -> None:
 
 @inner_kernel
 def _displacement(s: Scene, body: Index, axis: int, now: float) -> float:
-    """Return the displacement of a single body along an axis from contact search to `now` [m].
+    """Return the displacement of a body along an axis from the contact search to `now` [m].
 
     Contacts of a semi-implicit step are found in the middle of the step.
     """
@@ -193,7 +193,7 @@ def _turn_impulse(contact: Contact, normal: Vector, directions: Mat3) -> None:
 
 @inner_kernel
 def _start_from(s: Scene, number: Index, now: float, gap: float) -> None:
-    """Write a contact's rows for the time `now`, and the motion of its gap from then on."""
+    """Write the rows of a contact at the time `now` [s], and the subsequent motion of the gap."""
     rows, impact = s.rows.rows, s.rows.impacts[number]
     normal, x, y = rows[number], rows[number + 1], rows[number + 2]
     contact = s.collision.contacts[number // 3]

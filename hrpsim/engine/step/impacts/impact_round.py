@@ -6,9 +6,9 @@
 Bodies do not move in a round. Free balls are treated in .ball_impacts.
 
 Newton's law of impact applies. The target of a row with an impact is -e times its rate, where e is
-the restitution. A row that is closed and at rest must not open into penetration. All rows of a
-round are solved together. Rigid constraints do not change their velocity. Compliant constraints,
-and constraints with a force limit, have no impulse in zero time.
+the restitution. The target of a closed row at rest prevents penetration. All rows of a round are
+solved together. Rigid constraints do not change their velocity. Compliant constraints, and
+constraints with a force limit, have no impulse in zero time.
 
 With friction, Newton's law may increase the energy (Kane and Levinson 1985, Stronge 1990). Friction
 changes the rate of a gap as well, so that -e times the rate before may exceed the rate after an
@@ -59,7 +59,7 @@ _HALVINGS = 30
 
 @inlined_kernel
 def _row_count(row: Row) -> int:
-    """Return the number of rows of a contact or another constraint."""
+    """Return the number of rows of a constraint: 3 for a contact, else 1."""
     return 3 if row.kind == CONTACT_ROW else 1
 
 
@@ -144,10 +144,10 @@ def solve_round(s: Scene, island_number: Index, now: float) -> int:
 def _solve_without_gain(s: Scene, island_number: Index, now: float, tolerance: float) -> int:
     """Solve a round that gained energy again, with the largest restitution without energy gain.
 
-    The fraction of the restitution is found by bisection.
+    Bisection finds the fraction of the restitution.
 
     Returns:
-        Number of updates of contacts or rows.
+        The number of updates of contacts or rows.
     """
     taken, admitted, refused = 0, 0.0, 1.0
     for _ in range(_HALVINGS):
@@ -207,7 +207,7 @@ def _choose(
 
 @inlined_kernel
 def empty_tangents(constrained: ConstraintBodies, rows: Rows, number: Index, late: float) -> None:
-    """Set the friction impulses of a contact to zero.
+    """Set the friction impulses of a contact to zero, and write the tangential targets.
 
     `late` is the time of the impact after the start of the step [s].
     """
@@ -231,9 +231,9 @@ def choose(rows: Rows, islands: Islands, number: Index) -> None:
     Contacts must be added before other constraints.
 
     Args:
-        rows: `chosen` gets the row, and rows[number] the bounds in impacts[number].
-        islands: their `chosen` counts the entries of the list.
-        number: number of the row. A contact counts with its first row, the normal.
+        rows: rows of the step. `chosen`, `impacts` and the bounds of row `number` are changed.
+        islands: islands of the step. `chosen` counts the entries of the list.
+        number: number of the row. For a contact, the number of its first row, the normal.
     """
     chosen, row, impact = islands.chosen[0], rows.rows[number], rows.impacts[number]
     rows.chosen[chosen.end] = number
@@ -246,7 +246,7 @@ def choose(rows: Rows, islands: Islands, number: Index) -> None:
 
 @inner_kernel
 def _leave_out_rest(rows: Rows, island: Island) -> None:
-    """Set the impulses of unlisted rows to zero, since the direct solver reads all rows."""
+    """Set the bounds of unlisted rows to zero, because the direct solver reads all rows."""
     for k in range(island.first, island.end):
         number = rows.island_rows[k]
         if not rows.impacts[number].chosen:
@@ -276,7 +276,7 @@ def sweep_listed(s: Scene, k: Index, task: SolverTask) -> int:
 
 @inlined_kernel
 def _solve_listed_directly(s: Scene, k: Index, task: SolverTask) -> int:
-    """Solve the listed rows of the island of the direct solver. Other rows have zero impulse."""
+    """Solve the listed rows of an island by the direct solver. Other rows have zero impulse."""
     _leave_out_rest(s.rows, s.islands.ranges[k])
     return solve_direct_island(s, task.tolerance, VELOCITY)
 
@@ -301,7 +301,7 @@ def solve_listed(s: Scene, k: Index, tolerance: float) -> int:
     """Solve for the impulses of the listed rows (rows.chosen) of island `k` to `tolerance` [m/s].
 
     Returns:
-        The work of the solution, as the number of row updates of sweeps that take about as long.
+        The work of the solution, as an equivalent number of row updates.
     """
     task = task_of_round(s.islands, tolerance)
     _attempt(_first_attempt(s, k, task), s, k, task)
@@ -310,7 +310,7 @@ def solve_listed(s: Scene, k: Index, tolerance: float) -> int:
 
 @inner_kernel
 def apply_round(s: Scene, now: float) -> None:
-    """Sum the impulses of a round, and the changes of position from impacts at the time `now`."""
+    """Add the impulses of a round to the step's sums, and the position changes at time `now`."""
     rows, chosen, constrained = s.rows.rows, s.islands.chosen[0], s.constrained
     for k in range(chosen.end):
         number = s.rows.chosen[k]

@@ -11,7 +11,7 @@ If balls fly freely (`is_timed`), impacts happen at exact times. The initial pos
 are then changed, so that the final velocities lead to the correct final positions. Otherwise
 impacts happen at the start of the step, in the same order. Gaps at rest, and gaps that close slower
 than the threshold, are left to the constraint rows of the step. Between balls with timed impacts,
-such gaps come to rest at the time of the impact.
+slow gaps come to rest at the time of the impact.
 """
 
 import math
@@ -114,7 +114,7 @@ def resolve_impacts(s: Scene) -> int:
 
 @inlined_kernel
 def _resolve_islands(s: Scene) -> None:
-    """Resolve the impacts of all islands that may have any, up to the limit of updates."""
+    """Resolve the impacts of all islands that may have impacts, up to the limit of updates."""
     ranges = s.islands.ranges
     most = _UPDATES * (_OF_FAST if s.continuous.state[0].ballistic else 1)
     left = allowed = max(most - s.impacts.state[0].updates, int(_LEAST * most))
@@ -182,7 +182,7 @@ def _take_mean_velocity(
     ranges: Records[Island],
     continuous: ContinuousDetection,
 ) -> None:
-    """Replace the velocity at the start by the mean velocity of the integrator's parabola."""
+    """Replace each initial velocity by the mean velocity of the integrator's free flight."""
     _mark_timed(counts, contacts, rows, ranges, continuous)
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]
@@ -222,8 +222,10 @@ def _mark_timed(
 def _resolve_island(s: Scene, island_number: Index, left: int) -> int:
     """Resolve the impacts of an island in the order of time, until none is left.
 
+    left: number of updates that are permitted.
+
     Returns:
-        Number of updates left, of the number `left` at the start.
+        The number of permitted updates that remain.
     """
     island = s.islands.ranges[island_number]
     most_rounds = _ROUNDS + _MORE_ROUNDS * (island.end - island.first)
@@ -301,7 +303,7 @@ def _next_time(settings: Settings, rows: Rows, island: Island, now: float) -> fl
 
 @inlined_kernel
 def _settle(rows: Rows, island: Island, threshold: float, now: float, limit: float) -> None:
-    """Bring gaps to rest that close before `limit` [s], slower than the threshold."""
+    """Bring gaps to rest that close before `limit` [s] and slower than the threshold."""
     for k in range(island.first, island.end):
         impact = rows.impacts[rows.island_rows[k]]
         if is_one_sided(rows.rows[rows.island_rows[k]]) and impact.state == OPEN:
@@ -373,7 +375,7 @@ def _gap_of_row(
 
 @inlined_kernel
 def _clear_offsets(constrained: ConstraintBodies, rows: Rows, island: Island) -> None:
-    """Reset the displacements that stand for the delay of impacts, for all bodies of an island."""
+    """Set the displacements by delayed impacts (gap_offset) of an island's bodies to zero."""
     for k in range(island.first, island.end):
         row = rows.rows[rows.island_rows[k]]
         for column in range(row.start_a, row.start_a + row.width_a):
@@ -393,7 +395,7 @@ def _say_timed(continuous: ContinuousDetection, contact: Contact) -> None:
 
 @inlined_kernel
 def _push_out(settings: Settings, impact: Impact, gap: float) -> float:
-    """Return how far below `gap` a resting gap would be at the end of the step [m].
+    """Return the distance by which a resting gap would be below `gap` at the end of the step [m].
 
     The body returned to the start of the step along its free flight, but is no longer in free
     flight.
@@ -414,7 +416,7 @@ def _move_back(
     constrained: ConstraintBodies,
     continuous: ContinuousDetection,
 ) -> None:
-    """Move bodies to the positions at which the velocities after the impacts would have started."""
+    """Move bodies to the start positions that match the velocities after the impacts."""
     bodies, drift = forest.bodies, settings.drift
     for number in range(counts.constrained_count):
         constraint_body = constrained.bodies[number]

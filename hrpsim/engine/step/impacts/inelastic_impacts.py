@@ -5,9 +5,9 @@
 
 If the impulse of an impact acted as a force over the whole step, half of the approach would become
 penetration. Therefore the velocities change first, under the same constraints. The forces of the
-step are then computed for the motion after the change. Springs, including those of compliant
-contacts and limits, give no impulse in zero time. In zero time bodies do not turn either, so that
-the rows leave out how the contact's velocity changes over the step (contact_bending).
+step are then computed for the motion after the change. Springs, including the springs of compliant
+contacts and limits, give no impulse in zero time. In zero time bodies do not turn either. The rows
+therefore ignore the change of contact velocity over the step (contact_bending).
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -106,7 +106,7 @@ def _limit_meets(s: Scene, k: Index) -> bool:
 
 @inner_kernel
 def jump(s: Scene) -> int:
-    """Solve the rows for the impulses of the impacts. The forces of the step are left out."""
+    """Solve the rows for the impulses of the impacts, without the forces of the step."""
     counts = s.counts[0]
     rows = s.rows.rows
     for c in range(counts.contact_count):
@@ -137,7 +137,7 @@ def jump(s: Scene) -> int:
 
 @inlined_kernel
 def unbend(settings: Settings, contact: Contact, normal: Row, x: Row, y: Row) -> None:
-    """Restore the targets that a contact's rows have for the velocity at the start of the step."""
+    """Remove the curvature terms (contact_bending) from the targets of a contact's rows."""
     normal.target = unbent_target(contact, normal, settings.time_step)
     if contact.bends == ALL:
         x.target += bend_along(contact, x)

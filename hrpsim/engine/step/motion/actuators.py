@@ -3,11 +3,11 @@
 
 """Actuators with a model in a step, solved by an active set.
 
-The torque of such an actuator does not increase with the joint's velocity at the end of the step
-(engine.actuators.gear). Limits, gear flanks and friction define states of the actuator. In each
-state, the torque is linear in that velocity. The step first uses the state and the linear torque
-at the velocity predicted from the last steps. If the solved motion belongs to another state, the
-step solves the motion again with that state.
+The torque of an actuator with a model does not increase with the joint's velocity at the end of the
+step (engine.actuators.gear). Limits, gear flanks and friction define states of the actuator. In
+each state, the torque is linear in this velocity. The step first uses the state and the linear
+torque at the velocity predicted from the last steps. If the solved motion belongs to another state,
+the step solves the motion again with the other state.
 """
 
 import math
@@ -118,7 +118,7 @@ def _motor_inertia(actuator: Actuator, dof: Dof) -> float:
 def _begin_losses(
     actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, past: float, dt: Seconds
 ) -> None:
-    """Predict the motion of a joint behind a rigid gear with losses, and its linear torque.
+    """Predict the final velocity of a joint behind a rigid gear with losses. Linearise its torque.
 
     `past` is the acceleration of the joint in the last step [rad/s^2 or m/s^2].
     """
@@ -220,7 +220,7 @@ def _begin_again(
     friction: Friction,
     dt: Seconds,
 ) -> None:
-    """Find the torque again for a changed start velocity of the joint, as after an impact."""
+    """Linearise the torque again for a changed start velocity of the joint, as after an impact."""
     actuator, state = actuators.units[number], actuators.states[number]
     step_state = actuators.steps[number]
     joint_end = step_state.joint_end + rate - step_state.joint_start
@@ -249,7 +249,7 @@ def _set_friction(
     momentum: float,
     dt: Seconds,
 ) -> None:
-    """Give a joint the friction row of its gear, with the impulse that keeps it at rest."""
+    """Write the friction row of a joint's gear, starting from the impulse that keeps it at rest."""
     dof.friction = actuator.joint_friction + step_state.band
     friction.mark = BY_ROW
     friction.impulse = -momentum - dt * step_state.centre
@@ -304,7 +304,7 @@ def _revise_losses(
     joint_end: float,
     moved: float,
 ) -> int:
-    """Make the torque of a rigid gear with losses linear about the solved motion.
+    """Linearise the torque of a rigid gear with losses about the solved motion.
 
     Args:
         settings: settings of the world.
@@ -313,7 +313,7 @@ def _revise_losses(
         dof: the actuator's joint. `friction` is written.
         friction: dry friction of the joint, written.
         joint_end: velocity of the joint at the end of the step [rad/s or m/s].
-        moved: inertia that the joint moves without its actuator's, 0 if locked [kg m^2 or kg].
+        moved: inertia that the joint moves, without the actuator, 0 if locked [kg m^2 or kg].
 
     Returns:
         1 if the state of the actuator changed, otherwise 0.
@@ -343,7 +343,7 @@ def _revise_losses(
 def _moved_inertia(
     forest: Forest, articulated: Records[Articulated], work: Work, k: Index
 ) -> float:
-    """Return the inertia that a joint moves without its actuator's, 0 if the joint is locked."""
+    """Return the inertia that a joint moves without its actuator. 0 if the joint is locked."""
     inverse = articulated[forest.dofs[k].body].D_inverse
     return 1.0 / inverse - work.actuator_inertia[k] if inverse > 0.0 else 0.0
 
@@ -386,9 +386,9 @@ def store_drives(s: Scene) -> int:
 def _store_losses(
     actuator: Actuator, state: ActuatorState, step_state: ActuatorStep, friction: float
 ) -> None:
-    """Store the load of a rigid gear with losses, and the part of its torque from the row.
+    """Store the load of a rigid gear with losses, and add the gear's friction to the torque.
 
-    `friction` is the effort of the row [Nm or N].
+    `friction` is the effort of the joint's friction row [Nm or N].
     """
     state.load = state.torque + friction
     if step_state.band > 0.0:

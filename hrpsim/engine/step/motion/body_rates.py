@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""Rotation of floating trees in an rk4 step as in MuJoCo.
+"""Rotation of floating trees in an rk4 step by the same rule as in MuJoCo.
 
 A stage turns the body from its orientation R at the start by one rotation vector, R exp(T). With
 the angular velocity u = R' w in the body's axes (Munthe-Kaas),
@@ -94,7 +94,7 @@ def _turn(s: Scene, j: Index, k: Index, stage: int, h: Seconds) -> None:
 
 @inlined_kernel
 def _part(values: Matrix, at: Index, stage: int) -> float:
-    """Return a rate of the stage before, or the weighted mean of all stages at the end."""
+    """Return a rate of the previous stage. At the end of the step, return the weighted mean."""
     if stage < 4:
         return values[stage - 1, at]
     return (values[0, at] + 2.0 * (values[1, at] + values[2, at]) + values[3, at]) / 6.0

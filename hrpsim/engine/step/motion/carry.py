@@ -19,7 +19,7 @@ def carry_body(body: Body, velocity: Vector, duration: Seconds, q: Vector) -> No
     Args:
         body: record of the body.
         velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
-        duration: [s].
+        duration: time of the motion [s].
         q: configuration (nq,), changed in place.
     """
     k, j = body.v_index, body.q_index
@@ -40,7 +40,7 @@ def move(forest: Forest, velocity: Vector, duration: Seconds, q: Vector) -> None
     Args:
         forest: constants of the bodies and joints.
         velocity: velocity (nv,) [rad/s, m/s], kernels' layout.
-        duration: [s].
+        duration: time of the motion [s].
         q: configuration (nq,), changed in place.
     """
     for i in range(forest.bodies.shape[0]):

@@ -19,10 +19,10 @@ All bodies here have the origin at the centre of mass, as `Body` ensures.
 The contact forces and their points change over the step (hrpsim.engine.step.motion.held_forces).
 
 A body with contacts may rotate by more than half a radian in a step. Its contact force is computed
-only once per step. If the body nutates by more than a radian, a constant moment acts perpendicular
-to the rotation that it should stop. The rotation of such a body is *predicted*. The body receives
-the moments of the step at the start, and then rotates freely, as in the solution of its contacts.
-Its centre of mass moves by the stages, as for all other bodies.
+only once per step. If the body nutates by more than a radian, a constant moment would act
+perpendicular to the rotation that it should stop. The rotation of this body is *predicted*. The
+body receives the moments of the step at the start, and then rotates freely, as in the solution of
+its contacts. Its centre of mass moves by the stages, as for all other bodies.
 """
 
 import math
@@ -84,7 +84,7 @@ def start_turning(s: Scene, staged: bool) -> None:
 
 @inlined_kernel
 def _leave_to_stages(s: Scene) -> None:
-    """Do not predict the rotation of bodies with rows that are solved at the stages."""
+    """Clear the prediction for bodies with rows that are solved at the stages."""
     for number in range(s.counts[0].row_count):
         row = s.rows.rows[number]
         if is_solved_at_stages(s.settings[0], row):
@@ -95,7 +95,7 @@ def _leave_to_stages(s: Scene) -> None:
 
 @inner_kernel
 def _find_free_motion(s: Scene, i: Index) -> None:
-    """Write the rotation of a body without moments, at the start, middle and end of the step."""
+    """Write the free rotation of a body at the start, the middle and the end of the step."""
     held, R, v, k = s.rk4.turns[i], s.kinematics[i].R, s.velocity, s.forest.bodies[i].v_index
     inertia, j, half = s.forest.bodies[i].inertia, s.forest.bodies[i].q_index + 3, 0.5
     q, u = held.free_orientation, held.free_velocity
@@ -270,7 +270,7 @@ def _turn(
 
 @inner_kernel
 def _momentum(inertia: Mat3, R: Mat3, w: Vector, k: Index) -> tuple[float, float, float]:
-    """Return the angular momentum R J R^T w of an angular velocity w, which begins at index k."""
+    """Return the angular momentum R J R^T w (x, y, z) [Nms] of the angular velocity w[k:k + 3]."""
     x, y, z = transposed_times(R, w[k], w[k + 1], w[k + 2])
     x, y, z = matrix_times(inertia, x, y, z)
     return matrix_times(R, x, y, z)

@@ -166,10 +166,10 @@ def _turn_by_mean(
 
     Args:
         q: configuration (nq,), changed.
-        j: index of the body in q.
+        j: index of the body's quaternion in q.
         end: rate after the half step, in the axes of the body [rad/s].
         start: rate before the half step, in world axes [rad/s].
-        duration: [s].
+        duration: factor of the difference of both rates [s].
         part: FIRST_HALF or SECOND_HALF.
     """
     x, y, z = _rotated(q, j, 1.0, end[0], end[1], end[2])
@@ -223,9 +223,10 @@ def turn_half(
 def _rotated(
     q: Vector, j: int, sign: float, vx: float, vy: float, vz: float
 ) -> tuple[float, float, float]:
-    """Return a vector rotated by a quaternion of any length, or by the inverse if `sign` is -1.
+    """Return a vector rotated by the quaternion q[j:j + 4] of any length.
 
-    The length of the vector does not change, except for rounding without bias.
+    If `sign` is -1, the inverse rotation is applied. The length of the vector does not change,
+    except for rounding without bias.
     """
     x, y, z, w = sign * q[j], sign * q[j + 1], sign * q[j + 2], q[j + 3]
     scale = 2.0 / (x * x + y * y + z * z + w * w)
@@ -308,8 +309,8 @@ def expect_free_turn(
 ) -> None:
     """Replace link.c by the mean angular acceleration without moments over a duration [rad/s^2].
 
-    If the acceleration of the last step changed little, it first acts for the time `kick`. For a
-    body that rotates slowly, link.c does not change.
+    If the accelerations of the last two steps are similar, the last one first acts for the time
+    `kick`. For a body that rotates slowly, link.c does not change.
 
     Args:
         body: record of the body.
@@ -340,9 +341,10 @@ def expect_free_turn(
 
 @inlined_kernel
 def _is_smooth(past: Matrix, k: int) -> bool:
-    """Return whether the angular accelerations of the last two steps differ by little.
+    """Return whether the angular accelerations of the last two steps are similar.
 
-    An acceleration after free flight is not assumed to act again. It may come from an impact.
+    After free flight, for example, an acceleration may come from an impact. It is then not assumed
+    to act again.
     """
     difference = size = 0.0
     for r in range(k, k + 3):

@@ -1,7 +1,7 @@
 # Copyright 2026 hrpsim developers
 # SPDX-License-Identifier: Apache-2.0
 
-"""How contact forces on free bodies change over an rk4 step.
+"""Change of contact forces on free bodies over an rk4 step.
 
 The force F of a contact is computed once, as the mean over the step. The force and the arm r of the
 contact point are assumed to change as in the last steps. At the fraction t of the step
@@ -18,9 +18,9 @@ sign as long as the body rolls.
 The changes are used only if the contact's rows include the change of its velocity
 (hrpsim.engine.constraints.contact_bending). The forces on a body that does not rotate, such as a
 box that slides over a seam, are constant. If two bodies with friction touch at several points, only
-dr is used (hrpsim.engine.constraints.contact_history). dF also needs two successive changes of the
-force that are alike, ddr two such changes of the arm, and dddr two such second differences. After
-impacts none is used.
+dr is used (hrpsim.engine.constraints.contact_history). dF also requires that two successive changes
+of the force are similar, ddr that two changes of the arm are similar, and dddr that two second
+differences are similar. After impacts no change is used.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel
@@ -38,7 +38,7 @@ _SMOOTH = 0.5
 
 @lazy_kernel(feature="stage_turns")
 def change_held_forces(s: Scene) -> int:
-    """Find the difference of contact forces on free bodies at the stages from the mean [Nm, N].
+    """Compute the deviation of contact forces on free bodies at the stages from the mean [Nm, N].
 
     The kernel writes `change` of s.rk4.held, `push` and `rise` of contacts, and adds the effect of
     the change at the start of the step to work.dv.
@@ -84,7 +84,11 @@ def _find_push(s: Scene, c: int) -> None:
 
 @inlined_kernel
 def _find_rise(s: Scene, contact: Contact, before: Contact) -> bool:
-    """Write the change of a contact's force in the last step, and return whether it goes on."""
+    """Write the change of a contact's force in the last step.
+
+    Returns:
+        Whether the change is similar to the change before, without impacts.
+    """
     difference = size = 0.0
     for r in range(3):
         rise = contact.push[r] - before.push[r] if not begins(contact) else 0.0
@@ -98,7 +102,10 @@ def _find_rise(s: Scene, contact: Contact, before: Contact) -> bool:
 
 @inlined_kernel
 def _find_curve(moved: Vec3, before: Vec3, bends: bool, curve_out: Vec3) -> None:
-    """Write the second difference of an arm (3,) [m], or zero if the last two changes differ."""
+    """Write the second difference of an arm (3,) [m], or zero if the last two changes differ.
+
+    bends: whether second differences may be used for this contact.
+    """
     alike = bends and _are_alike(moved, before)
     for r in range(3):
         curve_out[r] = moved[r] - before[r] if alike else 0.0
@@ -106,7 +113,7 @@ def _find_curve(moved: Vec3, before: Vec3, bends: bool, curve_out: Vec3) -> None
 
 @inlined_kernel
 def _are_alike(moved: Vec3, before: Vec3) -> bool:
-    """Return whether two successive changes of an arm (3,) are alike."""
+    """Return whether two successive changes of an arm (3,) are similar."""
     difference = size = 0.0
     for r in range(3):
         difference += (moved[r] - before[r]) ** 2
@@ -129,7 +136,7 @@ def _add(  # many parameters: one side of a contact
     Args:
         s: the scene.
         body: index of the body. -1 is the world.
-        arm: of the contact point, from the origin of the body's tree (3,) [m].
+        arm: position of the contact point, from the origin of the body's tree (3,) [m].
         moves: change of the arm in the last step, second difference of the arm, and the second
             difference in the step before, each (3,) [m].
         contact: CONTACT record. `push` and `rise` are known.
@@ -162,7 +169,7 @@ def _add(  # many parameters: one side of a contact
 
 @inlined_kernel
 def _change_start(s: Scene, i: Index) -> None:
-    """Add the acceleration by the change of the forces on a body at the start of the step."""
+    """Add the acceleration that the force change on a body causes at the start of the step."""
     body, change, R, dv = s.forest.bodies[i], s.rk4.held[i].change[0], s.kinematics[i].R, s.work.dv
     inertia, k = body.inertia, body.v_index
     x, y, z = transposed_times(R, change[0], change[1], change[2])

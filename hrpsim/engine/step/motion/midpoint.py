@@ -9,9 +9,9 @@ forces act there, with the acceleration a. Then q moves on with the velocity v' 
     q_m = q + dt/2 v,   v' = v + dt a(q_m, v_m),   q' = q_m + dt/2 v'.
 
 The index m marks the middle, and dt is the time step. With v_m = (v + v') / 2 in the velocity
-products, the step is symmetric in time. The step then has second order, and its energy oscillates
-without drift of that order. Since v_m depends on an unknown acceleration, v_m is computed with an
-acceleration extrapolated from the last steps.
+products, the step is symmetric in time. The step then has second order. Its energy error oscillates
+at this order, but does not grow. Since v_m depends on an unknown acceleration, v_m is computed with
+an acceleration extrapolated from the last steps.
 """
 
 from hrpsim.engine.compile.compiled import inlined_kernel, inner_kernel
@@ -40,7 +40,7 @@ def predict_velocity(
     """Predict the velocity (nv,) after `duration` [s] from the last accelerations (nv, 3).
 
     Smooth accelerations are extrapolated by a parabola. Otherwise the smaller of the last two
-    accelerations is used, or zero if their signs differ. The acceleration of an impact is therefore
+    accelerations is used, or zero if their signs differ. An acceleration by an impact is therefore
     not extrapolated.
     """
     for k in range(velocity.shape[0]):

@@ -112,7 +112,7 @@ def _leaks(bodies: Records[Body], momentum: Momentum, i: Index) -> bool:
 
 @inner_kernel
 def _expect(s: Scene) -> None:
-    """Write the expected momentum of every floating tree after this step, without its weight.
+    """Write the expected momentum of every floating tree after this step, without gravity.
 
     Stages of rk4 add the impulses of their own forces.
     """
@@ -139,7 +139,7 @@ def _expect(s: Scene) -> None:
 def _recall(
     start: Start, forest: Forest, momentum: Momentum, root: Index, momentum_out: Vec3
 ) -> None:
-    """Write the momentum of a tree at the start of the step, from the last step or computed."""
+    """Write the momentum of a tree at the start of the step, either stored or computed."""
     tree = momentum.trees[root]
     if tree.is_known:
         for r in range(3):
@@ -172,7 +172,7 @@ def expect_wrenches(s: Scene, duration: Seconds) -> None:
 
     Args:
         s: the scene. The wrenches are `constraint_wrench` [Nm, N] of s.articulated.
-        duration: [s].
+        duration: time for which the wrenches act [s].
     """
     for i in range(s.forest.bodies.shape[0]):
         momentum, load = (

@@ -67,8 +67,8 @@ def first_joint_row(counts: Counts) -> int:
 def hold_velocity_limits(s: Scene) -> None:
     """Change the efforts [Nm or N] and inertias [kg m^2 or kg] of joints at velocity limits.
 
-    The joint then reaches the limit at the end of the step. The kernel changes `effort` and
-    `joint_inertia` of s.work at a stage.
+    Each of these joints then reaches its limit at the end of the step. The kernel changes `effort`
+    and `joint_inertia` of s.work at a stage.
     """
     work = s.work
     for number in range(first_joint_row(s.counts[0]), s.counts[0].row_count):
@@ -154,7 +154,7 @@ def add_stage_efforts(s: Scene, weight: float, held: bool) -> None:
 
 @inlined_kernel
 def _prescribing_inertia(row: Row) -> float:
-    """Return the inertia that prescribes a joint's acceleration, 0 if the joint brakes fully."""
+    """Return a large inertia that prescribes a joint's acceleration, 0 at full braking."""
     return _HEAVY / row.inverse_mass if row.impulse < (1.0 - 1e-9) * row.upper else 0.0
 
 
@@ -177,7 +177,7 @@ def _change_of_law(
     work: Work,
     k: Index,
 ) -> float:
-    """Return the effort of an actuator's law at the start of the step, minus that at a stage."""
+    """Return the decrease of an actuator's effort by its law from the step's start to a stage."""
     dof, actuator = forest.dofs[k], control[k]
     position, rate = rk4.q_start[dof.q_index], work.velocity_after_impacts[k]
     start = law_effort(dof, actuator, position, rate, 0.0, 0.0, 0.0)

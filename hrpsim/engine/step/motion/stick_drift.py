@@ -146,7 +146,7 @@ def _renew_arm(
         sign: 1 for the contact's body a, -1 for b.
         point: the point, from the origin of the body's tree (3,) [m].
         moved_before: change of the arm in the step before the last (3,) [m].
-        smooth: whether the change of the arm goes on.
+        smooth: whether the arm changes smoothly (contact_history).
         shift: rotations of the body in the last step, as `_add_slip` wrote them (3, 3) [rad].
         arm: the arm at the start of the last step (3,), overwritten with the present arm [m].
         way_out: slip (3,), changed [m].
@@ -248,7 +248,7 @@ def ask_back_slip(
 
 @inlined_kernel
 def _correct_gap(settings: Settings, contact: Contact, normal: Row) -> None:
-    """Correct the gap error that a loaded contact of a ball has from the last step."""
+    """Write the correction of the gap error that the last step left at a ball's loaded contact."""
     drift, speed = contact.drift, settings.correction_speed
     if not _holds_gap(contact, normal):
         drift.held_gap = math.inf
@@ -267,7 +267,7 @@ def _is_round(shapes: Records[Shape], shape: Index) -> bool:
 
 @inlined_kernel
 def _start_from_closed(normal: Row) -> None:
-    """Make the correction of a normal row bilateral, and remove its approach over an open gap."""
+    """Allow the correction of a normal row to pull, and remove its approach over an open gap."""
     normal.bilateral = 1
     normal.correction_velocity = max(normal.correction_velocity, 0.0)
 
@@ -276,7 +276,7 @@ def _start_from_closed(normal: Row) -> None:
 def _leave_approach(contact: Contact, normal: Row, time_step: Seconds) -> None:
     """Subtract the intended approach of a contact from its displacement.
 
-    The intended approach follows from the row's target, or from the compression of a soft contact.
+    The row's target, or the compression of a soft contact, gives the intended approach.
     """
     n, way = contact.normal, contact.drift.way
     asked = time_step * normal.target
@@ -297,7 +297,7 @@ def _holds_gap(contact: Contact, normal: Row) -> bool:
 
 @inlined_kernel
 def _ask_back(contact: Contact, row: Row, time_step: Seconds) -> None:
-    """Set the position target of a row so that it corrects the slip of the contact."""
+    """Change the position correction of a row so that it removes the slip of the contact."""
     J, way = row.J_a, contact.drift.way
     slip = J[3] * way[0] + J[4] * way[1] + J[5] * way[2]
     row.bilateral = 1
@@ -335,7 +335,7 @@ def _has_round_shape(shapes: Records[Shape], contact: Contact) -> bool:
 
 @inlined_kernel
 def _is_predicted(turns: Records[FreeTurn], body: Index) -> bool:
-    """Return whether the rotation of a body in this step is predicted. It then has no slip."""
+    """Return whether the rotation of a body in this step is predicted, and its slip is ignored."""
     return body >= 0 and turns[body].predicted != 0
 
 
@@ -352,9 +352,9 @@ def _add_slip(
 ) -> None:
     """Add `sign` times the displacement of a point with a fixed arm, and write the rotations.
 
-    The displacement is that of the body's centre of mass, plus the rotation times the arm. The
-    rows of shift_out are three rotations [rad]: the rotation that a steady change of the arm
-    multiplies, the rotation by the middle of the step, and the rotation by which r(1/2) leans.
+    The displacement is the displacement of the body's centre of mass, plus the rotation times the
+    arm. The rows of shift_out are three rotations [rad]: the factor of a steady change of the arm,
+    the rotation by the middle of the step, and the factor in r(1/2) (see the module).
     """
     if body < 0:
         return

@@ -130,8 +130,8 @@ def _add_stiffness(
     """Add the positive part of (f . r) 1 - sym(r f^T), as xx, yy, zz, xy, xz, yz.
 
     With unit vectors of f and r, the eigenvectors are n along f x r, e = f - r, and f + r. The
-    eigenvalue of n is f . r, that of e is (|f| |r| + f . r) / 2. The eigenvalue of f + r is
-    negative or zero.
+    eigenvalue of n is f . r. The eigenvalue of e is (|f| |r| + f . r) / 2. The eigenvalue of f + r
+    is negative or zero.
     """
     f, r = math.sqrt(fx * fx + fy * fy + fz * fz), math.sqrt(x * x + y * y + z * z)
     if f == 0.0 or r == 0.0:
@@ -164,7 +164,7 @@ def _add_square(weight: float, x: float, y: float, z: float, tension_out: Vector
 
 @lazy_kernel(feature="first_order")
 def find_first_order_forces(s: Scene) -> int:
-    """Write the efforts and inertias of joints for an integrator with forces of first order."""
+    """Write the efforts and inertias of joints for an integrator with first-order forces."""
     horizon, rule = s.settings[0].horizon, s.settings[0].damping
     first_order_forces(s.forest, s.control, s.q, s.velocity, horizon, rule, s.work)
     return DONE

@@ -28,9 +28,9 @@ class Integrator(NamedTuple):
         is_implicit: whether springs, dampers and gains act at the end of the step.
         is_staged: whether a step computes its forces several times.
         drift: fraction of h from the start of the step to the positions where its forces act.
-        lead: fraction of h from these positions to the middle of the step, for compliant rows. A
-            step of euler moves with the velocity at its start. The velocities are then half a step
-            late, and the end of the step counts as its middle.
+        lead: fraction of h from these positions to the middle of the step, for compliant rows. For
+            euler, the end of the step counts as the middle, because a step moves with the velocity
+            at its start.
         damping: rule of springs, dampers and gains, see `first_order_forces`. SYMPLECTIC has a rule
             of first order.
         as_mujoco: whether floating trees rotate as in MuJoCo, with the same errors of momentum.

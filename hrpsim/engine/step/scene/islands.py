@@ -6,9 +6,9 @@
 Contacts and connections between two moving bodies join the trees of both bodies. Fixed bodies do
 not join trees. The rows of an island are swept in the order of all rows, until the island
 converges. The impulses therefore do not depend on the rest of the world. All islands with rows for
-the direct or the split solver form one island, because that solver solves all its rows together.
-With the stopping rule of the papers there is only one island, because the rule applies to all
-impulses.
+the direct or the split solver form one island, because the direct solver solves all its rows
+together. With the stopping rule of the papers there is only one island, because the rule applies to
+all impulses.
 """
 
 from typing import NamedTuple
@@ -145,7 +145,7 @@ def _part(
     contact_count: int,
     entry_count: int,
 ) -> None:
-    """Find the islands if there may be more than one."""
+    """Group the contacts and rows into islands, and write the number of the direct island."""
     direct = _join_trees(bodies, constrained, rows, islands.trees, contact_count, entry_count)
     _gather(counts, collision, rows, islands, contact_count, entry_count)
     if direct >= 0:
@@ -186,7 +186,7 @@ def _gather(
     contact_count: int,
     entry_count: int,
 ) -> None:
-    """Number the islands. For each, list the contacts and then the rows without gaps."""
+    """Number the islands. List the contacts, then the rows of each island without gaps."""
     island_rows, trees, ranges = rows.island_rows, islands.trees, islands.ranges
     count = 0
     for entry in range(entry_count):
@@ -248,7 +248,7 @@ def find_worst(
     """Find the row with the largest error of all islands.
 
     Returns:
-        (error, as a distance from a solution [m/s or rad/s], row number or -1).
+        (velocity error [m/s or rad/s], row number or -1).
     """
     largest, worst = 0.0, -1
     for k in range(counts.island_count):
