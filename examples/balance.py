@@ -30,7 +30,7 @@ q[chosen] = least_squares(misses, q[chosen]).x
 q[2] -= 0.5e-4  # in the middle of the slop: no edge between open and closed
 robot = world.add_robot(model, q=q)
 world.settle()
-holding, rest = robot.joint_efforts.copy(), robot.joint_positions.copy()
+holding, posture = robot.joint_efforts.copy(), robot.joint_positions.copy()
 robot.command(efforts=holding)  # no servo any more: from here on it would fall
 
 # The foot stays: the joints alone are the state, x = T y.
@@ -47,7 +47,7 @@ K = np.linalg.solve(R + B.T @ P @ B, B.T @ P @ A)
 def tilt_after(seconds, gain):
     """Push the waist for 0.1 s while regulating. Return the tilt of the base at the end [rad]."""
     for k in range(round(seconds / world.time_step)):
-        y = np.concatenate([robot.joint_positions - rest, robot.joint_velocities])
+        y = np.concatenate([robot.joint_positions - posture, robot.joint_velocities])
         robot.command(efforts=holding - gain @ y)
         robot.apply_wrench(model.base_link, (0.0, 10.0 * (k < 100), 0.0))
         world.step()

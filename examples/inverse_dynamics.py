@@ -31,16 +31,16 @@ time = np.arange(0.0, 2.0, 0.005)
 phase, rate = np.pi * time, np.pi
 q, v, dv = (np.zeros((len(time), n)) for n in (model.nq, model.nv, model.nv))
 q[:] = model.neutral()
-for name, share in (("JOINT2", -0.5), ("JOINT3", 1.0), ("JOINT4", -0.5)):
+for name, factor in (("JOINT2", -0.5), ("JOINT3", 1.0), ("JOINT4", -0.5)):
     for leg in ("RLEG_", "LLEG_"):
         joint = model.joint(leg + name)
-        q[:, joint.q_index] = 0.4 * share * (1.0 - np.cos(phase))
-        v[:, joint.v_index] = 0.4 * share * rate * np.sin(phase)
-        dv[:, joint.v_index] = 0.4 * share * rate**2 * np.cos(phase)
-found = Analyser(model).analyse(q, v, dv, "l_sole")
+        q[:, joint.q_index] = 0.4 * factor * (1.0 - np.cos(phase))
+        v[:, joint.v_index] = 0.4 * factor * rate * np.sin(phase)
+        dv[:, joint.v_index] = 0.4 * factor * rate**2 * np.cos(phase)
+motion = Analyser(model).analyse(q, v, dv, "l_sole")
 
 # The floor's force is the weight and the momentum's rate.
-expected = model.mass * (found.samples["com_acceleration"] + (0.0, 0.0, 9.80665))
-assert np.allclose(found.samples["force"], expected, atol=1e-6)
+expected = model.mass * (motion.samples["com_acceleration"] + (0.0, 0.0, 9.80665))
+assert np.allclose(motion.samples["force"], expected, atol=1e-6)
 knee = model.joint("LLEG_JOINT3").v_index
-print(f"largest torque of the standing knee: {np.abs(found.tau[:, knee]).max():.1f} Nm")
+print(f"largest torque of the standing knee: {np.abs(motion.tau[:, knee]).max():.1f} Nm")

@@ -33,8 +33,8 @@ for solver in ("iterative", "direct"):
     world.step(100)
     forces = np.array([np.linalg.norm(joint.force) for joint in joints])
     errors[solver] = np.abs(forces / theory - 1).max()
-    share = world.stats.last_call.converged_share
-    print(f"{solver:9}: forces off by {errors[solver]:.1e}, {share:.0%} of the steps converged")
+    fraction = world.stats.last_call.converged_share
+    print(f"{solver:9}: forces off by {errors[solver]:.1e}, {fraction:.0%} of the steps converged")
 
 assert errors["direct"] < 1e-9
 assert errors["iterative"] > 1e-3  # 120 sweeps are not enough for a mass ratio of 10 000

@@ -37,15 +37,15 @@ def throw(efforts, motion=None, gains=None):
         Cost, miss (3,) [m], efforts including feedback, states of the motion, and linearized steps.
     """
     world.restore(start)
-    found, used, steps = [], efforts.copy(), []
+    states, used, steps = [], efforts.copy(), []
     for k in range(STEPS):
-        found.append((arm.joint_positions, box.q, np.r_[arm.joint_velocities, box.v]))
-        used[k] += 0.0 if motion is None else gains[k] @ minus(found[k], motion[k])
+        states.append((arm.joint_positions, box.q, np.r_[arm.joint_velocities, box.v]))
+        used[k] += 0.0 if motion is None else gains[k] @ minus(states[k], motion[k])
         arm.command(efforts=used[k])
         steps.append(world.linearize("efforts"))
         world.step()
     miss = Rotation.from_quat(box.q[3:]).inv().apply(box.q[:3] - MARK)
-    return MISS * miss @ miss + EFFORT * np.sum((used - hold) ** 2), miss, used, found, steps
+    return MISS * miss @ miss + EFFORT * np.sum((used - hold) ** 2), miss, used, states, steps
 
 
 kick, damping, trials = np.repeat([0.0, 1.0, -1.0, 0.0], [12, 25, 25, 88])[:, None], 1e-1, 1

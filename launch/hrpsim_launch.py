@@ -64,14 +64,14 @@ def look_up(*packages, **on_request):
 
     def check(context):
         warn_of_misspelt(context)
-        wanted = {package: "" for package in packages}
+        reasons = {package: "" for package in packages}
         for name, package in on_request.items():
             if LaunchConfiguration(name).perform(context).lower() == "true":
-                wanted[package] = f"{name}:=true needs "
-        missing = [why + package for package, why in wanted.items() if not is_installed(package)]
+                reasons[package] = f"{name}:=true needs "
+        missing = [why + package for package, why in reasons.items() if not is_installed(package)]
         if missing:
             distribution = os.environ.get("ROS_DISTRO", "jazzy")
-            names = [package for package in wanted if not is_installed(package)]
+            names = [package for package in reasons if not is_installed(package)]
             apt = " ".join(f"ros-{distribution}-{name.replace('_', '-')}" for name in names)
             raise RuntimeError(
                 f"not installed: {', '.join(missing)}. Nothing was started. "
@@ -202,15 +202,15 @@ def rviz():
 
 def recorder():
     """Record all topics if record:=true, with ros2 bag if installed, else with wrench_recorder."""
-    wanted, bag = IfCondition(LaunchConfiguration("record")), LaunchConfiguration("bag")
+    condition, bag = IfCondition(LaunchConfiguration("record")), LaunchConfiguration("bag")
     if not is_installed("ros2bag"):
-        return program("wrench_recorder", arguments=["--output", bag], condition=wanted)
+        return program("wrench_recorder", arguments=["--output", bag], condition=condition)
     command = ["ros2", "bag", "record", "--all", "--storage", "mcap", "--output", bag]
     return ExecuteProcess(
         cmd=[*ends_with_launch().split(), *command],
         output="screen",
         on_exit=after("ros2 bag record"),
-        condition=wanted,
+        condition=condition,
     )
 
 

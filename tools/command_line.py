@@ -71,9 +71,11 @@ def _help(action: argparse.Action) -> str:
     text = " ".join((action.help or "").split()).replace("|", "\\|")
     if not text and action.dest == "xacro":
         text = "argument of the description, such as `bush:=true`; may be repeated"
-    shown = action.option_strings and action.nargs != 0 and action.default not in (None, [], "")
+    has_default = (
+        action.option_strings and action.nargs != 0 and action.default not in (None, [], "")
+    )
     default = f"{action.default:g}" if isinstance(action.default, float) else str(action.default)
-    if shown and default not in text:
+    if has_default and default not in text:
         text += f" ({default})"
     return text.strip()
 

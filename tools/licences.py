@@ -70,10 +70,10 @@ def written(lock: str, before: dict[str, str]) -> str:
     """
     lines = []
     for name, version in sorted(set(re.findall(r"^([\w.-]+)==([\w.+!-]+)", lock, re.MULTILINE))):
-        found = licence(name)
-        if found == UNKNOWN:
-            found = before.get(name, UNKNOWN)
-        lines.append(f"| {name} | {version} | {found} |")
+        terms = licence(name)
+        if terms == UNKNOWN:
+            terms = before.get(name, UNKNOWN)
+        lines.append(f"| {name} | {version} | {terms} |")
     return HEAD + "\n".join(lines) + "\n"
 
 
@@ -96,9 +96,9 @@ def licence(package: str) -> str:
     ]
     field = (stated.get("License") or "").strip()
     short = field if field and len(field) <= _LONG and "\n" not in field else ""
-    found = stated.get("License-Expression") or short or " and ".join(classified)
-    found = found.strip() or _of_text(package)
-    return NAMES.get(found, found).replace("|", "/")
+    text = stated.get("License-Expression") or short or " and ".join(classified)
+    text = text.strip() or _of_text(package)
+    return NAMES.get(text, text).replace("|", "/")
 
 
 def _of_text(package: str) -> str:

@@ -48,17 +48,17 @@ def main(arguments: list[str]) -> int:
 
 def runnable() -> list[str]:
     """Return the targets that this processor can run. Print the other targets."""
-    found = [target for target in COMMON_TARGETS if runs(target)]
+    targets = [target for target in COMMON_TARGETS if runs(target)]
     for target in COMMON_TARGETS:
-        if target not in found:
+        if target not in targets:
             print(f"no kernels for {target}: this processor cannot run them", flush=True)
-    return found
+    return targets
 
 
 def environment(target: str, cache: Path) -> dict[str, str]:
     """Return the environment variables of a process that compiles for a target into a cache."""
-    asked = {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": "", "HRPSIM_CACHE_DIR": str(cache)}
-    return {**os.environ, **asked}
+    settings = {"NUMBA_CPU_NAME": target, "NUMBA_CPU_FEATURES": "", "HRPSIM_CACHE_DIR": str(cache)}
+    return {**os.environ, **settings}
 
 
 def gather(cache: Path, folder: Path, target: str) -> None:

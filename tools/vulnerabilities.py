@@ -29,10 +29,10 @@ _PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
 
 def pins(lock: str) -> dict[str, set[str]]:
     """Return the versions of each package in a lock."""
-    found: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     for name, version in _PIN.findall(lock):
-        found.setdefault(canonicalize_name(name), set()).add(version)
-    return found
+        versions.setdefault(canonicalize_name(name), set()).add(version)
+    return versions
 
 
 def concerns(advisory: dict, name: str, version: str) -> bool:
@@ -84,14 +84,14 @@ def main(arguments: list[str]) -> int:
         print("usage: vulnerabilities.py FOLDER, a clone of pypa/advisory-database")
         return 2
     pinned = pins(LOCK.read_text(encoding="utf-8"))
-    found = list(findings(Path(arguments[0]), pinned))
-    for line in found:
+    lines = list(findings(Path(arguments[0]), pinned))
+    for line in lines:
         print(line)
     known = sum((Path(arguments[0]) / "vulns" / name).is_dir() for name in pinned)
     print(
-        f"{len(pinned)} packages, {known} of them with advisories, {len(found)} that concern a pin"
+        f"{len(pinned)} packages, {known} of them with advisories, {len(lines)} that concern a pin"
     )
-    return 1 if found else 0
+    return 1 if lines else 0
 
 
 if __name__ == "__main__":

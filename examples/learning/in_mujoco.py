@@ -38,7 +38,7 @@ def quiet(task: Task) -> Task:
     Its commands do not change during an episode.
     """
     twist = replace(task.commands["twist"], resampling_time_range=(1e6, 1e6), rel_standing_envs=0.0)
-    groups = {name: replace(one, enable_corruption=False) for name, one in task.groups.items()}
+    groups = {name: replace(group, enable_corruption=False) for name, group in task.groups.items()}
     return replace(task, events={}, observations=groups, commands={"twist": twist})
 
 
@@ -104,13 +104,13 @@ class InMujoco:
         The velocities are forward, sideways [m/s] and yaw [rad/s].
         """
         state, task, model = self.state, self.tasks.task, self.model
-        data, rest = mujoco.MjData(model), state.default_joint_pos
+        data, default_pos = mujoco.MjData(model), state.default_joint_pos
         data.qpos[:3], data.qpos[3:7] = state.default_q[:3], [1, 0, 0, 0]
-        data.qpos[self.q] = rest
+        data.qpos[self.q] = default_pos
         mujoco.mj_forward(model, data)
         acting = [state.joint_names.index(name) for name in self.tasks.action_names]
         (joints,) = self.tasks.actions.values()
-        action, targets, seen = np.zeros(len(acting)), rest.copy(), []
+        action, targets, seen = np.zeros(len(acting)), default_pos.copy(), []
         numbers = np.zeros(9)  # of the base's rotation matrix
         for number in range(periods):
             mujoco.mju_quat2Mat(numbers, data.qpos[3:7])
@@ -119,7 +119,7 @@ class InMujoco:
                 "base_ang_vel": data.qvel[3:6],
                 "projected_gravity": -R[2],
                 "velocity_commands": command,
-                "joint_pos": (data.qpos[self.q] - rest)[acting],
+                "joint_pos": (data.qpos[self.q] - default_pos)[acting],
                 "joint_vel": 0.05 * data.qvel[self.v][acting],
                 "actions": action,
                 "clock": _clock(task, number),
@@ -170,9 +170,9 @@ def main() -> None:
     still = np.zeros(len(tasks.action_names))
     for who, act in (("posture", lambda row: still), ("policy", policy)):
         tasks.seed(5)
-        ours = in_hrpsim(tasks, act, periods)
+        course = in_hrpsim(tasks, act, periods)
         commands = tasks.state.commands["twist"].copy()
-        report(f"{who} in hrpsim", ours, commands)
+        report(f"{who} in hrpsim", course, commands)
         courses = np.array([theirs.course(act, command, periods) for command in commands])
         report(f"{who} in MuJoCo", courses, commands)
 

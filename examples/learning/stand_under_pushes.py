@@ -63,8 +63,8 @@ def stand(tasks: TaskBatch, gains: np.ndarray, seed: int) -> tuple[np.ndarray, n
     stands = np.ones(len(tasks), dtype=bool)
     times, rewards = np.zeros((2, len(tasks)))
     while stands.any():
-        found, reward, fell, over = tasks.step(actions(gains, observed))
-        observed = found["policy"]
+        observations, reward, fell, over = tasks.step(actions(gains, observed))
+        observed = observations["policy"]
         rewards += np.where(stands, reward, 0.0)
         times += np.where(stands, 0.02, 0.0)
         stands &= ~(fell | over)
@@ -83,10 +83,10 @@ def learn(minutes: float, seed: int = 1) -> np.ndarray:
     )
     begin = time.monotonic()
     while search.countiter == 0 or time.monotonic() < begin + 60.0 * minutes:
-        asked = search.ask()
-        _, rewards = stand(tasks, np.repeat(asked, PUSHES, axis=0), search.countiter)
+        candidates = search.ask()
+        _, rewards = stand(tasks, np.repeat(candidates, PUSHES, axis=0), search.countiter)
         scores = rewards.reshape(CANDIDATES, PUSHES).mean(axis=1)
-        search.tell(asked, (-scores).tolist())
+        search.tell(candidates, (-scores).tolist())
         print(f"generation {search.countiter}: mean reward {scores.mean():.1f}", flush=True)
     tasks.close()
     return search.result.xfavorite

@@ -192,9 +192,9 @@ def evaluate(tasks: TaskBatch, act, seconds: float = 10.0) -> dict[str, float]:
     for _ in range(round(seconds / state.step_dt) - 1):
         observed, _, terminated, _ = tasks.step(act(observed["policy"]))
         stands &= ~terminated
-        wanted = state.commands["twist"]
-        off = np.linalg.norm(wanted[:, :2] - state.root_lin_vel_b[:, :2], axis=1)
-        errors.append([off.mean(), np.abs(wanted[:, 2] - state.root_ang_vel_b[:, 2]).mean()])
+        command = state.commands["twist"]
+        off = np.linalg.norm(command[:, :2] - state.root_lin_vel_b[:, :2], axis=1)
+        errors.append([off.mean(), np.abs(command[:, 2] - state.root_ang_vel_b[:, 2]).mean()])
     linear, turning = np.mean(errors[50:], axis=0)
     return {"velocity": linear, "turning": turning, "standing": float(stands.mean())}
 
@@ -278,10 +278,10 @@ def main() -> None:
         ("policy", act),
     ):
         tasks.seed(2)
-        found = evaluate(tasks, policy)
+        results = evaluate(tasks, policy)
         print(
-            f"{who}: errors {found['velocity']:.3f} m/s and {found['turning']:.3f} rad/s,"
-            f" {found['standing']:.0%} never fall"
+            f"{who}: errors {results['velocity']:.3f} m/s and {results['turning']:.3f} rad/s,"
+            f" {results['standing']:.0%} never fall"
         )
 
 

@@ -61,10 +61,10 @@ def bound_term(
     if isinstance(func, str):
         require_name("term", func, known, StateError, where=f"{kind} {name!r}")
         func = known[func]
-    what = f"{kind} {name!r}"
-    require_arguments(what, func, params, leading)
+    label = f"{kind} {name!r}"
+    require_arguments(label, func, params, leading)
     if func in known.values():
-        require_fitting_arguments(what, func, params)
+        require_fitting_arguments(label, func, params)
     has_memory, call = inspect.isclass(func), func
     if has_memory:
         made = call(state, **params)

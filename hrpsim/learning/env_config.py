@@ -90,13 +90,13 @@ def load_env_config(
         world=world,
         robot=robot_of(theirs, robot or RobotCfg()),
         observations={
-            name: observation_group(one, order.params())
-            for name, one in file.section("observations").sections()
+            name: observation_group(term, order.params())
+            for name, term in file.section("observations").sections()
         },
-        actions={name: _action(one, order) for name, one in file.section("actions").sections()},
+        actions={name: _action(term, order) for name, term in file.section("actions").sections()},
         rewards=_known(file, "rewards", reward),
         terminations=_known(file, "terminations", termination),
-        commands={name: _command(one) for name, one in file.section("commands", {}).sections()},
+        commands={name: _command(term) for name, term in file.section("commands", {}).sections()},
         events=_known(file, "events", event),
         curriculum=_known(file, "curriculum", curriculum),
         episode_length_s=file.number("episode_length_s", 20.0),
@@ -106,8 +106,8 @@ def load_env_config(
         scale_rewards_by_dt=file.get("scale_rewards_by_dt") is not False,
     )
     if left_out := entries_left_out(file):
-        what = "entries that hrpsim does not simulate"
-        warnings.warn(f"{path}: {what}: {', '.join(left_out)}", ModelWarning, stacklevel=2)
+        message = "entries that hrpsim does not simulate"
+        warnings.warn(f"{path}: {message}: {', '.join(left_out)}", ModelWarning, stacklevel=2)
     return task
 
 
@@ -119,15 +119,15 @@ def plain_text(text: str) -> str:
 def _known(file: Section, kind: str, convert: Callable[[Section], Any]) -> dict[str, Any]:
     """Convert the terms of a kind that hrpsim has. A ModelWarning names all other terms."""
     result, others = {}, []
-    for name, one in file.section(kind, {}).sections():
+    for name, term in file.section(kind, {}).sections():
         try:
-            result[name] = convert(one)
+            result[name] = convert(term)
         except OwnTermError as error:
             others.append(f"{name} ({error})")
-            one.pass_over()
+            term.pass_over()
     if others:
-        what = f"{kind} that hrpsim does not have are left out"
-        warnings.warn(f"{file.where}: {what}: {', '.join(others)}", ModelWarning, stacklevel=4)
+        message = f"{kind} that hrpsim does not have are left out"
+        warnings.warn(f"{file.where}: {message}: {', '.join(others)}", ModelWarning, stacklevel=4)
     return result
 
 

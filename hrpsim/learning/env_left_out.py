@@ -71,13 +71,13 @@ def entries_left_out(file: Section) -> list[str]:
     """
     places = [place for place, value in file.unread() if not _is_harmless(place, value)]
     read = {start for place in file.read() for start in _starts(place)}
-    found: dict[str, str] = {}
+    first_place: dict[str, str] = {}
     alone: dict[str, bool] = {}
     for place in places:
         section = next((start for start in _starts(place) if start not in read), place)
-        alone[section] = section not in found
-        found.setdefault(section, place)
-    return [place if alone[section] else section for section, place in found.items()]
+        alone[section] = section not in first_place
+        first_place.setdefault(section, place)
+    return [place if alone[section] else section for section, place in first_place.items()]
 
 
 def _is_harmless(place: str, value: Any) -> bool:

@@ -40,7 +40,9 @@ def robot_of(theirs: Section, own: RobotCfg) -> RobotCfg:
         StateError: an entry is missing or has the wrong type.
     """
     start = theirs.section("init_state")
-    given: dict[str, Any] = {what: values or None for what, values in _actuators(theirs).items()}
+    actuators: dict[str, Any] = {
+        field: values or None for field, values in _actuators(theirs).items()
+    }
     factor = theirs if "actuators" in theirs else theirs.section("articulation")
     collides = _self_collision(theirs)
     return replace(
@@ -50,7 +52,7 @@ def robot_of(theirs: Section, own: RobotCfg) -> RobotCfg:
         joint_pos=by_name(start, "joint_pos"),
         soft_joint_pos_limit_factor=factor.number("soft_joint_pos_limit_factor", 1.0),
         self_collision=own.self_collision if collides is None else collides,
-        **given,
+        **actuators,
     )
 
 
@@ -65,21 +67,21 @@ def _orientation(start: Section) -> tuple[float, float, float, float] | None:
 def _self_collision(theirs: Section) -> bool | None:
     """Return whether links collide with each other, or None if the file has no such entry."""
     properties = theirs.section("spawn", {}).section("articulation_props", {})
-    given = properties.get("enabled_self_collisions")
-    return None if given is None else bool(given)
+    enabled = properties.get("enabled_self_collisions")
+    return None if enabled is None else bool(enabled)
 
 
 def _actuators(theirs: Section) -> dict[str, dict[str, float]]:
     """Return gains and limits as fields of RobotCfg, each by regular expressions of joints."""
     holder = theirs if "actuators" in theirs else theirs.section("articulation", {})
-    result: dict[str, dict[str, float]] = {what: {} for what in _FIELDS}
-    for one in holder.parts("actuators"):
-        _read_law(one)
-        names = one.names(next((key for key in _NAMES if key in one), _NAMES[0]))
-        for what, entries in _FIELDS.items():
-            key = next((key for key in entries if one.has(key)), None)
+    result: dict[str, dict[str, float]] = {field: {} for field in _FIELDS}
+    for actuator in holder.parts("actuators"):
+        _read_law(actuator)
+        names = actuator.names(next((key for key in _NAMES if key in actuator), _NAMES[0]))
+        for field, entries in _FIELDS.items():
+            key = next((key for key in entries if actuator.has(key)), None)
             if key is not None:
-                result[what] |= _values(one, key, names)
+                result[field] |= _values(actuator, key, names)
     return result
 
 

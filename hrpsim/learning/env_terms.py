@@ -46,12 +46,12 @@ def observation_group(group: Section, order: Mapping[str, Any]) -> ObservationGr
     """
     terms = {}
     own = group.section("terms") if _is_nested(group) else group
-    for name, one in own.sections():
+    for name, term in own.sections():
         try:
-            terms[name] = _observation(one, order)
+            terms[name] = _observation(term, order)
         except OwnTermError as error:
             known = unknown_name("observation", str(error), OBSERVATIONS)
-            raise StateError(f"{one.where}: {known}") from None
+            raise StateError(f"{term.where}: {known}") from None
     length = group.get("history_length")
     return ObservationGroupCfg(
         terms,
@@ -133,12 +133,12 @@ def _function(
     func = one.text("func").rpartition(":")[2].rpartition(".")[2]
     if func not in known:
         raise OwnTermError(func)
-    given = one.section("params", {})
+    section = one.section("params", {})
     takes = dict(list(inspect.signature(known[func]).parameters.items())[leading:])
-    params = {key: _value(given.whole(key)) for key in given if key in takes}
+    params = {key: _value(section.whole(key)) for key in section if key in takes}
     for key in _ENTITIES:
-        if given.has(key):
-            params |= _entity(given.section(key), takes)
+        if section.has(key):
+            params |= _entity(section.section(key), takes)
     empty = inspect.Parameter.empty
     missing = [key for key, one in takes.items() if one.default is empty and key not in params]
     if missing:
@@ -149,9 +149,9 @@ def _function(
 def _entity(entity: Section, takes: Mapping[str, Any]) -> dict[str, Any]:
     """Return the joints, links or sensor of a term as arguments that hrpsim's function takes."""
     result: dict[str, Any] = {}
-    for key, ours in (("joint_names", "joint_names"), ("body_names", "link_names")):
-        if ours in takes and entity.get(key) is not None:
-            result[ours] = entity.names(key)
+    for key, argument in (("joint_names", "joint_names"), ("body_names", "link_names")):
+        if argument in takes and entity.get(key) is not None:
+            result[argument] = entity.names(key)
     if "joint_names" in result and "preserve_order" in takes and entity.get("preserve_order"):
         result["preserve_order"] = True
     if "sensor" in takes:
@@ -166,5 +166,5 @@ def _value(given: Any) -> Any:
     if isinstance(given, list):
         return tuple(map(_value, given))
     if isinstance(given, Mapping):
-        return {key: _value(one) for key, one in given.items()}
+        return {key: _value(value) for key, value in given.items()}
     return given

@@ -45,7 +45,7 @@ def _spaces(tasks: TaskBatch) -> tuple[spaces.Space, spaces.Box]:
     return observed, spaces.Box(-bounds, bounds, dtype=np.float32)
 
 
-def _given(observed: Observed) -> Any:
+def _in_single_precision(observed: Observed) -> Any:
     """Convert observations to single precision. Return an array, or a mapping of several groups."""
     narrow = {group: values.astype(np.float32) for group, values in observed.items()}
     return narrow if len(narrow) > 1 else next(iter(narrow.values()))
@@ -88,13 +88,13 @@ class TaskEnv(gymnasium.Env):
         super().reset(seed=single)
         if single is not None:
             self.tasks.seed(single)
-        return _row(_given(self.tasks.reset()), 0), {}
+        return _row(_in_single_precision(self.tasks.reset()), 0), {}
 
     def step(self, action):
         """Simulate one control period."""
         observed, reward, terminated, truncated = self.tasks.step(np.asarray(action)[None])
         ended = bool(terminated[0]), bool(truncated[0])
-        return _row(_given(observed), 0), float(reward[0]), *ended, {}
+        return _row(_in_single_precision(observed), 0), float(reward[0]), *ended, {}
 
     def render(self) -> np.ndarray | None:
         """Return a picture (height, width, 3) uint8, or None without a render mode."""
@@ -188,7 +188,7 @@ class TaskVectorEnv(VectorEnv):
             self.tasks.seed(single)
         chosen = np.flatnonzero(mask)
         self._begin(chosen)
-        return _given(self._observed), {}
+        return _in_single_precision(self._observed), {}
 
     def _begin(self, worlds: np.ndarray) -> None:
         """Start episodes in worlds (m,), and store the first observations."""
@@ -219,11 +219,11 @@ class TaskVectorEnv(VectorEnv):
         elif mode == AutoresetMode.SAME_STEP and self._over.any():
             info = self._final_info()
             self._begin(np.flatnonzero(self._over))
-        return _given(self._observed), reward, terminated, truncated, info
+        return _in_single_precision(self._observed), reward, terminated, truncated, info
 
     def _final_info(self) -> dict[str, Any]:
         """Return the last observations of finished episodes, in gymnasium's format."""
-        observed, over = _given(self._observed), self._over
+        observed, over = _in_single_precision(self._observed), self._over
         final = np.full(self.num_envs, None, dtype=object)
         for k in np.flatnonzero(over).tolist():
             final[k] = _row(observed, k)

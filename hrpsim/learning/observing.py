@@ -99,12 +99,12 @@ class ObservationGroups:
     def observe(self, worlds: np.ndarray, begins: bool) -> dict[str, np.ndarray]:
         """Return the observations (m, size) of worlds (m,), by group."""
         return {
-            group: np.concatenate([_given(term, worlds, begins) for term in terms], axis=1)
+            group: np.concatenate([_checked_values(term, worlds, begins) for term in terms], axis=1)
             for group, terms in self.terms.items()
         }
 
 
-def _given(term: ObservedTerm, worlds: np.ndarray, begins: bool) -> np.ndarray:
+def _checked_values(term: ObservedTerm, worlds: np.ndarray, begins: bool) -> np.ndarray:
     """Return the values of a term in worlds (m,). Raises StateError for NaN."""
     values = term.observe(worlds, begins)
     if np.isnan(values).any():

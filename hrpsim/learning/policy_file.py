@@ -86,7 +86,7 @@ def policy_description(
         "armature": state.armature[at].tolist(),
         "action": {"scale": action.scale.tolist(), "clip": float(action.bound)},
         "observations": [
-            _term(name, one, terms, action.names, tasks) for name, one in terms.terms.items()
+            _term(name, term, terms, action.names, tasks) for name, term in terms.terms.items()
         ],
     }
 

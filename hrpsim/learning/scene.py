@@ -87,14 +87,14 @@ def _described(world: World, cfg: RobotCfg) -> Robot:
 
 def _pose(robot: Robot, cfg: RobotCfg) -> None:
     """Move the robot of a world file to the task's initial pose."""
-    given = cfg.position, cfg.orientation
-    for what, at, values in zip(("position", "orientation"), (slice(3), slice(3, 7)), given):
+    pose = cfg.position, cfg.orientation
+    for field, at, values in zip(("position", "orientation"), (slice(3), slice(3, 7)), pose):
         if values is None:
             continue
         if robot.model.base != "free":
             raise StateError(
-                f"RobotCfg has a {what}, and robot {robot.name!r} of the world file has a fixed"
-                f" base. Give the {what} in the world file"
+                f"RobotCfg has a {field}, and robot {robot.name!r} of the world file has a fixed"
+                f" base. Give the {field} in the world file"
             )
         q = robot.q.copy()
         q[at] = values
@@ -107,23 +107,23 @@ def _pose(robot: Robot, cfg: RobotCfg) -> None:
 def _posture(robot: Robot, cfg: RobotCfg) -> None:
     if cfg.joint_pos:
         names = robot.joint_names
-        given = values_by_name("joint_pos", cfg.joint_pos, names, robot.name, np.nan)
-        robot.joint_positions = np.where(np.isnan(given), robot.joint_positions, given)
+        angles = values_by_name("joint_pos", cfg.joint_pos, names, robot.name, np.nan)
+        robot.joint_positions = np.where(np.isnan(angles), robot.joint_positions, angles)
 
 
 def _equip(robot: Robot, cfg: RobotCfg) -> None:
     """Set gains, rotor inertias and limits of the robot."""
     own = dict(zip(("stiffness", "damping"), robot.gains))
-    kp, kd = (_values(robot, cfg, what, own[what]) for what in own)
+    kp, kd = (_values(robot, cfg, setting, own[setting]) for setting in own)
     robot.set_gains(kp, kd)
     system, v = robot.system, robot.joint_index.v
     fields = {"armature": "rotor_inertia", "effort_limit": "effort_limit"}
     fields["velocity_limit"] = "velocity_limit"
     changed = {}
-    for what, field in fields.items():
-        if getattr(cfg, what) is not None:
+    for setting, field in fields.items():
+        if getattr(cfg, setting) is not None:
             changed[field] = getattr(system, field).copy()
-            changed[field][v] = _values(robot, cfg, what, changed[field][v])
+            changed[field][v] = _values(robot, cfg, setting, changed[field][v])
     if changed:
         robot.use_properties_of(replace(robot.model, system=system._replace(**changed)))
 
@@ -133,10 +133,10 @@ def _values(robot: Robot, cfg: RobotCfg, what: str, own: np.ndarray) -> np.ndarr
 
     Raises StateError for a value that is negative or not a number.
     """
-    given, names = getattr(cfg, what), robot.joint_names
-    if given is None:
+    setting, names = getattr(cfg, what), robot.joint_names
+    if setting is None:
         return own
-    read = values_by_name(what, given, names, robot.name, np.nan)
+    read = values_by_name(what, setting, names, robot.name, np.nan)
     for k in np.flatnonzero(read < 0.0).tolist():
         raise StateError(
             f"{what} of joint {names[k]!r} of {robot.name!r} must not be negative, got {read[k]:g}"
@@ -148,8 +148,8 @@ def _add_terrain(world: World, task: Task) -> None:
     terrain = task.terrain
     require_name("terrain", terrain.kind, ("plane", *TERRAINS), StateError)
     if terrain.kind != "plane":
-        what, make = f"terrain {terrain.kind!r}", TERRAINS[terrain.kind]
-        require_arguments(what, make, terrain.params, owner="terrain")
-        require_fitting_arguments(what, make, terrain.params)
+        label, make = f"terrain {terrain.kind!r}", TERRAINS[terrain.kind]
+        require_arguments(label, make, terrain.params, owner="terrain")
+        require_fitting_arguments(label, make, terrain.params)
         shape = make(**terrain.params)
         world.add_static(shape, terrain.position, material=GROUND, name="terrain")

@@ -65,10 +65,10 @@ class Section:
     def section(self, key: str, rest: Any = _NEEDED) -> Section:
         """Return an entry that is a mapping. The default for a missing entry is `rest`."""
         value = self._data.get(key)
-        given = rest if value is None and rest is not _NEEDED else value
-        if given is None:
+        data = rest if value is None and rest is not _NEEDED else value
+        if data is None:
             self._miss(key)
-        return Section(f"{self.where}.{key}", given, self._read)
+        return Section(f"{self.where}.{key}", data, self._read)
 
     def sections(self) -> Iterator[tuple[str, Section]]:
         """Yield the entries that are mappings, by name."""
@@ -78,13 +78,13 @@ class Section:
 
     def parts(self, key: str) -> list[Section]:
         """Return the mappings of an entry, which is one mapping or a list of mappings."""
-        given = self._data.get(key)
-        if isinstance(given, Mapping):
-            return [one for _, one in self.section(key).sections()]
-        if not isinstance(given, list):
-            self._refuse(key, "a mapping or a list", given)
+        data = self._data.get(key)
+        if isinstance(data, Mapping):
+            return [part for _, part in self.section(key).sections()]
+        if not isinstance(data, list):
+            self._refuse(key, "a mapping or a list", data)
         place = f"{self.where}.{key}"
-        return [Section(f"{place}[{k}]", one, self._read) for k, one in enumerate(given)]
+        return [Section(f"{place}[{k}]", part, self._read) for k, part in enumerate(data)]
 
     def pass_over(self) -> None:
         """Mark all entries of this section as read."""
@@ -107,12 +107,12 @@ class Section:
 
     def text(self, key: str) -> str:
         """Return an entry as a text."""
-        value = self._given(key, _NEEDED)
+        value = self._entry(key, _NEEDED)
         return value if isinstance(value, str) else self._refuse(key, "a text", value)
 
     def number(self, key: str, rest: Any = _NEEDED) -> float:
         """Return an entry as a finite number. The default for a missing entry is `rest`."""
-        value = self._given(key, rest)
+        value = self._entry(key, rest)
         right = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not right or abs(value) > 1e18 or not math.isfinite(value):
             self._refuse(key, "a finite number", value)
@@ -125,10 +125,10 @@ class Section:
 
     def numbers(self, key: str, count: int) -> Any:
         """Return an entry as a tuple of `count` numbers."""
-        value = self._given(key, _NEEDED)
+        value = self._entry(key, _NEEDED)
         if not isinstance(value, list) or len(value) != count:
             self._refuse(key, f"a list of {count} numbers", value)
-        inside = Section(f"{self.where}.{key}", {str(k): one for k, one in enumerate(value)})
+        inside = Section(f"{self.where}.{key}", {str(k): number for k, number in enumerate(value)})
         return tuple(inside.number(str(k)) for k in range(count))
 
     def pair(self, key: str) -> tuple[float, float]:
@@ -137,13 +137,13 @@ class Section:
 
     def names(self, key: str) -> tuple[str, ...]:
         """Return an entry, which is a name or a list of names, as a list of names."""
-        value = self._given(key, _NEEDED)
+        value = self._entry(key, _NEEDED)
         listed = [value] if isinstance(value, str) else value
-        if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
             self._refuse(key, "a name or a list of names", value)
         return tuple(listed)
 
-    def _given(self, key: str, rest: Any) -> Any:
+    def _entry(self, key: str, rest: Any) -> Any:
         value = self.get(key)
         if value is None and rest is _NEEDED:
             self._miss(key)
@@ -159,14 +159,14 @@ class Section:
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
     """Yield path and value of each entry below a path. Mappings and empty values are left out."""
     if isinstance(value, Mapping):
-        for key, one in value.items():
-            yield from _leaves(f"{place}.{key}", one)
-    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
-        for k, one in enumerate(value):
-            yield from _leaves(f"{place}[{k}]", one)
+        for key, child in value.items():
+            yield from _leaves(f"{place}.{key}", child)
+    elif isinstance(value, list) and any(isinstance(child, Mapping) for child in value):
+        for k, child in enumerate(value):
+            yield from _leaves(f"{place}[{k}]", child)
     elif value is not None and value != "" and not _is_empty(value):
         yield place, value
 
 
 def _is_empty(value: Any) -> bool:
-    return isinstance(value, list) and all(one is None for one in value)
+    return isinstance(value, list) and all(item is None for item in value)

@@ -29,8 +29,8 @@ _COMMAND = {"command_name": "twist"}
 
 
 def _obs(func: str, noise: float = 0.0, **settings) -> ObservationTermCfg:
-    given = UniformNoiseCfg(-noise, noise) if noise else None
-    return ObservationTermCfg(func, noise=given, **settings)
+    noise_cfg = UniformNoiseCfg(-noise, noise) if noise else None
+    return ObservationTermCfg(func, noise=noise_cfg, **settings)
 
 
 _HUMANOID_OBSERVATIONS = {

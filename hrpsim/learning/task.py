@@ -107,8 +107,8 @@ class Task(CheckedSettings):
                 f"task {self.name!r}: episode_length_s must be at least a control period of"
                 f" {self.step_dt:g} s, got {self.episode_length_s!r}"
             )
-        what = f"task {self.name!r}: episode_length_s"
-        if text := long_period(what, self.episode_length_s, _LONGEST, "an episode"):
+        label = f"task {self.name!r}: episode_length_s"
+        if text := long_period(label, self.episode_length_s, _LONGEST, "an episode"):
             warnings.warn(text, ModelWarning, stacklevel=3)
 
     @property
@@ -125,14 +125,14 @@ class Task(CheckedSettings):
     def groups(self) -> dict[str, ObservationGroupCfg]:
         """Groups of observation terms by name."""
         groups = {
-            name: one
-            for name, one in self.observations.items()
-            if isinstance(one, ObservationGroupCfg)
+            name: group
+            for name, group in self.observations.items()
+            if isinstance(group, ObservationGroupCfg)
         }
         terms = {
-            name: one
-            for name, one in self.observations.items()
-            if isinstance(one, ObservationTermCfg)
+            name: group
+            for name, group in self.observations.items()
+            if isinstance(group, ObservationTermCfg)
         }
         if terms and groups:
             raise StateError(

@@ -66,8 +66,8 @@ class TaskBatch(Closed):
         self.task = task
         world, robot = make_world(task)
         self.batch = batch = Batch(world, count, threads)
-        for one in batch.worlds:
-            one.robots[robot.name].report_no_limits()
+        for member in batch.worlds:
+            member.robots[robot.name].report_no_limits()
         draws = EpisodeRandom(count, 0, episodes_of)
         self.state = state = TaskState(
             batch,
@@ -84,7 +84,7 @@ class TaskBatch(Closed):
         state.action, state.prev_action = np.zeros((2, count, self._ends[-1]))
         self._commands = {name: cfg.make(state) for name, cfg in task.commands.items()}
         state.command_terms.update(self._commands)
-        state.commands.update({name: one.value for name, one in self._commands.items()})
+        state.commands.update({name: command.value for name, command in self._commands.items()})
         self._events = ScheduledEvents(task.events, state)
         self._bind_terms()
         self._observations = ObservationGroups(task.groups, state)
@@ -115,8 +115,8 @@ class TaskBatch(Closed):
     @property
     def observation_sizes(self) -> dict[str, int]:
         """Length of the observation of each group."""
-        found = self._observations.terms.items()
-        return {group: sum(term.width for term in terms) for group, terms in found}
+        groups = self._observations.terms.items()
+        return {group: sum(term.width for term in terms) for group, terms in groups}
 
     @property
     def action_names(self) -> tuple[str, ...]:
@@ -207,21 +207,21 @@ class TaskBatch(Closed):
         state = self.state
         if (state.random.episodes < 0).any():
             raise StateError("the worlds of a TaskBatch have no episode yet. Call reset() first")
-        given = numeric_array("actions", actions)
-        if given.shape != state.action.shape:
+        values = numeric_array("actions", actions)
+        if values.shape != state.action.shape:
             raise StateError(
-                f"actions must be finite and have shape {state.action.shape}, got {given.shape}"
+                f"actions must be finite and have shape {state.action.shape}, got {values.shape}"
             )
-        if not np.isfinite(given).all():
-            world, column = np.argwhere(~np.isfinite(given))[0]
+        if not np.isfinite(values).all():
+            world, column = np.argwhere(~np.isfinite(values))[0]
             raise StateError(
                 f"actions must be finite and have shape {state.action.shape}: the action of world"
-                f" {world}, joint {self.action_names[column]!r}, is {given[world, column]}"
+                f" {world}, joint {self.action_names[column]!r}, is {values[world, column]}"
             )
         state.prev_action[:] = state.action
-        np.clip(given, -self._bounds, self._bounds, out=state.action)
-        for one, first, end in zip(self.actions.values(), self._ends, self._ends[1:]):
-            one.command(state.action[:, first:end])
+        np.clip(values, -self._bounds, self._bounds, out=state.action)
+        for term, first, end in zip(self.actions.values(), self._ends, self._ends[1:]):
+            term.command(state.action[:, first:end])
 
     def _ended(self) -> tuple[np.ndarray, np.ndarray]:
         """Return whether episodes are terminated, and whether they are truncated."""
@@ -246,14 +246,14 @@ class TaskBatch(Closed):
 
     def _result(self, kind: str, name: object, term: BoundTerm, kinds: str) -> np.ndarray:
         """Evaluate a term (count,). Raises StateError if the result has the wrong shape or type."""
-        found = np.asarray(term.value(self.state))
-        if found.shape != (self.state.count,) or found.dtype.kind not in kinds:
+        values = np.asarray(term.value(self.state))
+        if values.shape != (self.state.count,) or values.dtype.kind not in kinds:
             needed = "truth values" if kinds == "b" else "numbers"
             raise StateError(
-                f"{kind} {name!r}: the term returns {found.dtype} of the shape {found.shape}. It"
+                f"{kind} {name!r}: the term returns {values.dtype} of the shape {values.shape}. It"
                 f" should return {needed} of the shape ({self.state.count},)"
             )
-        return found
+        return values
 
     def close(self) -> None:
         """End the threads."""

@@ -130,9 +130,9 @@ class Controls:
         if self.desk.session.looking_back == 0.0:
             for panel in self.panels:
                 panel.sample()
-        now = time.monotonic()
-        if now - self._last_text >= _TEXT_PERIOD:
-            self._last_text = now
+        wall_time = time.monotonic()
+        if wall_time - self._last_text >= _TEXT_PERIOD:
+            self._last_text = wall_time
             for panel in self.panels:
                 panel.update()
 

@@ -185,8 +185,8 @@ class Film:
             middle, _ = middle_of(self._world, self._follow)
             target = np.array([*middle[:2], target[2]])  # at a constant height
             position = target + self._offset
-        shown = pixels(self._world, position, target, self._size, self._force_scale)
-        self._writer.append_data(shown)
+        image = pixels(self._world, position, target, self._size, self._force_scale)
+        self._writer.append_data(image)
         self.pictures += 1
 
     def __enter__(self) -> Film:

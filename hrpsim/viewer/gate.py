@@ -71,7 +71,7 @@ class Gate:
         self.token = secrets.token_urlsafe(16)
         self._inside = inside
         self._message_limit = message_limit
-        self._only_here = _is_loopback(host)
+        self._is_local = _is_loopback(host)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="viewer gate", daemon=True
@@ -142,7 +142,7 @@ class Gate:
             return "a page of another site cannot use this viewer"
         if self._has_token(request):
             return ""
-        if not self._only_here:
+        if not self._is_local:
             return "the token is missing or wrong. Open the whole address that was printed"
         if not _is_loopback(urlsplit(f"//{host}").hostname or ""):
             return "the host name does not belong to this viewer. Open the address that was printed"
@@ -150,15 +150,15 @@ class Gate:
 
     def _has_token(self, request: Request) -> bool:
         cookies = request.headers.get("Cookie", "").split("; ")
-        shown = [_token_in(request), *(cookie.partition("=")[2] for cookie in cookies)]
-        return any(secrets.compare_digest(text.encode(), self.token.encode()) for text in shown)
+        tokens = [_token_in(request), *(cookie.partition("=")[2] for cookie in cookies)]
+        return any(secrets.compare_digest(text.encode(), self.token.encode()) for text in tokens)
 
     def _file(self, request: Request) -> Response:
         """Return viser's response. Add the token as a cookie if the address had the token."""
         viser = http.client.HTTPConnection(*self._inside, timeout=_TIME_LIMIT)
         with contextlib.closing(viser):
-            wanted = {"Accept-Encoding": request.headers.get("Accept-Encoding", "identity")}
-            viser.request("GET", urlsplit(request.path).path, headers=wanted)
+            encoding = {"Accept-Encoding": request.headers.get("Accept-Encoding", "identity")}
+            viser.request("GET", urlsplit(request.path).path, headers=encoding)
             answer = viser.getresponse()
             headers = Headers([*answer.getheaders(), *_HEADERS.items(), ("Connection", "close")])
             if _token_in(request) and self._has_token(request):

@@ -274,9 +274,9 @@ class Session(Grabbing):
             return
         if self._present is None:
             self._present = self.world.snapshot(), self.world.time
-        now = self._present[1]
-        self.world.restore(self.recording.at(now - duration))
-        self.looking_back = now - self.world.time
+        present = self._present[1]
+        self.world.restore(self.recording.at(present - duration))
+        self.looking_back = present - self.world.time
 
     def go_on_from_here(self) -> None:
         """Continue from the shown past state and drop later snapshots.

@@ -128,11 +128,11 @@ class Viewer:
         self.frame_count += 1
         self.controls.process_requests()
         self.session.frame(_FRAME)
-        now = time.monotonic()
-        if now < self._next_picture:
+        wall_time = time.monotonic()
+        if wall_time < self._next_picture:
             return
         pages = len(self.server.get_clients())
-        self._next_picture = now + pages / _PICTURES - 0.1 * _FRAME
+        self._next_picture = wall_time + pages / _PICTURES - 0.1 * _FRAME
         try:
             self._draw()
         except Exception as error:  # for example, a page may send an invalid camera

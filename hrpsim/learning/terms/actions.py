@@ -53,8 +53,8 @@ class JointPositionActionCfg(_JointActionCfg):
 
     def make(self, state: TaskState) -> JointAction:
         """Construct the action for all worlds."""
-        rest = state.default_targets if self.use_default_offset else None
-        return JointAction(self, state, "positions", rest)
+        offset = state.default_targets if self.use_default_offset else None
+        return JointAction(self, state, "positions", offset)
 
 
 @dataclass(frozen=True)

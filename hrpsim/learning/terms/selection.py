@@ -35,13 +35,13 @@ def chosen(
     Raises:
         StateError: an expression is invalid, or matches no name. The error lists the names.
     """
-    found: dict[int, None] = {}
+    indices: dict[int, None] = {}
     for pattern in (patterns,) if isinstance(patterns, str) else patterns:
         fitting = fits(kind, pattern, names, owner)
         if not fitting:
             raise StateError(f"robot {owner!r}: {unknown_name(kind, pattern, names)}")
-        found.update(dict.fromkeys(fitting))
-    return list(found) if preserve_order else sorted(found)
+        indices.update(dict.fromkeys(fitting))
+    return list(indices) if preserve_order else sorted(indices)
 
 
 def fits(kind: str, pattern: str, names: Sequence[str], owner: str) -> list[int]:

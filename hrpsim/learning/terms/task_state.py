@@ -152,8 +152,8 @@ class TaskState:
     ) -> np.ndarray:
         key = (kind, names if isinstance(names, str) else tuple(names), preserve_order)
         if key not in self._selected:
-            found = selection.chosen(kind, names, known, self.robot_name, preserve_order)
-            self._selected[key] = np.array(found, dtype=np.int64)
+            indices = selection.chosen(kind, names, known, self.robot_name, preserve_order)
+            self._selected[key] = np.array(indices, dtype=np.int64)
         return self._selected[key]
 
     def gait_phase(self, period: float) -> np.ndarray:

@@ -59,8 +59,8 @@ class JointsPanel(Panel):
             return
         positions = robot.joint_positions
         targets = self._targets(robot)
-        shown = positions if self._places or not self._desk.session.commands else targets
-        for slider, value in zip(self.sliders.values(), shown.tolist()):
+        values = positions if self._places or not self._desk.session.commands else targets
+        for slider, value in zip(self.sliders.values(), values.tolist()):
             value = round(min(max(value, slider.min), slider.max), _DIGITS)
             if slider.value != value:
                 slider.value = value
@@ -111,16 +111,16 @@ class JointsPanel(Panel):
     def _fill(self) -> None:
         """Rebuild the sliders of the chosen robot."""
         robot = self._chosen
-        wanted = robot.joint_names if robot is not None else ()
-        if tuple(self.sliders) == wanted and self._list is robot:
+        names = robot.joint_names if robot is not None else ()
+        if tuple(self.sliders) == names and self._list is robot:
             return
         for slider in self.sliders.values():
             slider.remove()
         self.sliders, self._list = {}, robot
-        if robot is None or not wanted:
+        if robot is None or not names:
             return
         with self._place:
-            for k, name in enumerate(wanted):
+            for k, name in enumerate(names):
                 self.sliders[name] = self._slider(robot, k, name)
 
     def _slider(self, robot: Robot, k: int, name: str) -> Any:

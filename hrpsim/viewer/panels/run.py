@@ -61,8 +61,8 @@ class RunPanel(Panel):
 
     def update(self) -> None:
         """Show the time, the state, and the duration of the recorded past."""
-        session, now = self._desk.session, time.monotonic()
-        passed = max(now - self._last_text, 1e-9)
+        session, wall_time = self._desk.session, time.monotonic()
+        passed = max(wall_time - self._last_text, 1e-9)
         made = session.world.stats.since_reset
         state = self._state(passed)
         if made.unconverged:
@@ -72,7 +72,7 @@ class RunPanel(Panel):
             if self.back.value != 0.0:
                 self.back.value = 0.0
             self.back.max = max(0.1, round(session.recording.span, 1))
-        self._last_text, self._last_time, self._frames = now, session.world.time, 0
+        self._last_text, self._last_time, self._frames = wall_time, session.world.time, 0
 
     def _state(self, passed: float) -> str:
         session = self._desk.session

@@ -78,8 +78,8 @@ def middle_of(world, follow: str = "") -> tuple[np.ndarray, float]:
     Returns:
         (centre (3,) [m], size [m]).
     """
-    shown = [world.entities[follow]] if follow else filter(moves_freely, world.entities.values())
-    extents = [_extent(entity) for entity in shown]
+    entities = [world.entities[follow]] if follow else filter(moves_freely, world.entities.values())
+    extents = [_extent(entity) for entity in entities]
     if not extents:
         return np.array([0.0, 0.0, 0.5]), 1.0
     middle = np.mean([own for own, _ in extents], axis=0)

@@ -149,7 +149,7 @@ class Renderer:
             shadows: whether to draw shadows. Colour images with shadows take several times as long.
         """
         data, scene = self._data, self._scene
-        hidden, wanted = np.isin(self._links, list(without)), tuple(images)
+        hidden, requested = np.isin(self._links, list(without)), tuple(images)
         data.mocap_pos[0], data.mocap_quat[0] = camera.p, _wxyz(quaternion_of(camera.R @ _LOOKS))
         data.mocap_pos[1] = camera.p + _LIT_AT * camera.R[:, 0] - _LAMP * _SUN
         if self._links.size:
@@ -166,7 +166,7 @@ class Renderer:
         scene.flags[kinds.mjRND_SHADOW.value] = shadows
         scene.flags[kinds.mjRND_HAZE.value] = True
         with self._gl.as_current():
-            return self._draw(wanted, arrows)
+            return self._draw(requested, arrows)
 
     def _draw(self, wanted: tuple[str, ...], arrows: Sequence[np.ndarray]) -> Picture:
         scene, kinds = self._scene, self._mujoco.mjtRndFlag
