@@ -102,9 +102,11 @@ def since_stored(stored: dict, data: dict, effort: Effort) -> list[str]:
 
     If the stored run is of another kind of processor, nothing is compared.
     """
-    before, now = (run["machine"]["processor"] for run in (stored, data))
-    if before != now:
-        return [f"not compared with the run of {stored['date']}: it is of {before}, this is {now}"]
+    before, after = (run["machine"]["processor"] for run in (stored, data))
+    if before != after:
+        return [
+            f"not compared with the run of {stored['date']}: it is of {before}, this is {after}"
+        ]
     return comparison_lines(repeated(stored, data, effort), stored)
 
 
@@ -113,14 +115,14 @@ def repeated(stored: dict, data: dict, effort: Effort):
 
     Each repetition is a new process, because some times depend on the memory addresses of the code.
     """
-    found = compare(stored, data)
+    changes = compare(stored, data)
     for _ in range(REPETITIONS):
-        slow = dict.fromkeys(change.case for change in found.slower)
+        slow = dict.fromkeys(change.case for change in changes.slower)
         if not slow:
             break
         print(f"again, for what looks slower: {', '.join(slow)}", flush=True)
-        found = confirmed(found, compare(stored, elsewhere(slow, effort)))
-    return found
+        changes = confirmed(changes, compare(stored, elsewhere(slow, effort)))
+    return changes
 
 
 def elsewhere(cases, effort: Effort) -> dict:

@@ -60,13 +60,13 @@ def walls() -> list[tuple[Box, np.ndarray]]:
     """Return the boxes that form floor and walls of the bin, with their centres [m]."""
     outer = 2.0 * HALF_WIDTH + 4.0 * _WALL
     away = HALF_WIDTH + _WALL
-    found = [(Box((outer, outer, 2.0 * _WALL)), np.array([0.0, 0.0, -_WALL]))]
+    shapes = [(Box((outer, outer, 2.0 * _WALL)), np.array([0.0, 0.0, -_WALL]))]
     for sign in (-1.0, 1.0):
-        found += [
+        shapes += [
             (Box((2.0 * _WALL, outer, _HEIGHT)), np.array([sign * away, 0.0, 0.5 * _HEIGHT])),
             (Box((outer, 2.0 * _WALL, _HEIGHT)), np.array([0.0, sign * away, 0.5 * _HEIGHT])),
         ]
-    return found
+    return shapes
 
 
 def boxes(count: int, seed: int = 3) -> BinScene:

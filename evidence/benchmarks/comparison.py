@@ -68,10 +68,10 @@ class Comparison:
 
 def _ratios(run: Mapping) -> dict:
     return {
-        (name, one["quantity"], one["subject"], one["reference"]): one
+        (name, entry["quantity"], entry["subject"], entry["reference"]): entry
         for name, case in run["cases"].items()
-        for one in case["measurements"]
-        if one["ours"]
+        for entry in case["measurements"]
+        if entry["ours"]
     }
 
 
@@ -80,10 +80,10 @@ def _machine(before: Mapping, now: Mapping) -> float:
 
     def peers(run: Mapping) -> dict:
         return {
-            (name, one["quantity"], one["subject"]): one["times"]["median"]
+            (name, entry["quantity"], entry["subject"]): entry["times"]["median"]
             for name, case in run["cases"].items()
-            for one in case["measurements"]
-            if not one["ours"] and one["times"]["median"] >= SHORT
+            for entry in case["measurements"]
+            if not entry["ours"] and entry["times"]["median"] >= SHORT
         }
 
     old, new = peers(before), peers(now)

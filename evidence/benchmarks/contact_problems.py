@@ -42,12 +42,12 @@ class ContactProblem(NamedTuple):
             axis=1, keepdims=True
         )  # friction is solved with one step
         l = impulses.reshape(-1, 3)
-        wanted = l - (self.W @ impulses + self.b).reshape(-1, 3) / inverse_mass
-        normal = np.maximum(wanted[:, 0], 0.0)
-        size, limit = np.hypot(wanted[:, 1], wanted[:, 2]), self.friction * l[:, 0]
+        projected = l - (self.W @ impulses + self.b).reshape(-1, 3) / inverse_mass
+        normal = np.maximum(projected[:, 0], 0.0)
+        size, limit = np.hypot(projected[:, 1], projected[:, 2]), self.friction * l[:, 0]
         part = np.where(size > limit, limit / np.maximum(size, 1e-300), 1.0)
-        wanted = np.column_stack([normal, part[:, None] * wanted[:, 1:]])
-        return float((np.abs(wanted - l) * inverse_mass).max())
+        projected = np.column_stack([normal, part[:, None] * projected[:, 1:]])
+        return float((np.abs(projected - l) * inverse_mass).max())
 
     def is_independent(self) -> bool:
         """Return whether the rows are linearly independent. The impulses are then unique."""
@@ -116,11 +116,11 @@ def problems(
     """
     world = build()
     world.step(first)
-    found = looked = 0
-    while found < count and looked < 20 * count:
+    yielded = looked = 0
+    while yielded < count and looked < 20 * count:
         problem = Prepared(world, "auto").problem()
         if problem is not None and len(problem.friction) <= most:
-            found += 1
+            yielded += 1
             yield world, problem
         looked += 1
         world.step(stride)

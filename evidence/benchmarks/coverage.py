@@ -31,7 +31,7 @@ def coloured(random: np.random.Generator, colour: float, *shape: int) -> np.ndar
 
 def coverage(fits: Iterable[FitResult], truth: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of intervals that contain the truth (p,), and mean half widths (p,)."""
-    low, high = np.array([(one.low, one.high) for one in fits]).swapaxes(0, 1)
+    low, high = np.array([(result.low, result.high) for result in fits]).swapaxes(0, 1)
     return ((low <= truth) & (truth <= high)).sum(axis=0), np.mean(0.5 * (high - low), axis=0)
 
 

@@ -27,9 +27,9 @@ def draw_case(function, result: CaseResult, path: Path) -> None:
 def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: str) -> None:
     """Draw medians and quartiles of the times over the sizes, with one line for each subject."""
     drawn: dict[str, list] = {}
-    for one in result.measurements:
-        if one.quantity in sizes and one.subject != YARDSTICK:
-            drawn.setdefault(one.subject, []).append(one)
+    for measurement in result.measurements:
+        if measurement.quantity in sizes and measurement.subject != YARDSTICK:
+            drawn.setdefault(measurement.subject, []).append(measurement)
     for k, (subject, points) in enumerate(drawn.items()):
         quartiles = [[m.times[name] for name in ("low", "median", "high")] for m in points]
         low, median, high = result.scale * np.array(quartiles).T
@@ -58,12 +58,12 @@ def draw_against_size(result: CaseResult, axes, sizes: dict[str, float], size: s
 def draw_bars(result: CaseResult, axes, quantities: list[str]) -> None:
     """Draw medians of every subject as bars, with one group for each quantity."""
     subjects = list(dict.fromkeys(m.subject for m in result.measurements))
-    shown = [one for one in subjects if any(result.of(quantity, one) for quantity in quantities)]
-    width = 0.8 / len(shown)
-    for k, subject in enumerate(shown):
-        found = [result.of(quantity, subject) for quantity in quantities]
-        x = [i + (k - 0.5 * (len(shown) - 1)) * width for i, m in enumerate(found) if m]
-        y = [result.scale * m.times["median"] for m in found if m]
+    measured = [s for s in subjects if any(result.of(quantity, s) for quantity in quantities)]
+    width = 0.8 / len(measured)
+    for k, subject in enumerate(measured):
+        measurements = [result.of(quantity, subject) for quantity in quantities]
+        x = [i + (k - 0.5 * (len(measured) - 1)) * width for i, m in enumerate(measurements) if m]
+        y = [result.scale * m.times["median"] for m in measurements if m]
         colour = f"C{subjects.index(subject)}"  # the same colour in all figures of a result
         bars = axes.bar(x, y, width=0.9 * width, label=subject, color=colour)
         axes.bar_label(bars, fmt="{:.3g}", fontsize=6, padding=1)  # the lowest bars have height 0

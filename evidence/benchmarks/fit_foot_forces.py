@@ -142,19 +142,19 @@ class BushedRobot(MujocoRobot):
 
         MuJoCo computes forces at the beginning of a step, with the targets of that time.
         """
-        found, begin = np.zeros(18), self._target
+        total, begin = np.zeros(18), self._target
         for k in range(1, steps + 1):
             self.mujoco.mj_step(self.mj, self.data)
             self.data.ctrl[:] = begin + k / steps * (positions - begin)
             if k > steps - MEAN:
                 self.mujoco.mj_forward(self.mj, self.data)
-                found += self.readings() / MEAN
+                total += self.readings() / MEAN
         self._target = positions
-        return found
+        return total
 
     def wrenches(self) -> np.ndarray:
         """Return the readings (2, 6) of the tared foot sensors, in and about the sole's frame."""
-        mj, data, found = self.mj, self.data, []
+        mj, data, rows = self.mj, self.data, []
         self.mujoco.mj_rnePostConstraint(mj, data)
         for link in ("LLEG_SOLE", "RLEG_SOLE"):
             body = mj.body(link).id
@@ -164,23 +164,23 @@ class BushedRobot(MujocoRobot):
             moment = moment + np.cross(data.subtree_com[mj.body_rootid[body]] - sensor, force)
             weight = np.array([0.0, 0.0, -mj.body_mass[body] * STANDARD_GRAVITY])
             moment = moment + np.cross(data.xipos[body] - sensor, weight)
-            found.append(-np.concatenate([R.T @ (force + weight), R.T @ moment]))
-        return np.array(found)
+            rows.append(-np.concatenate([R.T @ (force + weight), R.T @ moment]))
+        return np.array(rows)
 
 
 def targets(start: np.ndarray, motors: tuple[str, ...], time: float) -> np.ndarray:
     """Return the targets of the motors, which sway sideways and forward, and bounce."""
-    found, grows = start.copy(), min(max(time - 0.3, 0.0) / 0.5, 1.0)
-    side = 0.02 * grows * np.sin(2.0 * np.pi * 0.8 * time)
+    positions, grows = start.copy(), min(max(time - 0.3, 0.0) / 0.5, 1.0)
+    sway = 0.02 * grows * np.sin(2.0 * np.pi * 0.8 * time)
     lean = 0.008 * grows * np.sin(2.0 * np.pi * 1.1 * time)
     bend = grows * (
         0.015 * np.sin(2.0 * np.pi * 1.9 * time) + 0.004 * np.sin(2.0 * np.pi * 5.0 * time)
     )
-    moves = {1: side, 5: -side, 2: -bend, 3: 2.0 * bend, 4: -bend + lean}
+    moves = {1: sway, 5: -sway, 2: -bend, 3: 2.0 * bend, 4: -bend + lean}
     for k, name in enumerate(motors):
         if "LEG_JOINT" in name:
-            found[k] += moves.get(int(name[-1]), 0.0)
-    return found
+            positions[k] += moves.get(int(name[-1]), 0.0)
+    return positions
 
 
 def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
@@ -200,7 +200,7 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
         turn = Rotation.from_quat(q[3:7])
         v = robot.velocities()
         speed = np.concatenate([turn.inv().apply(v[:3]), v[3:6]])
-        wanted = targets(first, motors, (k + 1) * PERIOD)
+        aim = targets(first, motors, (k + 1) * PERIOD)
         rows.append(
             (
                 k * PERIOD,
@@ -211,10 +211,10 @@ def swayed(mujoco: ModuleType, duration: float = LONGEST) -> Motion:
                 data.actuator_force.copy(),
                 readings[:12].reshape(2, 6),
                 readings[12:],
-                wanted,
+                aim,
             )
         )
-        readings = robot.follow_and_read(wanted, steps)
+        readings = robot.follow_and_read(aim, steps)
     return Motion(*map(np.array, zip(*rows)), motors)
 
 
@@ -242,9 +242,9 @@ def measured(motion: Motion, seed: int | None, colour: float) -> Recording:
     positions = motion.positions + noise("encoder", len(motion.motors))
     velocities = motion.velocities + noise("joint velocity", len(motion.motors))
     speed = motion.base_velocity + noise("base velocity", 6)
-    rest = time < REST_OF_START  # the robot stands, so the mean is a better start
+    standing = time < REST_OF_START  # the robot stands, so the mean is a better start
     for rows in (base, positions, velocities, speed):
-        rows[0] = rows[rest].mean(axis=0)
+        rows[0] = rows[standing].mean(axis=0)
     base[0, 3:] /= np.linalg.norm(base[0, 3:])
     late = time >= BEGIN
     signals = [
@@ -280,13 +280,13 @@ REST_OF_START = 0.25  # [s]
 
 def unknowns() -> tuple[dict[str, object], dict[str, float]]:
     """Return the parameters of the fit, and their true values."""
-    given: dict[str, object] = {}
+    settings: dict[str, object] = {}
     truth: dict[str, float] = {}
     joints = {"turn": ("PITCH", "ROLL"), "slide": ("Z",)}
     for (kind, axes), values in zip(joints.items(), (TURN, SLIDE)):
         for key, start, true in zip(("stiffness", "damping"), FIRST[kind], values):
             paths = [f"robots.hrp2.joints.?LEG_BUSH_{axis}.{key}" for axis in axes]
-            given[f"{kind} {key}"] = {
+            settings[f"{kind} {key}"] = {
                 "start": start,
                 "between": (0.2 * start, 5.0 * start),
                 "scale": "log",
@@ -295,19 +295,19 @@ def unknowns() -> tuple[dict[str, object], dict[str, float]]:
             truth[f"{kind} {key}"] = true
     for name, sign in zip(SENSORS, (1.0, -1.0)):
         for column, tare in zip(FORCES, sign * TARE):
-            given[f"signals.{name}.tare_{column}"] = 0.0
+            settings[f"signals.{name}.tare_{column}"] = 0.0
             truth[f"signals.{name}.tare_{column}"] = float(tare)
     for column, bias in zip(MOTIONS, BIAS):
-        given[f"signals.imu.bias_{column}"] = 0.0
+        settings[f"signals.imu.bias_{column}"] = 0.0
         truth[f"signals.imu.bias_{column}"] = float(bias)
     for name, paths, delay in (
         ("force delay", ["signals.?fsensor.delay"], FORCE_DELAY),
         ("IMU delay", ["signals.imu.delay"], IMU_DELAY),
     ):
-        given[name] = {"start": 0.001, "between": (0.0, 0.01), "paths": paths}
+        settings[name] = {"start": 0.001, "between": (0.0, 0.01), "paths": paths}
         truth[name] = delay
-    given["delay"] = {"start": 0.0, "between": (-0.002, 0.002)}  # delay of targets within a step
-    return given, truth
+    settings["delay"] = {"start": 0.0, "between": (-0.002, 0.002)}  # delay of targets within a step
+    return settings, truth
 
 
 def fitted(
@@ -316,9 +316,9 @@ def fitted(
     """Return the fit to one recording."""
     world = folder / "foot.yaml"
     world.write_text(WORLD % time_step)
-    given, _ = unknowns()
-    one = measured(motion, seed, colour)
-    return hrpsim.fit(world, [one], given, window=LONGEST, start="fitted")  # type: ignore[arg-type]
+    settings, _ = unknowns()
+    recording = measured(motion, seed, colour)
+    return hrpsim.fit(world, [recording], settings, window=LONGEST, start="fitted")  # type: ignore[arg-type]
 
 
 class Linear:
@@ -332,12 +332,12 @@ class Linear:
         world = folder / "foot.yaml"
         world.write_text(WORLD % TIME_STEP)
         self.motion, self.scenario = motion, scenario_of(world)
-        given, truth = unknowns()
-        one = measured(motion, None, 0.0)
-        self.unknowns = unknowns_of(given, self.scenario, [one])
+        settings, truth = unknowns()
+        recording = measured(motion, None, 0.0)
+        self.unknowns = unknowns_of(settings, self.scenario, [recording])
         self.u = self.unknowns.to_u(np.array([truth.get(n, 0.0) for n in self.unknowns.names]))
         self._world = self.scenario.world_of({}, seed=0)[0]
-        predictor = self._predictor(one)
+        predictor = self._predictor(recording)
         base, *moved = self._differences(predictor, [0.0 * self.u, *CHANGE * np.eye(len(self.u))])
         self._rows, kinds = predictor.rows(), list(predictor.kinds)
         self._weights = 1.0 / np.array([_deviation(kind) for kind in kinds])[self._rows.kind]
@@ -357,11 +357,11 @@ class Linear:
     def fitted(self, seed: int | None, colour: float) -> tuple[np.ndarray, np.ndarray]:
         """Return errors of the unknowns and half widths (p,). Errors of logarithms are relative."""
         predictor = self._predictor(measured(self.motion, seed, colour))
-        found = self._differences(predictor, [0.0 * self.u])[0] * self._weights
-        found, J = self._starts.without(found[:, None])[:, 0], self._J
-        error = -np.linalg.lstsq(J, found, rcond=None)[0]
-        rest = found + J @ error
-        matrix, degrees = of_coloured_noise(J, rest, self._rows, self._starts.without)
+        differences = self._differences(predictor, [0.0 * self.u])[0] * self._weights
+        differences, J = self._starts.without(differences[:, None])[:, 0], self._J
+        error = -np.linalg.lstsq(J, differences, rcond=None)[0]
+        residual = differences + J @ error
+        matrix, degrees = of_coloured_noise(J, residual, self._rows, self._starts.without)
         half = stdtrit(degrees, 0.975) * np.sqrt(np.diag(matrix))
         scale = np.where(self.unknowns.log, 1.0, self.unknowns.unit)
         return error * scale, half * scale
@@ -384,8 +384,8 @@ def main() -> int:
         linear = Linear(swayed(mujoco_module()), Path(folder))
         columns.append(linear.fitted(None, 0.0)[0])
         for colour in COLOURS:
-            found = np.array([linear.fitted(seed, colour) for seed in range(seeds)])
-            errors, halves = found[:, 0], found[:, 1]
+            results = np.array([linear.fitted(seed, colour) for seed in range(seeds)])
+            errors, halves = results[:, 0], results[:, 1]
             columns.append((np.abs(errors) <= halves).sum(axis=0))
             columns.append(np.abs(errors).max(axis=0))
             columns.append(halves.mean(axis=0))
@@ -395,8 +395,8 @@ def main() -> int:
     )
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, bias, *own in zip(linear.unknowns.names, *columns):
-        held, worst, half, others, worst_other, half_other = own
-        numbers = f"{bias:.2g} | {held} | {worst:.2g} | {half:.2g} | {others} | {worst_other:.2g}"
+        inside, worst, half, others, worst_other, half_other = own
+        numbers = f"{bias:.2g} | {inside} | {worst:.2g} | {half:.2g} | {others} | {worst_other:.2g}"
         print(f"| {name} | {numbers} | {half_other:.2g} |")
     return 0
 

@@ -72,17 +72,18 @@ _KP, _KD = 20.0, 0.5
 def urdf(links: tuple[Link, ...]) -> str:
     """Return the URDF of a chain of links."""
     parts, parent = ['<robot name="chain"><link name="base"/>'], "base"
-    for one in links:
-        name = f"{one.joint}_link"
-        i = one.inertia
+    for link in links:
+        name = f"{link.joint}_link"
+        i = link.inertia
         parts.append(
-            f'<link name="{name}"><inertial><origin xyz="{one.centre}"/><mass value="{one.mass}"/>'
+            f'<link name="{name}"><inertial><origin xyz="{link.centre}"/>'
+            f'<mass value="{link.mass}"/>'
             f'<inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial></link>'
-            f'<joint name="{one.joint}" type="revolute"><parent link="{parent}"/>'
-            f'<child link="{name}"/><origin xyz="{one.place}"/><axis xyz="{one.axis}"/>'
+            f'<joint name="{link.joint}" type="revolute"><parent link="{parent}"/>'
+            f'<child link="{name}"/><origin xyz="{link.place}"/><axis xyz="{link.axis}"/>'
             '<limit lower="-0.8" upper="0.8" effort="25" velocity="15"/>'
-            f'<dynamics damping="{one.damping}"/></joint>'
-            f'<hrpsim reference="{one.joint}"><rotor inertia="{one.rotor}"/></hrpsim>'
+            f'<dynamics damping="{link.damping}"/></joint>'
+            f'<hrpsim reference="{link.joint}"><rotor inertia="{link.rotor}"/></hrpsim>'
         )
         parent = name
     return "".join([*parts, "</robot>"])
@@ -98,10 +99,10 @@ def excitation(folder: Path, name: str) -> Excitation:
         f"robots:\n  - {{name: chain, urdf: chain.urdf, base: fixed, gains: {gains}}}\n"
     )
     parameters = {}
-    for one in links:
-        path = f"robots.chain.joints.{one.joint}."
-        values = {"kp": _KP, "damping": one.damping, "rotor_inertia": one.rotor}
-        parameters |= {f"{path}{what}": value for what, value in values.items()}
+    for link in links:
+        path = f"robots.chain.joints.{link.joint}."
+        values = {"kp": _KP, "damping": link.damping, "rotor_inertia": link.rotor}
+        parameters |= {f"{path}{field}": value for field, value in values.items()}
     return Excitation(
         world,
         parameters,
@@ -122,9 +123,9 @@ def fits(one: Excitation, motion: ExcitingMotion, seeds: int) -> tuple[np.ndarra
     for seed in range(seeds):
         noise = np.random.default_rng(seed).normal(0.0, NOISE, recording.positions.shape)
         noisy: Recording = replace(recording, positions=recording.positions + noise)
-        found = hrpsim.fit(one.world, [noisy], one.parameters, window=one.window, start="fitted")
-        errors.append(found.values - found.start)
-        halves.append(0.5 * (found.high - found.low))
+        result = hrpsim.fit(one.world, [noisy], one.parameters, window=one.window, start="fitted")
+        errors.append(result.values - result.start)
+        halves.append(0.5 * (result.high - result.low))
     return np.array(errors), np.array(halves)
 
 
@@ -144,19 +145,19 @@ def main() -> int:
     print("| --- " * 7 + "|")
     for name in chosen:
         with tempfile.TemporaryDirectory() as folder:
-            one = excitation(Path(folder), name)
-            found = propose(one)
-            errors, halves = fits(one, found.motion, SEEDS)
-            widths = np.mean(halves, axis=0) / found.forecast.half_widths
-            inside = np.mean(np.abs(errors) <= found.forecast.half_widths)
+            request = excitation(Path(folder), name)
+            proposal = propose(request)
+            errors, halves = fits(request, proposal.motion, SEEDS)
+            widths = np.mean(halves, axis=0) / proposal.forecast.half_widths
+            inside = np.mean(np.abs(errors) <= proposal.forecast.half_widths)
             worst = [
                 100.0 * float((each.half_widths / each.scales).max())
-                for each in (found.forecast, found.chirp_forecast)
+                for each in (proposal.forecast, proposal.chirp_forecast)
             ]
             print(
-                f"| {name} | {errors.shape[1]} | {size_of(errors, found.forecast):.2f} | "
+                f"| {name} | {errors.shape[1]} | {size_of(errors, proposal.forecast):.2f} | "
                 f"{widths.min():.2f} to {widths.max():.2f} | {100 * inside:.0f} % | "
-                f"{found.forecast.smallest:.0f}, {found.chirp_forecast.smallest:.0f} | "
+                f"{proposal.forecast.smallest:.0f}, {proposal.chirp_forecast.smallest:.0f} | "
                 f"{worst[0]:.1f} %, {worst[1]:.1f} % |",
                 flush=True,
             )

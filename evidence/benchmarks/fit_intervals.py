@@ -81,9 +81,9 @@ def main() -> int:
 
         for colour in COLOURS:
             fits = (fitted(seed, colour) for seed in range(seeds))
-            held, (kp, damping) = coverage(fits, list(TRUTH.values()))
+            inside, (kp, damping) = coverage(fits, list(TRUTH.values()))
             widths = f"{kp:.3f} Nm/rad, {damping:.4f} Nms/rad"
-            print(f"| {colour:g} | {held[0]} | {held[1]} | {widths} |", flush=True)
+            print(f"| {colour:g} | {inside[0]} | {inside[1]} | {widths} |", flush=True)
     return 0
 
 

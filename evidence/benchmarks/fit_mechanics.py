@@ -137,14 +137,14 @@ def sliding(seed: int = 0, colour: float = 0.0) -> list[Recording]:
         force = -(x[1] + DAMPING_TIME * x[3]) / COMPLIANCE
         return [x[2], x[3], -FRICTION * force / MASS, force / MASS - G]
 
-    found = []
+    recordings = []
     for k, height in enumerate(HEIGHTS):
         start = [0.0, height - MASS * G * COMPLIANCE, SPEED, 0.0]
         ends = {"t_eval": time, "max_step": 1e-3, "rtol": 1e-9, "atol": 1e-12}
         x = solve_ivp(rate, (0.0, time[-1]), start, **ends).y
         noise = FOOT_NOISE * coloured(random, colour, len(time), 2)
-        found.append(Recording(time, ("along", "up"), x[:2].T + noise, name=f"slide {k}"))
-    return found
+        recordings.append(Recording(time, ("along", "up"), x[:2].T + noise, name=f"slide {k}"))
+    return recordings
 
 
 def systems() -> tuple[System, ...]:
@@ -196,12 +196,12 @@ def main() -> int:
     seeds = number_of_seeds()
     print_head(seeds)
     with tempfile.TemporaryDirectory() as folder:
-        for one in systems():
+        for system in systems():
             fits = (
-                (fitted(one, Path(folder), seed, colour) for seed in range(seeds))
+                (fitted(system, Path(folder), seed, colour) for seed in range(seeds))
                 for colour in COLOURS
             )
-            print_rows(one.truth, *(coverage(own, list(one.truth.values())) for own in fits))
+            print_rows(system.truth, *(coverage(own, list(system.truth.values())) for own in fits))
     return 0
 
 

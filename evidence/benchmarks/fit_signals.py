@@ -82,8 +82,8 @@ class Arm:
         self.commands = 0.5 * wave[0] + 0.4 * wave[1]
         time = np.arange(0.0, DURATION + 0.1, 5e-4)
         ends = {"rtol": 1e-9, "atol": 1e-11, "max_step": 0.005, "t_eval": time}
-        found = solve_ivp(self._rate, (0.0, time[-1]), [0.3, 0.0], **ends)
-        self.state = interp1d(time, found.y, kind="cubic")
+        solution = solve_ivp(self._rate, (0.0, time[-1]), [0.3, 0.0], **ends)
+        self.state = interp1d(time, solution.y, kind="cubic")
 
     def torque(self, time: np.ndarray, angle: np.ndarray) -> np.ndarray:
         """Return the torque of the servo at the measured angle [Nm]."""
@@ -103,12 +103,12 @@ class Arm:
     def force(self, time: np.ndarray) -> np.ndarray:
         """Return the wrench of the rod on the base (n, 6), in the frame of the rod."""
         angle, speed, change = self.motion(time)
-        found = np.zeros((len(time), 6))
-        found[:, 0] = MASS * (LENGTH * change + G * np.sin(angle))
-        found[:, 2] = -MASS * (LENGTH * speed**2 + G * np.cos(angle))
+        wrenches = np.zeros((len(time), 6))
+        wrenches[:, 0] = MASS * (LENGTH * change + G * np.sin(angle))
+        wrenches[:, 2] = -MASS * (LENGTH * speed**2 + G * np.cos(angle))
         moment = (INERTIA + MASS * LENGTH**2) * change + MASS * G * LENGTH * np.sin(angle)
-        found[:, 4] = -moment
-        return found
+        wrenches[:, 4] = -moment
+        return wrenches
 
     def imu(self, time: np.ndarray) -> np.ndarray:
         """Return angular velocity and specific force (n, 6) in the frame of the rod."""
@@ -184,20 +184,20 @@ def recording(arm: Arm, seed: int, colour: float) -> Recording:
 
 def unknowns() -> dict[str, object]:
     """Return the parameters of the fit."""
-    given: dict[str, object] = {}
+    settings: dict[str, object] = {}
     for path in TRUTH:
         last = path.rpartition(".")[2]
         start = FIRST.get(last, 0.0)
-        given[path] = {"start": start, "between": DELAYS} if last == "delay" else start
-    return given
+        settings[path] = {"start": start, "between": DELAYS} if last == "delay" else start
+    return settings
 
 
 def fitted(arm: Arm, folder: Path, seed: int, colour: float) -> FitResult:
     """Fit to one recording. Return the result of the fit."""
     (folder / "arm.urdf").write_text(URDF)
     (folder / "arm.yaml").write_text(WORLD)
-    one = recording(arm, seed, colour)
-    return hrpsim.fit(folder / "arm.yaml", [one], unknowns(), window=1.1, start="fitted")  # type: ignore[arg-type]
+    measured = recording(arm, seed, colour)
+    return hrpsim.fit(folder / "arm.yaml", [measured], unknowns(), window=1.1, start="fitted")  # type: ignore[arg-type]
 
 
 def main() -> int:

@@ -49,12 +49,12 @@ def recorded(world_file: Path, seconds: float) -> Recording:
     legs = [name for name in names if "LEG_JOINT" in name]
     robot.set_joint_properties(legs, damping=DAMPING)
     for k in range(round(seconds / PERIOD) + 1):
-        wanted = targets(first, names, (k + 1) * PERIOD)
+        aim = targets(first, names, (k + 1) * PERIOD)
         sensors = [robot.sensors[name].reading for name in (*SENSORS, "imu")]
         rows.append(
-            (k * PERIOD, robot.q.copy(), robot.v.copy(), robot.joint_efforts, wanted, *sensors)
+            (k * PERIOD, robot.q.copy(), robot.v.copy(), robot.joint_efforts, aim, *sensors)
         )
-        robot.command(positions=wanted)
+        robot.command(positions=aim)
         world.step(round(PERIOD / world.time_step))
     moment, q, v, efforts, commands, left, right, imu = map(np.array, zip(*rows))
 
@@ -86,12 +86,12 @@ def recorded(world_file: Path, seconds: float) -> Recording:
 
 def unknowns() -> dict[str, Any]:
     """Return the parameters of the fit."""
-    given: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for k in range(6):
         for kind, start in (("damping", 1.0), ("rotor_inertia", 0.1)):
             paths = [f"robots.hrp2.joints.?LEG_JOINT{k}.{kind}"]
-            given[f"{kind} {k}"] = {"start": start, "paths": paths, "scale": "log"}
-    return given | {f"signals.{SENSORS[0]}.tare_{column}": 0.0 for column in FORCES}
+            settings[f"{kind} {k}"] = {"start": start, "paths": paths, "scale": "log"}
+    return settings | {f"signals.{SENSORS[0]}.tare_{column}": 0.0 for column in FORCES}
 
 
 def show(what: str, run: Callable[[], object]) -> None:
@@ -108,10 +108,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "stand.yaml"
         file.write_text(WORLD)
-        one, scenario = recorded(file, seconds), scenario_of(file)
-        of = unknowns_of(unknowns(), scenario, [one])
+        recording, scenario = recorded(file, seconds), scenario_of(file)
+        of = unknowns_of(unknowns(), scenario, [recording])
         world = scenario.world_of({}, seed=0)[0]
-        bound = BoundRecording(one, world, "hrp2")
+        bound = BoundRecording(recording, world, "hrp2")
         bound.bind_signals(world, of.signal_delays())
         predictor, u = Predictor(scenario, [bound], WINDOW, True), of.to_u(of.start)
         base, every = predictor.differences([of.by_path(u)])[0], np.ones(len(of), dtype=bool)
@@ -120,8 +120,8 @@ def main() -> int:
         for how in (EXACT, DIFFERENCES):
             slopes = Slopes(predictor, of, CHANGE, how)
             show(f"derivatives, {how}", partial(slopes.at, u, every, None, base, True))
-        given = {"window": WINDOW, "start": "fitted", "derivatives": EXACT}
-        show("fit, exact", lambda: hrpsim.fit(file, [one], unknowns(), **given))
+        options = {"window": WINDOW, "start": "fitted", "derivatives": EXACT}
+        show("fit, exact", lambda: hrpsim.fit(file, [recording], unknowns(), **options))
     return 0
 
 

@@ -76,9 +76,11 @@ def table_of_factor(found: Any, name: str, survived: np.ndarray, largest: float)
 
 
 def _row(survived: np.ndarray, largest: float) -> str:
-    found = share(survived)
-    interval = f"{found.low:.3f} to {found.high:.3f}"
-    return f"| {found.total} | {found.share:.3f} | {interval} | {largest * found.share:.1f}"
+    survival = share(survived)
+    interval = f"{survival.low:.3f} to {survival.high:.3f}"
+    return (
+        f"| {survival.total} | {survival.share:.3f} | {interval} | {largest * survival.share:.1f}"
+    )
 
 
 def tables(found: Any) -> str:
@@ -103,20 +105,20 @@ def main() -> None:
     if len(sys.argv) not in (2, 3):
         raise SystemExit(__doc__)
     page = Path(sys.argv[2]) if len(sys.argv) > 2 else PAGE
-    found = open_store(sys.argv[1])
-    numbers = tables(found)
-    found = found.assign_coords(feet=("cell", feet_of(found)))
+    runs = open_store(sys.argv[1])
+    numbers = tables(runs)
+    runs = runs.assign_coords(feet=("cell", feet_of(runs)))
     images = page.parent.parent / "images"
     images.mkdir(exist_ok=True)
-    draw(found, images / "push_study_map.png", IMPULSE, HEADING)
-    draw(found, images / "push_study_impulse.png", IMPULSE)
-    draw_survival(found, images / "push_study_feet.png", "feet")
+    draw(runs, images / "push_study_map.png", IMPULSE, HEADING)
+    draw(runs, images / "push_study_impulse.png", IMPULSE)
+    draw_survival(runs, images / "push_study_feet.png", "feet")
     text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
+    before, following = text.split(BEGIN)
+    _, after = following.split(END)
     pictures = "\n\n".join(
-        f"![{what}](../images/push_study_{name}.png)"
-        for name, what in (
+        f"![{caption}](../images/push_study_{name}.png)"
+        for name, caption in (
             ("map", "probability of a fall by impulse and heading"),
             ("impulse", "probability of a fall by impulse"),
             ("feet", "how long walks last on each kind of foot"),

@@ -29,9 +29,9 @@ def as_data(results: Sequence[CaseResult], *, quick: bool) -> dict:
             "title": result.title,
             "seconds": round(result.seconds, 1),
             "failed": result.failed,
-            "measurements": [dataclasses.asdict(one) for one in result.measurements],
-            "fits": [dataclasses.asdict(one) for one in result.fits],
-            "claims": [dataclasses.asdict(one) | {"met": one.met} for one in result.claims],
+            "measurements": [dataclasses.asdict(item) for item in result.measurements],
+            "fits": [dataclasses.asdict(item) for item in result.fits],
+            "claims": [dataclasses.asdict(item) | {"met": item.met} for item in result.claims],
             "extra": [{"head": head, "rows": rows} for head, rows in result.extra],
             "notes": result.notes,
         }
@@ -116,8 +116,8 @@ def measured_lines(results: Sequence[CaseResult], data: Mapping, images: Mapping
 
 def replace_measured(page: str, lines: Sequence[str]) -> str:
     """Replace the text between the marks of a page. Raises ValueError if a mark is missing."""
-    before, found, rest = page.partition(BEGIN)
-    _, found_end, after = rest.partition(END)
-    if not (found and found_end):
+    before, found_begin, following = page.partition(BEGIN)
+    _, found_end, after = following.partition(END)
+    if not (found_begin and found_end):
         raise ValueError(f"the page has no lines {BEGIN!r} and {END!r}")
     return before + BEGIN + "\n\n" + "\n".join(lines).rstrip() + "\n\n" + END + after

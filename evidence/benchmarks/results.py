@@ -84,9 +84,9 @@ class CaseResult:
 
     def of(self, quantity: str, subject: str) -> Measurement | None:
         """Return the measurement of a subject for a quantity, or None if not measured."""
-        for one in self.measurements:
-            if (one.quantity, one.subject) == (quantity, subject):
-                return one
+        for measurement in self.measurements:
+            if (measurement.quantity, measurement.subject) == (quantity, subject):
+                return measurement
         return None
 
     def measure(self, quantity: str, subjects: Sequence[Subject], effort: Effort, exact=None):
@@ -100,9 +100,9 @@ class CaseResult:
         reference = next((s.name for s in subjects if not s.ours), YARDSTICK)
         timed = [*subjects, yardstick()] if reference == YARDSTICK else subjects
         times = interleave(timed, effort)
-        ours = {s.name: s.ours for s in timed}
-        found = exact() if callable(exact) else exact or {}
-        self.note(quantity, times, reference, ours, found)
+        is_ours = {s.name: s.ours for s in timed}
+        errors = exact() if callable(exact) else exact or {}
+        self.note(quantity, times, reference, is_ours, errors)
         return times
 
     def note(

@@ -18,8 +18,8 @@ TALOS = "talos_data/robots/talos_full_v2.urdf"
 def named_robots() -> dict[str, str]:
     """Return URDF texts by name: hrp2_like with bushes, and talos if installed."""
     bushes = {"bush": "true"}
-    ours = load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=bushes)
-    robots = {"hrp2_like": ours.urdf}
+    model = load_model(share_path("urdf/hrp2_like.urdf.xacro"), xacro_arguments=bushes)
+    robots = {"hrp2_like": model.urdf}
     talos = shipped_robot(TALOS)
     return robots if talos is None else {**robots, "talos": talos}
 

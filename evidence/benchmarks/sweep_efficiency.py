@@ -54,12 +54,12 @@ def walks(count: int):
 def pool(stack: ExitStack, processes: int) -> Engine:
     """Return a pool whose processes have started."""
     executor = stack.enter_context(process_pool(processes))()
-    found: set[int] = set()
-    while len(found) < processes:
+    process_ids: set[int] = set()
+    while len(process_ids) < processes:
         futures = [executor.submit(os.getpid) for _ in range(4 * processes)]
         wait(futures)
-        found.update(future.result() for future in futures)
-    return Engine(executor, tuple(found))
+        process_ids.update(future.result() for future in futures)
+    return Engine(executor, tuple(process_ids))
 
 
 def engines(stack: ExitStack) -> dict[str, Engine]:
@@ -86,19 +86,19 @@ def main() -> None:
     scenario, design = walks(cells)
     _, first = walks(8)
     with ExitStack() as stack:
-        found = engines(stack)
-        for engine in found.values():
+        pools = engines(stack)
+        for engine in pools.values():
             timed(engine, scenario, first)
-        times = {name: [] for name in found}
+        times = {name: [] for name in pools}
         for _ in range(rounds):
-            for name, engine in found.items():
+            for name, engine in pools.items():
                 times[name].append(timed(engine, scenario, design))
     wall, busy = ({name: np.array(t)[:, k] for name, t in times.items()} for k in (0, 1))
     print(f"{cells} walks, medians of {rounds} rounds; load {os.getloadavg()[0]:.1f}\n")
     print("| engine | walks a second | efficiency | processor time a walk [ms] |")
     print("| --- | --- | --- | --- |")
-    for name in found:
-        efficiency = np.median(wall[ONE] / wall[name]) / len(found[name].processes)
+    for name in pools:
+        efficiency = np.median(wall[ONE] / wall[name]) / len(pools[name].processes)
         rate, spent = cells / np.median(wall[name]), 1e3 * np.median(busy[name]) / cells
         print(f"| {name} | {rate:.2f} | {efficiency:.3f} | {spent:.0f} |")
 

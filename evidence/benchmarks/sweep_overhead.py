@@ -114,7 +114,7 @@ def beside_a_walk(cells: int = 60) -> float:
     """Return the processor time of a run of the push study apart from the walk [ms]."""
     study = read_study(share_path("config/push_study.yaml"))
     table, _ = planned(study.scenario, study.design, study.seed)
-    found = []
+    overheads = []
     for k in range(-20, cells):  # the first cells plan and load kernels
         values = table.values(k % table.count)
         times = {}
@@ -122,8 +122,8 @@ def beside_a_walk(cells: int = 60) -> float:
             begin = time.process_time()
             study.scenario.run({**values, "duration": duration}, int(table.seeds[k]))
             times[duration] = time.process_time() - begin
-        found.append(times[0.01] - (times[0.26] - times[0.01]) * 2 / 50)
-    return 1e3 * float(np.median(found[20:]))
+        overheads.append(times[0.01] - (times[0.26] - times[0.01]) * 2 / 50)
+    return 1e3 * float(np.median(overheads[20:]))
 
 
 def main() -> None:

@@ -53,8 +53,8 @@ def _cell(result: CaseResult, one: Measurement | None, leader: Measurement | Non
 
 def time_table(result: CaseResult) -> list[str]:
     """Return a table of medians ± half the interquartile range in %, with ratios to hrpsim."""
-    quantities = _unique(one.quantity for one in result.measurements)
-    subjects = _unique(one.subject for one in result.measurements)
+    quantities = _unique(m.quantity for m in result.measurements)
+    subjects = _unique(m.subject for m in result.measurements)
     leaders = {
         quantity: next((m for m in result.measurements if m.ours and m.quantity == quantity), None)
         for quantity in quantities
@@ -73,12 +73,12 @@ def time_table(result: CaseResult) -> list[str]:
 
 def exact_table(result: CaseResult) -> list[str]:
     """Return a table of each subject's largest error over all quantities."""
-    measures = _unique(name for one in result.measurements for name in one.exact)
+    measures = _unique(name for m in result.measurements for name in m.exact)
     if not measures:
         return []
     rows = []
-    for subject in _unique(one.subject for one in result.measurements if one.exact):
-        own = [one.exact for one in result.measurements if one.subject == subject]
+    for subject in _unique(m.subject for m in result.measurements if m.exact):
+        own = [m.exact for m in result.measurements if m.subject == subject]
         rows.append([subject, *(_worst([e[k] for e in own if k in e]) for k in measures)])
     return table(["how exact (worst of the table above)", *measures], rows)
 

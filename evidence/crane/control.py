@@ -139,10 +139,12 @@ class Crane(Controller):
 
         The velocity is limited so that the crane can stop before the ends of the slides.
         """
-        wanted = np.append(np.asarray(self.request.velocity, dtype=np.float64), self.request.turn)
-        wanted[:3] = _bounded(wanted[:3], self.speed)
-        wanted[3:] = _bounded(wanted[3:], self.turn_speed)
-        change = wanted - self.velocity
+        requested = np.append(
+            np.asarray(self.request.velocity, dtype=np.float64), self.request.turn
+        )
+        requested[:3] = _bounded(requested[:3], self.speed)
+        requested[3:] = _bounded(requested[3:], self.turn_speed)
+        change = requested - self.velocity
         change[:3] = _bounded(change[:3], self.acceleration * self.period)
         change[3:] = _bounded(change[3:], self.turn_acceleration * self.period)
         braking = np.append(np.full(3, self.acceleration), self.turn_acceleration)

@@ -120,7 +120,7 @@ class CraneScene:
 
     def watch_until(self, move: int) -> Watched:
         """Simulate as `play_until` does, and measure slip and pad forces at intervals WATCH."""
-        start, held = self.world.time, self.corners()
+        start, corners = self.world.time, self.corners()
         times, slips, forces = [], [], []
         every, ticks = max(1, round(WATCH / self.world.time_step)), 0
         while len(self.crane.begun) <= move and not self.crane.finished:
@@ -128,7 +128,7 @@ class CraneScene:
             ticks += 1
             if ticks % every == 0:
                 times.append(self.world.time - start)
-                slips.append(slip_between(held, self.corners()))
+                slips.append(slip_between(corners, self.corners()))
                 forces.append(self.pad_forces())
         return Watched(np.array(times), np.array(slips), np.array(forces))
 

@@ -14,19 +14,21 @@ def in_goal(world) -> list[str]:
     according to the contacts of the last step. The crane must not touch the body.
     """
     carried_by: dict[str, set[str]] = {}
-    held = set()
+    gripped = set()
     for contact in world.contacts:
         if not contact.force.any():
             continue
         (a, a_link), (b, b_link) = contact.a, contact.b
         if "crane" in (a, b):
-            held |= {a, b}
+            gripped |= {a, b}
             continue
         if abs(contact.normal[2]) < _UPRIGHT:
             continue
         upper, lower = (a, b_link) if contact.normal[2] > 0.0 else (b, a_link)
         carried_by.setdefault(upper, set()).add(lower)
     lying: set[str] = {GOAL}
-    while more := {n for n, below in carried_by.items() if n not in lying | held and below & lying}:
+    while more := {
+        n for n, below in carried_by.items() if n not in lying | gripped and below & lying
+    }:
         lying |= more
     return [name for name in world.bodies if name in lying]

@@ -48,18 +48,18 @@ def standing(name: str, properties: dict | None) -> tuple[Subject, int]:
     """
     world = load_world(share_path("config/stand.yaml"))
     (robot,) = world.robots.values()
-    held = [joint for joint, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]
-    robot.set_joint_properties(held, rotor_inertia=ROTOR)
-    for joint in held if properties is not None else ():
-        given = dict(properties)
-        if given:
+    driven_joints = [joint for joint, kp in zip(robot.joint_names, robot.gains[0]) if kp > 0.0]
+    robot.set_joint_properties(driven_joints, rotor_inertia=ROTOR)
+    for joint in driven_joints if properties is not None else ():
+        settings = dict(properties)
+        if settings:
             stall = float(robot.system.effort_limit[robot.model.joint(joint).v_index])
-            given["curve_velocity"] = (0.0, 10.0, 15.0)
-            given["curve_torque"] = (stall, stall, 0.3 * stall)
-        robot.set_actuator(Actuator(**given), joint)
+            settings["curve_velocity"] = (0.0, 10.0, 15.0)
+            settings["curve_torque"] = (stall, stall, 0.3 * stall)
+        robot.set_actuator(Actuator(**settings), joint)
     robot.command(positions=robot.joint_positions)
     world.step(SETTLED)
-    return Subject(name, world.step, True), len(held)
+    return Subject(name, world.step, True), len(driven_joints)
 
 
 def run(result: CaseResult, effort: Effort) -> None:

@@ -145,7 +145,7 @@ def _processor_time_with(others: list[MjbatchWorlds]) -> Callable[[], float]:
 def run(result: CaseResult, effort: Effort) -> None:
     """Time calls with one thread, then with two threads, with the engines in turn."""
     model = humanoid(8)
-    ours = [HrpsimStanding(model, OURS), HrpsimStanding(model, SWEPT, solver="iterative")]
+    engines = [HrpsimStanding(model, OURS), HrpsimStanding(model, SWEPT, solver="iterative")]
     mujoco, throughput, names = mujoco_module(), {}, []
     effort = dataclasses.replace(effort, slice=0.1)
     for call in CALLS[:1] if effort.quick else CALLS:
@@ -153,17 +153,17 @@ def run(result: CaseResult, effort: Effort) -> None:
             use_cores(threads)
             closing: list[MjbatchWorlds] = []
             try:
-                subjects = _subjects(mujoco, ours, call, threads, closing)
+                subjects = _subjects(mujoco, engines, call, threads, closing)
                 quantity = f"{call[0]} worlds, {call[1]} steps a call, {threads} thread"
                 quantity += "s" if threads > 1 else ""
                 clock = time.perf_counter if threads > 1 else _processor_time_with(closing)
                 times = result.measure(quantity, subjects, dataclasses.replace(effort, clock=clock))
             finally:
-                for one in closing:
-                    one.close()
+                for closable in closing:
+                    closable.close()
             throughput[quantity] = [f"{1e-3 / np.median(t):.0f}" for t in times.values()]
             names = list(times)
-            for peer in names[len(ours) :]:
+            for peer in names[len(engines) :]:
                 ratio = median_ratio(times, peer, OURS)
                 result.claims.append(Claim(f"{quantity}: {peer} / ours", ratio, 1.0, at_least=True))
     head = ["thousand world-steps a second", *names]

@@ -29,8 +29,8 @@ class Ride:
 
     def subject(self) -> Subject:
         """Return the steps of the beam as a subject."""
-        ours = self.name.startswith("hrpsim")
-        return Subject(self.name, self._ride, ours, reset=self.begin, most=1)
+        is_ours = self.name.startswith("hrpsim")
+        return Subject(self.name, self._ride, is_ours, reset=self.begin, most=1)
 
     def _ride(self, count: int) -> None:
         self.step(count * beam.STEPS)

@@ -60,16 +60,16 @@ class Fall:
             begin = effort.clock()
             self.engine.step(1)
             spent += effort.clock() - begin
-            now = self.engine.motion()
-            kinetic, potential = energies(self.scene, *now)
+            motion = self.engine.motion()
+            kinetic, potential = energies(self.scene, *motion)
             self.total.append(kinetic + potential)
             self.kinetic.append(kinetic)
-            self.fastest.append(float(self._speeds(now[2], now[3]).max()))
-            change = self._speeds(now[2] - self._before[2], now[3] - self._before[3])
+            self.fastest.append(float(self._speeds(motion[2], motion[3]).max()))
+            change = self._speeds(motion[2] - self._before[2], motion[3] - self._before[3])
             self.changes.append(float(change.max()))
-            self._before = now
+            self._before = motion
             if overlap is not None and k % SAMPLE == SAMPLE - 1:
-                self.depths.append(overlap.deepest(now[0], now[1]))
+                self.depths.append(overlap.deepest(motion[0], motion[1]))
         self.times.append(spent / TURN)
 
     def _speeds(self, velocities, spins) -> np.ndarray:
@@ -112,13 +112,13 @@ class Fall:
         """Return the row of the table for this engine."""
         until = TIME_STEP * len(self.total)
         left = until < SECONDS and self.too_slow
-        found = [self.engine.name, f"left at {until:.2f}" if left else "never"]
+        cells = [self.engine.name, f"left at {until:.2f}" if left else "never"]
         if np.isfinite(self.rest):
-            found[1] = f"{self.rest:.2f}"
+            cells[1] = f"{self.rest:.2f}"
         deepest, end = (1e3 * max(d, default=np.nan) for d in (self.depths, self.depths[-20:]))
-        found += [number(deepest), number(end), number(1e3 * self.fastest[-1])]
-        found += [number(self.kinetic[-1]), number(self.lost)]
-        return [*found, f"{TIME_STEP * self.last_impact:.2f}", number(self.regained)]
+        cells += [number(deepest), number(end), number(1e3 * self.fastest[-1])]
+        cells += [number(self.kinetic[-1]), number(self.lost)]
+        return [*cells, f"{TIME_STEP * self.last_impact:.2f}", number(self.regained)]
 
 
 HEAD = [
@@ -138,15 +138,15 @@ def engines(scene: BinScene, cut: bool) -> list:
 
     cut: whether to add bins with concave solids divided into convex parts.
     """
-    found = [HrpsimBin(scene, False), HrpsimBin(scene, True)]
+    bins = [HrpsimBin(scene, False), HrpsimBin(scene, True)]
     ways = (False, True) if cut else (False,)
     if (mujoco := mujoco_module()) is not None:
-        found += [MujocoBin(mujoco, scene, parts) for parts in ways]
+        bins += [MujocoBin(mujoco, scene, parts) for parts in ways]
     if (pybullet := bullet_module()) is not None:
-        found += [BulletBin(pybullet, scene, parts) for parts in ways]
+        bins += [BulletBin(pybullet, scene, parts) for parts in ways]
     if (dart := dart_module()) is not None:
-        found += [DartBin(dart, scene, dantzig) for dantzig in (False, True)]
-    return found
+        bins += [DartBin(dart, scene, dantzig) for dantzig in (False, True)]
+    return bins
 
 
 def run(result: CaseResult, effort: Effort) -> None:
@@ -189,10 +189,10 @@ def _report(result: CaseResult, name: str, falls: list[Fall], effort: Effort) ->
     turns = max(len(fall.times) for fall in falls)
     done = [fall for fall in falls if len(fall.times) == turns]
     reference = next((f.engine.name for f in done if f.engine.name not in OURS), OURS[0])
-    ours = {fall.engine.name: fall.engine.name in OURS for fall in done}
+    is_ours = {fall.engine.name: fall.engine.name in OURS for fall in done}
     falling = max(1, min(turns, round(FALLING / (TURN * TIME_STEP))))
     times = {fall.engine.name: np.array(fall.times[:falling]) for fall in done}
-    result.note(f"{name}, falling", times, reference, ours, {})
+    result.note(f"{name}, falling", times, reference, is_ours, {})
     result.measure(
         f"{name}, at the end",
         [Subject(f.engine.name, f.engine.step, ours=f.engine.name in OURS) for f in done],
@@ -233,8 +233,8 @@ def _notes() -> list[str]:
 def draw(result: CaseResult, figure) -> None:
     """Draw the times as bars, with separate plots for boxes and meshes."""
     for axes, kind in zip(figure.subplots(1, 2), ("boxes", "meshes")):
-        found = [m.quantity for m in result.measurements if kind in m.quantity]
-        draw_bars(result, axes, list(dict.fromkeys(found)))
+        quantities = [m.quantity for m in result.measurements if kind in m.quantity]
+        draw_bars(result, axes, list(dict.fromkeys(quantities)))
 
 
 CASE = Case("Things falling into a bin", run, draw, unit="ms", scale=1e3)

@@ -74,11 +74,13 @@ def _rays(model, data) -> Callable[[int], None]:
     ways = rays @ np.stack([-back, -right, up])
     ways = (ways / np.linalg.norm(ways, axis=1)[:, None]).ravel()
     count = len(rays)
-    geoms, found = np.zeros(count, np.int32), np.zeros(count)
+    geoms, distances = np.zeros(count, np.int32), np.zeros(count)
 
     def run(n: int) -> None:
         for _ in range(n):
-            mujoco.mj_multiRay(model, data, EYE, ways, None, 1, -1, geoms, found, None, count, FAR)
+            mujoco.mj_multiRay(
+                model, data, EYE, ways, None, 1, -1, geoms, distances, None, count, FAR
+            )
 
     return run
 

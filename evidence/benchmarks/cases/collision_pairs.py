@@ -87,9 +87,9 @@ class Pair:
         first = (a.kind, np.array(a.size), self.rotations[0], p_a)
         second = (b.kind, np.array(b.size), self.rotations[1], np.zeros(3))
         for _ in range(3):  # repeated so that curved shapes also overlap by DEPTH
-            found = collide(*first, *second, 0.1, manifold)
-            if found:
-                nearest = np.argmin(manifold["gap"][:found])
+            contact_count = collide(*first, *second, 0.1, manifold)
+            if contact_count:
+                nearest = np.argmin(manifold["gap"][:contact_count])
                 p_a -= (manifold["gap"][nearest] + DEPTH) * manifold["normal"][nearest]
         self.place = p_a.copy()
         self.arguments = (*first, *second, 1e-3, manifold)

@@ -47,14 +47,16 @@ def run(result: CaseResult, effort: Effort) -> None:
     ratios, unsolved = [], []
     for path in sorted(one.parent.glob("*.npz")):
         problem = read(path)
-        found = {name: solve_contacts(*problem, accuracy=ACCURACY, solver=name) for name in SOLVERS}
-        solving_it = [name for name in SOLVERS if found[name].solved]
+        solutions = {
+            name: solve_contacts(*problem, accuracy=ACCURACY, solver=name) for name in SOLVERS
+        }
+        solving_it = [name for name in SOLVERS if solutions[name].solved]
         texts = [
-            f"{name} {one.residual:.1e} in {sum(one.sweeps.values())} sweeps"
-            for name, one in found.items()
+            f"{name} {s.residual:.1e} in {sum(s.sweeps.values())} sweeps"
+            for name, s in solutions.items()
         ]
         result.notes.append(f"{path.stem}, {len(problem.mu)} contacts: {', '.join(texts)}")
-        if not found["auto"].solved:
+        if not solutions["auto"].solved:
             unsolved.append(path.stem)
         if not solving_it:
             continue

@@ -95,8 +95,8 @@ def run(result: CaseResult, effort: Effort) -> None:
         slow |= late - {"hrpsim auto"}
         rows.append([bodies.name, *(_cell(exact.get(f"hrpsim {s}")) for s in SOLVERS)])
         _note(result, bodies.name, times, exact)
-    worst_share = min(found["share converged"] for found in auto)
-    worst_residual = max(found["worst residual [m/s]"] for found in auto)
+    worst_share = min(measures["share converged"] for measures in auto)
+    worst_residual = max(measures["worst residual [m/s]"] for measures in auto)
     result.extra.append((["converged, worst residual [m/s]", *SOLVERS], rows))
     result.claims += [
         Claim("auto: least share of steps that converge", worst_share, 0.999, at_least=True),
@@ -188,18 +188,18 @@ def _curves(effort: Effort) -> list[list[str]]:
     for bodies, steps in chosen[:1] if effort.quick else chosen:
         state = world_of(bodies, "auto")
         state.step(steps)
-        found = list(state.bodies.values())
-        now = replace(
+        states = list(state.bodies.values())
+        settled = replace(
             bodies,
-            positions=np.array([b.position for b in found]),
-            quaternions=np.array([b.orientation for b in found]),
+            positions=np.array([b.position for b in states]),
+            quaternions=np.array([b.orientation for b in states]),
         )
-        motion = np.array([[*b.velocity, *b.angular_velocity] for b in found])
+        motion = np.array([[*b.velocity, *b.angular_velocity] for b in states])
         for sweeps in SWEEPS:
-            made = _solve(now, motion, "iterative", sweeps)
+            made = _solve(settled, motion, "iterative", sweeps)
             rows.append([bodies.name, "sweeps", str(sweeps), *made])
         for solver in ("direct", "newton"):
-            rows.append([bodies.name, solver, "-", *_solve(now, motion, solver, None)])
+            rows.append([bodies.name, solver, "-", *_solve(settled, motion, solver, None)])
     return rows
 
 
@@ -221,8 +221,8 @@ def draw(result: CaseResult, figure) -> None:
     scenes = list(dict.fromkeys(row[0] for row in rows))
     for axes, scene in zip(np.atleast_1d(figure.subplots(1, len(scenes))), scenes):
         for solver, marker in (("sweeps", "-o"), ("direct", "s"), ("newton", "^")):
-            here = [row for row in rows if row[:2] == [scene, solver]]
-            x, y = ([float(row[k]) for row in here] for k in (3, 4))
+            points = [row for row in rows if row[:2] == [scene, solver]]
+            x, y = ([float(row[k]) for row in points] for k in (3, 4))
             axes.plot(x, np.maximum(y, 1e-16), marker, ms=4, lw=1.0, label=solver)
         axes.set(xscale="log", yscale="log", xlabel="step [us]", title=scene)
         axes.grid(alpha=0.3, lw=0.5)

@@ -118,17 +118,17 @@ def loaded_chain(count: int = 100, load: float = 1000.0) -> World:
 
 def swaying(points: int) -> Running:
     """Return a scene of hrp2_like swaying on a number of contact points."""
-    found = engines(points)
-    for engine in found[1:]:
+    robots = engines(points)
+    for engine in robots[1:]:
         if isinstance(engine, BulletStanding):
             engine.close()
-    robot = Swaying(found[0], found[0].state()[0])
+    robot = Swaying(robots[0], robots[0].state()[0])
 
     def turn() -> None:
         robot.aim()
         robot.engine.step(CONTROL_PERIOD)
 
-    return Running(f"swaying on {points} points", found[0].world, 300, CONTROL_PERIOD, turn)
+    return Running(f"swaying on {points} points", robots[0].world, 300, CONTROL_PERIOD, turn)
 
 
 def walking(name: str, rubble: bool) -> Running:
@@ -157,15 +157,15 @@ def scenes(quick: bool) -> list[Callable[[], Running]]:
     def cubes(bodies):
         return Running(bodies.name, world_of(bodies, None), bodies.steps // 25, 25)
 
-    found = [
+    builders = [
         lambda: cubes(falling(30)),
         lambda: Running("an arch of 15 stones", arch(), 200, 25, rests=True),
         lambda: Running("a house of 7 cards", card_house(), 200, 25, rests=True),
     ]
     if quick:
-        return found
+        return builders
     return [
-        *found,
+        *builders,
         lambda: cubes(falling(100)),
         lambda: cubes(falling(300)),
         lambda: Running(
@@ -206,11 +206,11 @@ def run(result: CaseResult, effort: Effort) -> None:
             times.append((effort.clock() - begin) / scene.each)
         made = world.stats.since_reset
         steps = made.steps - before.steps
-        missed = made.unconverged - before.unconverged
-        share = 1.0 - missed / steps
+        unconverged = made.unconverged - before.unconverged
+        converged = 1.0 - unconverged / steps
         newton = made.newton_steps - before.newton_steps
-        residual = made.worst_residual if missed else 0.0
-        worst_share, worst_residual = min(worst_share, share), max(worst_residual, residual)
+        residual = made.worst_residual if unconverged else 0.0
+        worst_share, worst_residual = min(worst_share, converged), max(worst_residual, residual)
         moved = "-"
         if scene.rests:
             places = np.array([body.position for body in world.bodies.values()])
@@ -219,7 +219,7 @@ def run(result: CaseResult, effort: Effort) -> None:
             [
                 scene.name,
                 str(steps),
-                f"{100 * share:.2f} %",
+                f"{100 * converged:.2f} %",
                 f"{residual:.0e}",
                 f"{100 * newton / steps:.0f} %",
                 f"{1e6 * np.median(times):.0f}",

@@ -217,20 +217,22 @@ def run(result: CaseResult, effort: Effort) -> None:
     times = {}
     for name, ends in list(GRAPHS.items())[: 2 if effort.quick else None]:
         A = matrix_of(ends)
-        ours = Ours(ends, A)
-        exact = {OURS: {"residual": float(ours.residual(A))}}
-        cases = [(OURS, ours.factorise, ours.solve), *libraries(name, A)]
-        for k, what in ((1, "factorise"), (2, "solve")):
+        solver = Ours(ends, A)
+        exact = {OURS: {"residual": float(solver.residual(A))}}
+        cases = [(OURS, solver.factorise, solver.solve), *libraries(name, A)]
+        for k, task in ((1, "factorise"), (2, "solve")):
             subjects = [Subject(case[0], case[k], ours=case[0] == OURS) for case in cases]
             if k == 1:
-                subjects.append(Subject("hrpsim: order and structure anew", ours.order, ours=True))
-            new = result.measure(f"{name}, {what}", subjects, effort, exact)
-            times[name, what] = new[OURS]
+                subjects.append(
+                    Subject("hrpsim: order and structure anew", solver.order, ours=True)
+                )
+            new = result.measure(f"{name}, {task}", subjects, effort, exact)
+            times[name, task] = new[OURS]
     chains = {name: len(ends) for name, ends in GRAPHS.items() if name.startswith("chain")}
-    for what in ("factorise", "solve"):
-        measured = [(size, times[n, what]) for n, size in chains.items() if (n, what) in times]
-        result.fits.append(fit(f"{OURS}, {what}", "joints of a chain", *zip(*measured), ours=True))
-        text = f"exponent of ours, {what}, chains"
+    for task in ("factorise", "solve"):
+        measured = [(size, times[n, task]) for n, size in chains.items() if (n, task) in times]
+        result.fits.append(fit(f"{OURS}, {task}", "joints of a chain", *zip(*measured), ours=True))
+        text = f"exponent of ours, {task}, chains"
         result.claims.append(Claim(text, result.fits[-1].exponent, 1.0))
     result.notes += [
         "each node is a connection of 6 rows between two free bodies. 1e-3 on the diagonal",

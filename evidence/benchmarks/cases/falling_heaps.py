@@ -49,28 +49,35 @@ class Fall:
 
     def row(self, count: int) -> list[str]:
         """Return the row of the table."""
-        residual, missed = "", ""
+        residual, failures = "", ""
         if self.world is not None:
             record = self.world.stats.since_reset
             residual = number(float(np.median(self.residuals)))
-            missed = f"{record.unconverged} of {record.steps}"
+            failures = f"{record.unconverged} of {record.steps}"
         depth = number(1e3 * max(self.depths))
-        return [str(count), self.name, f"{1e3 * np.mean(self.times):.3g}", depth, residual, missed]
+        return [
+            str(count),
+            self.name,
+            f"{1e3 * np.mean(self.times):.3g}",
+            depth,
+            residual,
+            failures,
+        ]
 
 
 def falls(count: int) -> list[Fall]:
     """Return the fall of `count` cubes in each engine, before the first step."""
-    start, found = let_go(count), []
+    start, engines = let_go(count), []
     for name, tolerance in TOLERANCES.items():
         world = our_cubes(*start, TIME_STEP, tolerance=tolerance)
         world.step()
-        found.append(Fall(name, world.step, lambda w=world: w.stats.max_penetration, world))
+        engines.append(Fall(name, world.step, lambda w=world: w.stats.max_penetration, world))
     if (mujoco := mujoco_module()) is not None:
         for name in (NEWTON, CG):
             step, deepest, _ = mujoco_cubes(mujoco, *start, name.split()[1])
             step(1)
-            found.append(Fall(name, step, deepest))
-    return found
+            engines.append(Fall(name, step, deepest))
+    return engines
 
 
 def run(result: CaseResult, effort: Effort) -> None:
@@ -78,15 +85,15 @@ def run(result: CaseResult, effort: Effort) -> None:
     counts, rows = COUNTS[:2] if effort.quick else COUNTS, []
     times: dict[str, list[float]] = {}
     for count in counts:
-        found = _fallen(count, effort)
-        ours = {fall.name: fall.world is not None for fall in found}
-        turns = {fall.name: np.array(fall.times) for fall in found}
-        reference = found[-2].name if len(found) > len(TOLERANCES) else FINE
-        result.note(f"heap of {count}", turns, reference, ours, {})
+        fallen = _fallen(count, effort)
+        is_ours = {fall.name: fall.world is not None for fall in fallen}
+        turns = {fall.name: np.array(fall.times) for fall in fallen}
+        reference = fallen[-2].name if len(fallen) > len(TOLERANCES) else FINE
+        result.note(f"heap of {count}", turns, reference, is_ours, {})
         mean = {name: float(np.mean(values)) for name, values in turns.items()}
         for name, value in mean.items():
             times.setdefault(name, []).append(value)
-        rows += [fall.row(count) for fall in found]
+        rows += [fall.row(count) for fall in fallen]
         if NEWTON in mean:
             _add_claims(result, count, mean)
     _add_fits(result, counts, times)
@@ -97,13 +104,13 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 def _fallen(count: int, effort: Effort) -> list[Fall]:
     """Let a heap fall in all engines, turn by turn, until the slowest engine takes too long."""
-    found = falls(count)
+    heaps = falls(count)
     for _ in range(STEPS // TURN):
-        for fall in found:
+        for fall in heaps:
             fall.turn(effort)
-        if max(sum(fall.times) for fall in found) * TURN > LONGEST:
+        if max(sum(fall.times) for fall in heaps) * TURN > LONGEST:
             break
-    return found
+    return heaps
 
 
 def _add_claims(result: CaseResult, count: int, mean: dict[str, float]) -> None:

@@ -110,7 +110,7 @@ def run(result: CaseResult, effort: Effort) -> None:
     result.extra.append((HEAD, [[*key, *line.cells()] for key, line in lines.items()]))
     for motion in (*MOTIONS, "walking"):
         _claim(
-            result, {name: line for (name, what), line in lines.items() if what == motion}, motion
+            result, {name: line for (name, kind), line in lines.items() if kind == motion}, motion
         )
     absent = [name for name in ROBOTS if name not in files]
     if absent:
@@ -129,11 +129,11 @@ def run(result: CaseResult, effort: Effort) -> None:
 
 def _peers(make: Callable, mujoco) -> dict:
     """Return the results of `make` for MuJoCo with each of two solver settings."""
-    found = {}
+    results = {}
     for name, accurate in ((PUBLIC, False), (ACCURATE, True)) if mujoco is not None else ():
         with contextlib.suppress(ValueError):  # bodies without mass
-            found[name] = make(mujoco, accurate)
-    return found
+            results[name] = make(mujoco, accurate)
+    return results
 
 
 def under_servos(robot: OpenLegs | ClosedLoops, mujoco, effort: Effort) -> dict[str, Line]:

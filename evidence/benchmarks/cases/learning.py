@@ -184,21 +184,21 @@ def run(result: CaseResult, effort: Effort) -> None:
         return
     task, mujoco = tracking(description), mujoco_module()
     actions = NOISE * np.random.default_rng(0).standard_normal((PERIODS, WORLDS, 12))
-    ours, each = Ours(task, actions), _steps(task.decimation)
+    learner, each = Ours(task, actions), _steps(task.decimation)
     subjects = [
-        Subject(OURS, ours.act, True, ours.reset, 1, each),
-        Subject(ALONE, ours.follow, True, ours.reset, 1, each),
+        Subject(OURS, learner.act, True, learner.reset, 1, each),
+        Subject(ALONE, learner.follow, True, learner.reset, 1, each),
     ]
     with tempfile.TemporaryDirectory() as folder:
         if mujoco is not None:
-            theirs = InMujoco(mujoco, ours.tasks, actions)
+            theirs = InMujoco(mujoco, learner.tasks, actions)
             subjects += [theirs.rollout(), theirs.gymnasium(Path(folder))]
         times = result.measure("Go2, 64 worlds", subjects, effort)
     for ours_, other in ((ALONE, ROLLOUT), (OURS, GYMNASIUM)):
         if other in times:
             ratio = median_ratio(times, ours_, other)
             result.claims.append(Claim(f"time of {ours_} over {other}", ratio, 1.0))
-    ours.env.close()
+    learner.env.close()
     result.notes += [
         f"{WORLDS} worlds, one thread, {PERIODS} control periods a call, targets drawn about the"
         f" posture with a deviation of {0.25 * NOISE:.3g} rad, 50 Hz, steps of 5 ms",

@@ -61,7 +61,7 @@ def subjects(model: Model, points: int, mujoco) -> list[Subject]:
         world.settle()
     world.step(3)
     start = world.snapshot()
-    found = [
+    timed = [
         Subject(OURS, lambda n: [world.linearize() for _ in range(n)], True),
         Subject(STEP, world.step, True, lambda: world.restore(start), most=200),
     ]
@@ -75,8 +75,8 @@ def subjects(model: Model, points: int, mujoco) -> list[Subject]:
             for _ in range(count):
                 mujoco.mjd_transitionFD(mj, data, DIFFERENCE, 1, A, B, None, None)
 
-        found.append(Subject(MUJOCO, differences))
-    return found
+        timed.append(Subject(MUJOCO, differences))
+    return timed
 
 
 def run(result: CaseResult, effort: Effort) -> None:
@@ -85,14 +85,14 @@ def run(result: CaseResult, effort: Effort) -> None:
     for joints in JOINTS:
         for points in POINTS:
             model = robot(joints, points)
-            what = f"{model.nv - 6} joints, {points} points"
-            times = result.measure(what, subjects(model, points, mujoco), effort)
+            label = f"{model.nv - 6} joints, {points} points"
+            times = result.measure(label, subjects(model, points, mujoco), effort)
             if joints == 36:
                 ratio = median_ratio(times, OURS, STEP)
-                result.claims.append(Claim(f"{what}: linearize, in steps", ratio, BOUND))
+                result.claims.append(Claim(f"{label}: linearize, in steps", ratio, BOUND))
             if joints == 36 and mujoco is not None:
                 ratio = median_ratio(times, OURS, MUJOCO)
-                result.claims.append(Claim(f"{what}: linearize over MuJoCo's", ratio, 1.0))
+                result.claims.append(Claim(f"{label}: linearize over MuJoCo's", ratio, 1.0))
     result.notes += [
         "at rest, B by the efforts of all joints. hrpsim: its step and the exact derivative of it, "
         f"mujoco: central differences of {DIFFERENCE:g}, B by position commands",

@@ -95,7 +95,7 @@ class Theirs:
 
 def files() -> list[Path]:
     """Return the MJCF files in the folders that have a floor and a free base."""
-    found = []
+    paths = []
     for folder in filter(None, os.environ.get(VARIABLE, "").split(os.pathsep)):
         for path in sorted(Path(folder).rglob("*.xml")):
             text = path.read_text(encoding="utf-8", errors="replace")
@@ -103,8 +103,8 @@ def files() -> list[Path]:
                 other = path.parent / name
                 text += other.read_text(errors="replace") if other.is_file() else ""
             if 'type="plane"' in text and re.search(r'<freejoint|type="free"', text):
-                found.append(path)
-    return found
+                paths.append(path)
+    return paths
 
 
 def opened(path: Path, result: CaseResult) -> list[Ours | Theirs]:

@@ -96,15 +96,15 @@ def compare(result: CaseResult, count: int) -> None:
     each = -(-count // len(scenes()))
     rows, worst, different, unique, total = [], 0.0, 0.0, 0, 0
     for name, (build, first, stride) in scenes().items():
-        found = [one(pin, world, p) for world, p in problems(build, first, stride, each, MOST)]
-        total += len(found)
-        errors = {s: np.array([f["error"][s] for f in found]) for s in found[0]["error"]}
-        forces = [f["forces"] for f in found if f["forces"] is not None]
+        checks = [one(pin, world, p) for world, p in problems(build, first, stride, each, MOST)]
+        total += len(checks)
+        errors = {s: np.array([f["error"][s] for f in checks]) for s in checks[0]["error"]}
+        forces = [f["forces"] for f in checks if f["forces"] is not None]
         worst = max(worst, errors["auto"].max(), errors["newton"].max())
         different, unique = max([different, *forces]), unique + len(forces)
         cells = [f"{np.mean(e <= LAWS):.1%}, {e.max():.0e}" for e in errors.values()]
         rows.append(
-            [name, str(len(found)), *cells, str(len(forces)), f"{max(forces, default=0):.0e}"]
+            [name, str(len(checks)), *cells, str(len(forces)), f"{max(forces, default=0):.0e}"]
         )
     head = ["problems of", "", *errors, "unique", "forces differ by"]
     result.extra.append((head, rows))
@@ -207,8 +207,8 @@ def draw(result: CaseResult, figure) -> None:
     places = figure.subplots(2 if len(names) > 3 else 1, min(len(names), 3), sharey=True)
     for axes, name in zip(np.ravel(places), names):
         for solver, style in CURVES.items():
-            found = [row for row in rows if row[:2] == [name, solver]]
-            x, y = ([float(row[k]) for row in found] for k in (2, 3))
+            points = [row for row in rows if row[:2] == [name, solver]]
+            x, y = ([float(row[k]) for row in points] for k in (2, 3))
             axes.plot(x, np.maximum(y, 1e-16), style, ms=4, lw=1.0, label=solver)
         axes.axhline(DEFAULT, color="0.5", lw=0.8, ls=":")
         axes.set(xscale="log", yscale="log", xlabel="time [us]", title=name)

@@ -26,10 +26,10 @@ _GAP = 0.18
 def let_go(count: int):
     """Return positions (n, 3) and random orientations (n, 4) of cubes above the floor."""
     random = np.random.default_rng(1)
-    side = max(round((count / 2) ** (1 / 3)), 2)
+    per_row = max(round((count / 2) ** (1 / 3)), 2)
     k = np.arange(count)
-    grid = np.column_stack([k % side, k // side % side, k // side**2]).astype(float)
-    grid[:, :2] -= 0.5 * (side - 1)
+    grid = np.column_stack([k % per_row, k // per_row % per_row, k // per_row**2]).astype(float)
+    grid[:, :2] -= 0.5 * (per_row - 1)
     positions = _GAP * grid + random.uniform(-0.01, 0.01, (count, 3)) + [0.0, 0.0, 0.1]
     quaternions = random.normal(size=(count, 4))
     return positions, quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
@@ -48,9 +48,11 @@ def heap(count: int, time_step: float = 5e-3, seconds: float = 3.0):
 
 def scattered(count: int):
     """Return positions (n, 3) and quaternions (n, 4) of separate cubes on the floor."""
-    side = int(np.ceil(np.sqrt(count)))
+    per_row = int(np.ceil(np.sqrt(count)))
     k = np.arange(count)
-    positions = np.column_stack([0.2 * (k % side), 0.2 * (k // side), np.full(count, EDGE / 2)])
+    positions = np.column_stack(
+        [0.2 * (k % per_row), 0.2 * (k // per_row), np.full(count, EDGE / 2)]
+    )
     return positions, np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
 
 
@@ -155,13 +157,13 @@ def run(result: CaseResult, effort: Effort) -> None:
         slow: set[str] = set()
         times: dict[str, list] = {}
         for count in counts:
-            world, found = engines(*make(count), slow, effort)
-            subjects = [Subject(c.name, c.step, ours=c.name == OURS) for c in found]
+            world, piles = engines(*make(count), slow, effort)
+            subjects = [Subject(c.name, c.step, ours=c.name == OURS) for c in piles]
             new = result.measure(
                 f"{scene} of {count}",
                 subjects,
                 effort,
-                lambda found=found: {cubes.name: cubes.exact() for cubes in found},
+                lambda piles=piles: {cubes.name: cubes.exact() for cubes in piles},
             )
             rows.append(_our_row(f"{scene} of {count}", world, float(np.median(new[OURS]))))
             for name, values in new.items():

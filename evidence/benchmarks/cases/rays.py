@@ -93,7 +93,7 @@ def run(result: CaseResult, effort: Effort) -> None:
     world, model, data = scene()
     down, around = height_scan(), lidar()
     geom, count = np.zeros(1, dtype=np.int32), len(around[0])
-    geoms, found, ways = np.zeros(count, np.int32), np.zeros(count), around[1].ravel()
+    geoms, distances, ways = np.zeros(count, np.int32), np.zeros(count), around[1].ravel()
 
     def one_by_one(n: int) -> None:
         for _ in range(n):
@@ -104,15 +104,15 @@ def run(result: CaseResult, effort: Effort) -> None:
         for _ in range(n):
             origin = around[0][0]
             mujoco.mj_multiRay(
-                model, data, origin, ways, None, 1, -1, geoms, found, None, count, REACH
+                model, data, origin, ways, None, 1, -1, geoms, distances, None, count, REACH
             )
 
     groups = {
         "height scan, 187 rays": (_ours(world, down), one_by_one, SCAN_BOUND),
         "lidar, 16 x 1024 rays": (_ours(world, around), together, LIDAR_BOUND),
     }
-    for name, (ours, theirs, bound) in groups.items():
-        subjects = [Subject("hrpsim", ours, ours=True), Subject("mujoco", theirs)]
+    for name, (cast, theirs, bound) in groups.items():
+        subjects = [Subject("hrpsim", cast, ours=True), Subject("mujoco", theirs)]
         times = result.measure(name, subjects, effort)
         ratio = float(np.median(times["hrpsim"]) / np.median(times["mujoco"]))
         result.claims.append(Claim(f"{name}, hrpsim / mujoco", ratio, bound))

@@ -52,7 +52,7 @@ def repeated(call: Callable[[], object]) -> Callable[[int], None]:
 def run(result: CaseResult, effort: Effort) -> None:
     """Time each way to read or command, in turn."""
     world, robot = standing()
-    held = world.connect(None, (robot, feet_of(robot)[0]), "fixed")
+    connection = world.connect(None, (robot, feet_of(robot)[0]), "fixed")
     world.step(20)
     balls = loose_bodies()
     targets = robot.joint_positions
@@ -66,7 +66,7 @@ def run(result: CaseResult, effort: Effort) -> None:
         "contact_arrays of the world": world.contact_arrays,
         "constraint_efforts, limits": lambda: robot.constraint_efforts("limit"),
         "constraint_efforts, all kinds": robot.constraint_efforts,
-        "wrench of a connection": lambda: held.wrench,
+        "wrench of a connection": lambda: connection.wrench,
         "link_poses": robot.link_poses,
         "link_velocities": robot.link_velocities,
     }

@@ -62,8 +62,8 @@ class Ours:
         """Return the result of an algorithm for the last state, in the public layout."""
         self.subject(algorithm).run(STATES)
         if algorithm == "kinematics":
-            here = self.space.kinematics
-            return here["p"] + here["origin"][self.model.system.root]
+            kinematics = self.space.kinematics
+            return kinematics["p"] + kinematics["origin"][self.model.system.root]
         if algorithm == "ABA":
             return self.out[-1]
         if algorithm.endswith("derivatives"):
@@ -88,21 +88,21 @@ def run(result: CaseResult, effort: Effort) -> None:
     overhead: dict[tuple[str, str], float] = {}
     for name, text in named_robots().items():
         model = bare_model(text)
-        ours, peers = Ours(model), []
+        own, peers = Ours(model), []
         if pinocchio is not None:
-            peers.append(PinocchioAlgorithms(pinocchio, model, ours.q, ours.v, ours.tau, ours.dv))
+            peers.append(PinocchioAlgorithms(pinocchio, model, own.q, own.v, own.tau, own.dv))
         if mujoco is not None:
-            peers.append(MujocoAlgorithms(mujoco, model, ours.q, ours.v))
+            peers.append(MujocoAlgorithms(mujoco, model, own.q, own.v))
         if not overhead:
             for peer in peers:
                 overhead |= peer.overhead(effort)
         for algorithm in ALGORITHMS:
-            subjects = [ours.subject(algorithm)]
+            subjects = [own.subject(algorithm)]
             for peer in peers:
                 subjects += peer.subjects(algorithm)
             exact = {}
             if pinocchio is not None:
-                apart = peers[0].difference(algorithm, ours.numbers(algorithm))
+                apart = peers[0].difference(algorithm, own.numbers(algorithm))
                 exact[OURS] = {"relative difference from pinocchio": apart}
             _measure(result, f"{name} {algorithm}", algorithm, subjects, exact, overhead, effort)
     if overhead:

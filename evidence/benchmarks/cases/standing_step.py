@@ -29,19 +29,22 @@ SETTLE_STEPS = {"mujoco": 2000, "dart": 600, "bullet": 500}
 def engines(points: int) -> list[StandingEngine]:
     """Return every installed engine with the robot at rest."""
     model = humanoid(points)
-    found: list = [HrpsimStanding(model), HrpsimStanding(model, FORCED, SWEEPS, solver="iterative")]
-    q, _ = found[0].state()
+    robots: list = [
+        HrpsimStanding(model),
+        HrpsimStanding(model, FORCED, SWEEPS, solver="iterative"),
+    ]
+    q, _ = robots[0].state()
     if (mujoco := mujoco_module()) is not None:
-        found += [MujocoStanding(mujoco, model, q, solver) for solver in SOLVERS]
+        robots += [MujocoStanding(mujoco, model, q, solver) for solver in SOLVERS]
     rigid = humanoid(points, bush=False)
     q, _ = HrpsimStanding(rigid).state()
     if (dart := dart_module()) is not None:
-        found.append(DartStanding(dart, rigid, q))
+        robots.append(DartStanding(dart, rigid, q))
     if points <= LARGEST and (pybullet := bullet_module()) is not None:
-        found.append(BulletStanding(pybullet, rigid, q))
-    for engine in found:
+        robots.append(BulletStanding(pybullet, rigid, q))
+    for engine in robots:
         engine.step(SETTLE_STEPS.get(engine.name.split()[0], 20))
-    return found
+    return robots
 
 
 def run(result: CaseResult, effort: Effort) -> None:
@@ -49,15 +52,15 @@ def run(result: CaseResult, effort: Effort) -> None:
     counts = (8, 64) if effort.quick else tuple(GRIDS)
     times = {}
     for points in counts:
-        found = engines(points)
-        subjects = [Subject(e.name, e.step, ours=e.name in OURS) for e in found]
+        robots = engines(points)
+        subjects = [Subject(e.name, e.step, ours=e.name in OURS) for e in robots]
         times[points] = result.measure(
             f"{points} points",
             subjects,
             effort,
-            lambda found=found: {engine.name: exactness(engine) for engine in found},
+            lambda robots=robots: {engine.name: exactness(engine) for engine in robots},
         )
-        for engine in found:
+        for engine in robots:
             if isinstance(engine, BulletStanding):
                 engine.close()
     for name in times[8]:

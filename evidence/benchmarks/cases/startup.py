@@ -79,12 +79,12 @@ def _peer_programs(folder: str) -> dict[str, str]:
     path = os.path.join(folder, "robot.urdf")
     with open(path, "w", encoding="utf-8") as file:
         file.write(plain_urdf(humanoid().urdf))
-    found = {}
+    programs = {}
     if mujoco_module() is not None:
-        found["mujoco"] = _MUJOCO.replace("PATH", repr(path))
+        programs["mujoco"] = _MUJOCO.replace("PATH", repr(path))
     if pinocchio_module() is not None:
-        found["pinocchio, ABA"] = _PINOCCHIO.replace("PATH", repr(path))
-    return found
+        programs["pinocchio, ABA"] = _PINOCCHIO.replace("PATH", repr(path))
+    return programs
 
 
 def run(result: CaseResult, effort: Effort) -> None:
@@ -103,10 +103,10 @@ def run(result: CaseResult, effort: Effort) -> None:
     for k, part in enumerate(PARTS):
         times = {name: values[:, k] for name, values in arrays.items()}
         result.note(part, times, reference, {OURS: True}, {})
-    whole = {name: values.sum(axis=1) for name, values in arrays.items()}
-    result.note("in all", whole, reference, {OURS: True}, {})
+    totals = {name: values.sum(axis=1) for name, values in arrays.items()}
+    result.note("in all", totals, reference, {OURS: True}, {})
     text = "first step of a later process, all together [s]"
-    result.claims.append(Claim(text, float(np.median(whole[OURS])), CACHED_BOUND))
+    result.claims.append(Claim(text, float(np.median(totals[OURS])), CACHED_BOUND))
     if not effort.quick:
         with tempfile.TemporaryDirectory() as empty:
             cold = float(durations(_OURS, HRPSIM_CACHE_DIR=empty).sum())

@@ -70,8 +70,8 @@ class SwayingSubject(Subject):
 def run(result: CaseResult, effort: Effort) -> None:
     """Time one period of swaying in every engine, in turn."""
     for points in (8,) if effort.quick else (8, 64):
-        found = engines(points)
-        robots = [Swaying(engine, engine.state()[0]) for engine in found]
+        scenes = engines(points)
+        robots = [Swaying(engine, engine.state()[0]) for engine in scenes]
         subjects = []
         for robot in robots:
             name = robot.engine.name
@@ -83,9 +83,9 @@ def run(result: CaseResult, effort: Effort) -> None:
             lambda robots=robots: {robot.engine.name: robot.exactness() for robot in robots},
         )
         result.notes.append(
-            f"{points} points: ours took {found[0].world.stats.iterations} sweeps in the last step"
+            f"{points} points: ours took {scenes[0].world.stats.iterations} sweeps in the last step"
         )
-        for engine in found:
+        for engine in scenes:
             if isinstance(engine, BulletStanding):
                 engine.close()
     result.notes += [

@@ -63,22 +63,22 @@ def run(result: CaseResult, effort: Effort) -> None:
     for shape, size in product(SHAPES, sizes):
         model = load_model(tree_urdf(shape, size))
         q, v, tau, dv = random_states(model)
-        found = [_our_aba(model, q, v, tau)]
+        dynamics = [_our_aba(model, q, v, tau)]
         if pinocchio is not None and size <= PINOCCHIO_LARGEST:
-            found += PinocchioAlgorithms(pinocchio, model, q, v, tau, dv).subjects("ABA")[:1]
+            dynamics += PinocchioAlgorithms(pinocchio, model, q, v, tau, dv).subjects("ABA")[:1]
         steps = [_our_step(model, q[0])]
         if mujoco is not None:
             steps.append(_mujoco_step(mujoco, model, q[0]))
-        for what, subjects in (("ABA", found), ("step", steps)):
-            new = result.measure(f"{shape} of {size} joints, {what}", subjects, effort)
+        for kind, subjects in (("ABA", dynamics), ("step", steps)):
+            new = result.measure(f"{shape} of {size} joints, {kind}", subjects, effort)
             for name, values in new.items():
                 times.setdefault((shape, name), []).append(values)
     for (shape, name), values in times.items():
-        ours = name in (OURS_ABA, OURS_STEP)
-        if ours or name in (LOOP, MUJOCO):
+        is_ours = name in (OURS_ABA, OURS_STEP)
+        if is_ours or name in (LOOP, MUJOCO):
             few = sizes[: len(values)]
-            result.fits.append(fit(f"{name}, {shape}", "joints", few, values, ours))
-        if ours:
+            result.fits.append(fit(f"{name}, {shape}", "joints", few, values, is_ours))
+        if is_ours:
             exponent = result.fits[-1].exponent
             result.claims.append(Claim(f"exponent of {name}, {shape}", exponent, 1.0))
     result.notes += [
@@ -120,9 +120,9 @@ def draw(result: CaseResult, figure) -> None:
     """Draw times of chains on the left, and of trees on the right."""
     for axes, shape in zip(figure.subplots(1, 2, sharey=True), SHAPES):
         sizes = {
-            f"{shape} of {size} joints, {what}": float(size)
+            f"{shape} of {size} joints, {kind}": float(size)
             for size in SIZES
-            for what in ("ABA", "step")
+            for kind in ("ABA", "step")
         }
         draw_against_size(result, axes, sizes, f"joints of a {shape}")
 

@@ -45,15 +45,15 @@ def run(result: CaseResult, effort: Effort) -> None:
             for _ in range(count // loop.steps_per_period):
                 loop.tick()
                 sweeps.append(world.stats.iterations)
-            whole = time.process_time() - begin
-            parts[WHOLE].append(whole / count)
+            elapsed = time.process_time() - begin
+            parts[WHOLE].append(elapsed / count)
             parts[PHYSICS].append(steps.seconds / count)
-            parts[CONTROL].append((whole - steps.seconds) / count)
+            parts[CONTROL].append((elapsed - steps.seconds) / count)
             for subject in others:
                 parts[subject.name].append(subject.timed(count))
     times = {name: np.array(values) for name, values in parts.items()}
-    ours = {name: name in (WHOLE, PHYSICS, CONTROL) for name in times}
-    result.note("a step of 1 ms", times, others[0].name, ours, {})
+    is_ours = {name: name in (WHOLE, PHYSICS, CONTROL) for name in times}
+    result.note("a step of 1 ms", times, others[0].name, is_ours, {})
     factor = world.time_step / float(np.mean(times[WHOLE]))
     standing = "upright" if robot.q[2] > 0.5 else "fallen"
     head = ["simulated [s]", "real-time factor", "sweeps a step, median", "at the end"]

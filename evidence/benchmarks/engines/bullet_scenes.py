@@ -26,14 +26,14 @@ LARGEST = 64  # largest number of contact points: it cannot load a link of 16 bo
 def silence():
     """Suppress the lines that Bullet prints about clients and links."""
     sys.stdout.flush()
-    kept, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    stdout_copy, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     try:
         yield
     finally:
         ctypes.CDLL(None).fflush(None)
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(stdout_copy, 1)
+        os.close(stdout_copy)
         os.close(nowhere)
 
 
@@ -93,15 +93,15 @@ class BulletRobot:
         self.client, self.number, self.model = client, number, model
         dynamics = client.getDynamicsInfo(number, -1)
         self._centre, self._axes = np.array(dynamics[3]), Rotation.from_quat(dynamics[4])
-        found = [client.getJointInfo(number, k) for k in range(client.getNumJoints(number))]
-        moving = [info for info in found if info[2] != client.JOINT_FIXED]
+        infos = [client.getJointInfo(number, k) for k in range(client.getNumJoints(number))]
+        moving = [info for info in infos if info[2] != client.JOINT_FIXED]
         self.joints = [(info[0], model.joint(info[1].decode())) for info in moving]
         self.numbers = [k for k, _ in self.joints]
 
     def start(self, q) -> None:
         """Place the robot at rest in the configuration q."""
-        for k, ours in self.joints:
-            self.client.resetJointState(self.number, k, q[ours.q_index])
+        for k, joint in self.joints:
+            self.client.resetJointState(self.number, k, q[joint.q_index])
         turn = Rotation.from_quat(q[3:7])
         pose = q[:3] + turn.apply(self._centre), (turn * self._axes).as_quat()
         self.client.resetBasePositionAndOrientation(self.number, *pose)
@@ -116,8 +116,8 @@ class BulletRobot:
         q[:3], q[3:7] = place - arm, turn.as_quat()
         v[:3] = turn.inv().apply(linear - np.cross(angular, arm))
         v[3:6] = turn.inv().apply(angular)
-        for (_, ours), state in zip(self.joints, client.getJointStates(self.number, self.numbers)):
-            q[ours.q_index], v[ours.v_index] = state[:2]
+        for (_, joint), state in zip(self.joints, client.getJointStates(self.number, self.numbers)):
+            q[joint.q_index], v[joint.v_index] = state[:2]
         return q, v
 
 
@@ -146,7 +146,7 @@ class BulletStanding(BulletRobot):
             self.number,
             self.numbers,
             self.client.POSITION_CONTROL,
-            targetPositions=[q[ours.q_index] for _, ours in self.joints],
+            targetPositions=[q[joint.q_index] for _, joint in self.joints],
             forces=[1000.0] * len(self.joints),
         )
 

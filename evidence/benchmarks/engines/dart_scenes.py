@@ -105,8 +105,8 @@ def load_robot(dart, model, name: str = "robot"):
 
 def place_robot(robot, joints, q) -> None:
     """Place a skeleton with a free base at rest in the configuration q."""
-    for joint, ours in joints:
-        joint.setPosition(0, q[ours.q_index])
+    for joint, described in joints:
+        joint.setPosition(0, q[described.q_index])
     turn = Rotation.from_quat(q[3:7]).as_rotvec()
     robot.getJoint(0).setPositions(np.concatenate([turn, q[:3]]))
 
@@ -122,8 +122,8 @@ def state_of(robot, joints, model):
     R = np.array(pose.rotation())
     q[:3], q[3:7] = pose.translation(), Rotation.from_matrix(R).as_quat()
     v[:3], v[3:6] = R.T @ base.getLinearVelocity(), R.T @ base.getAngularVelocity()
-    for joint, ours in joints:
-        q[ours.q_index], v[ours.v_index] = joint.getPosition(0), joint.getVelocity(0)
+    for joint, described in joints:
+        q[described.q_index], v[described.v_index] = joint.getPosition(0), joint.getVelocity(0)
     return q, v
 
 
@@ -133,10 +133,10 @@ class DartStanding:
     def __init__(self, dart, model, q) -> None:
         self.name, self.model = NAME, model
         self.robot, self._joints = load_robot(dart, model)
-        for joint, ours in self._joints:
-            kp, kd = model.gains.get(ours.name, (0.0, 0.0))
+        for joint, described in self._joints:
+            kp, kd = model.gains.get(described.name, (0.0, 0.0))
             joint.setSpringStiffness(0, kp)
-            joint.setDampingCoefficient(0, kd + model.system.damping[ours.v_index])
+            joint.setDampingCoefficient(0, kd + model.system.damping[described.v_index])
         place_robot(self.robot, self._joints, q)
         self.aim(q)
         set_friction(self.robot, FRICTION)
@@ -151,8 +151,8 @@ class DartStanding:
 
     def aim(self, q) -> None:
         """Set the rest positions of the joint springs to the configuration q."""
-        for joint, ours in self._joints:
-            joint.setRestPosition(0, q[ours.q_index])
+        for joint, described in self._joints:
+            joint.setRestPosition(0, q[described.q_index])
 
     def state(self):
         """Return q (nq,) and v (nv,)."""

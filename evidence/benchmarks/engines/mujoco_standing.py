@@ -25,9 +25,9 @@ class MujocoStanding:
         self.mj, self.data = mujoco_standing(mujoco, model, q)
         self.mj.opt.solver = getattr(mujoco.mjtSolver, f"mjSOL_{solver.upper()}")
         joints = [self.mj.joint(k) for k in range(1, self.mj.njnt)]
-        self._here = np.array([[j.qposadr[0], j.dofadr[0]] for j in joints])
-        ours = [model.joint(j.name) for j in joints]
-        self._ours = np.array([[j.q_index, j.v_index] for j in ours])
+        self._data_index = np.array([[j.qposadr[0], j.dofadr[0]] for j in joints])
+        described = [model.joint(j.name) for j in joints]
+        self._model_index = np.array([[j.q_index, j.v_index] for j in described])
         self._aims = [model.joint(self.mj.actuator(k).name).q_index for k in range(self.mj.nu)]
 
     def step(self, count: int) -> None:
@@ -44,8 +44,8 @@ class MujocoStanding:
         q[:3], q[3:7] = self.data.qpos[:3], self.data.qpos[[4, 5, 6, 3]]
         v[:3] = Rotation.from_quat(q[3:7]).inv().apply(self.data.qvel[:3])
         v[3:6] = self.data.qvel[3:6]
-        q[self._ours[:, 0]] = self.data.qpos[self._here[:, 0]]
-        v[self._ours[:, 1]] = self.data.qvel[self._here[:, 1]]
+        q[self._model_index[:, 0]] = self.data.qpos[self._data_index[:, 0]]
+        v[self._model_index[:, 1]] = self.data.qvel[self._data_index[:, 1]]
         return q, v
 
     def touching(self) -> Touching:

@@ -138,9 +138,9 @@ class PinocchioAlgorithms:
         """Return the three derivative matrices for the last state, side by side."""
         if algorithm == "ABA derivatives":
             self.pin.computeABADerivatives(self.model, data, q, v, self.tau[-1])
-            found = [data.ddq_dq, data.ddq_dv, data.Minv]
+            derivatives = [data.ddq_dq, data.ddq_dv, data.Minv]
         else:
             self.pin.computeRNEADerivatives(self.model, data, q, v, self.dv[-1])
-            found = [data.dtau_dq, data.dtau_dv, data.M]
-        upper = np.triu(found[2])
-        return np.hstack([*found[:2], upper + np.triu(upper, 1).T])
+            derivatives = [data.dtau_dq, data.dtau_dv, data.M]
+        upper = np.triu(derivatives[2])
+        return np.hstack([*derivatives[:2], upper + np.triu(upper, 1).T])

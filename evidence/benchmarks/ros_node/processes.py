@@ -65,9 +65,9 @@ class Processes:
     def node(self, **parameters) -> ChildProcess:
         """Start the simulation node, paused."""
         arguments = [f"{name}:={value}" for name, value in XACRO_ARGUMENTS.items()]
-        given = {"world_file": share_path(WORLD), "xacro_arguments": arguments}
-        given |= {"start_paused": "true"} | parameters
-        ros = [f"{name}:={value}" for name, value in given.items()]
+        settings = {"world_file": share_path(WORLD), "xacro_arguments": arguments}
+        settings |= {"start_paused": "true"} | parameters
+        ros = [f"{name}:={value}" for name, value in settings.items()]
         return self.program("node", *(word for rule in ros for word in ("-p", rule)))
 
     def graph(self) -> Graph:
@@ -104,8 +104,8 @@ class Graph:
         while time.monotonic() < deadline:
             names = self._node.get_node_names()
             if "hrpsim" in names:
-                found = self._node.get_publisher_names_and_types_by_node("hrpsim", "/")
-                topics = {topic: types[0] for topic, types in found}
+                publishers = self._node.get_publisher_names_and_types_by_node("hrpsim", "/")
+                topics = {topic: types[0] for topic, types in publishers}
                 if {"/clock", "/joint_states", "/tf"} <= topics.keys():
                     return topics
             time.sleep(0.1)

@@ -43,14 +43,14 @@ def soak(duration: float) -> bool:
     longest = max(reports["/clock"]["jitter"])
     print("  step jitter: period of /clock less 1 ms, median / p99 / longest ", end="")
     print(f"{median:.0f} / {p99:.0f} / {longest:.0f} us")
-    whole = True
+    complete = True
     for topic, report in sorted(reports.items()):
         lost, gaps = report["lost"], report["gaps"]
-        whole &= lost == 0 and gaps == 0 and report["count"] > 0
+        complete &= lost == 0 and gaps == 0 and report["count"] > 0
         print(f"  {topic:20} {report['count']:8d} messages, {lost} lost, {gaps} gaps in stamps")
     ends = {report["last"] for report in reports.values() if report["period"] == PERIOD_NS}
     print(f"  last stamp {', '.join(f'{1e-9 * end:.3f}' for end in sorted(ends))} s")
-    return whole and len(ends) == 1
+    return complete and len(ends) == 1
 
 
 def record(duration: float) -> bool:

@@ -31,16 +31,16 @@ def run_errors(tasks: list[ErrorTask], store: Store, anew: bool = False) -> None
             if child is not None:
                 child.end()
             child = Child(task.engine)
-        found = child.ask(
+        measurement = child.ask(
             _PATIENCE * task.limit + _START,
             task="error",
             scene=task.scene,
             time_step=task.time_step,
             limit=task.limit,
         )
-        store.add_error(task.scene, task.time_step, task.engine, record(found, task))
+        store.add_error(task.scene, task.time_step, task.engine, record(measurement, task))
         step = f"{1e3 * task.time_step:g} ms"
-        print(f"{task.scene}, {step}, {task.engine}: {cell(found)}", flush=True)
+        print(f"{task.scene}, {step}, {task.engine}: {cell(measurement)}", flush=True)
     if child is not None:
         child.end()
 
@@ -51,10 +51,10 @@ def record(found: dict, task: ErrorTask) -> dict:
     The error is None if the state diverged.
     """
     today = datetime.date.today().isoformat()
-    kept = {**found, "limit": task.limit, "date": today}
-    if not math.isfinite(kept.get("error", 0.0)):
-        kept["error"] = None
-    return kept
+    stored = {**found, "limit": task.limit, "date": today}
+    if not math.isfinite(stored.get("error", 0.0)):
+        stored["error"] = None
+    return stored
 
 
 def whole(found: dict) -> bool:

@@ -100,14 +100,14 @@ class Ride:
 
     def run(self, steps: int) -> tuple[float, float]:
         """Make `steps` steps. Return processor time and wall time of one step in the child [s]."""
-        found = self._asked({"task": "run", "steps": steps})
-        return found["seconds"], found["wall"]
+        times = self._asked({"task": "run", "steps": steps})
+        return times["seconds"], times["wall"]
 
     def _asked(self, request: dict) -> dict:
-        found = self._child.ask(_BUILD, **request)
-        if "unable" in found:
-            raise RideFailure(self._child.name, found["unable"])
-        return found
+        answer = self._child.ask(_BUILD, **request)
+        if "unable" in answer:
+            raise RideFailure(self._child.name, answer["unable"])
+        return answer
 
 
 def ride(child: Child, scene: str, time_step: float, count: int) -> Ride | str:

@@ -34,9 +34,9 @@ _UNITS = {"anymal momentum": "kg2 m2/s2", "anymal energy": "J2"}
 def write(store: Store, path: Path = PATH) -> None:
     """Replace the text between the marks of a page. Raises ValueError if a mark is missing."""
     page = path.read_text(encoding="utf-8")
-    before, found, rest = page.partition(BEGIN)
-    _, found_end, after = rest.partition(END)
-    if not (found and found_end):
+    before, found_begin, following = page.partition(BEGIN)
+    _, found_end, after = following.partition(END)
+    if not (found_begin and found_end):
         raise ValueError(f"{path} has no lines {BEGIN!r} and {END!r}")
     lines = "\n".join(tables(store)).rstrip()
     path.write_text(f"{before}{BEGIN}\n\n{lines}\n\n{END}{after}", encoding="utf-8")
@@ -63,9 +63,9 @@ def _errors(store: Store, scene: str):
     unit = LOOSE[scene]().unit if scene in LOOSE else _UNITS[scene]
     rows = []
     for name in KINDS:
-        found = [store.error(scene, step, name) for step in steps]
-        if any(found):
-            rows.append([name, *map(cell, found)])
+        errors = [store.error(scene, step, name) for step in steps]
+        if any(errors):
+            rows.append([name, *map(cell, errors)])
     for engine in published.ENGINES:
         cells = [_published_cell(scene, engine, step) for step in steps]
         if set(cells) != {"-"}:
@@ -84,9 +84,9 @@ def _error_claim(store: Store, scene: str, step: float) -> list[Claim]:
     """Return the claim that hrpsim's better variant is first or tied, among complete runs."""
     mine, others = [], []
     for name in KINDS:
-        found = store.error(scene, step, name)
-        if found is not None and whole(found):
-            (mine if name.startswith(OURS) else others).append((found["error"], name))
+        record = store.error(scene, step, name)
+        if record is not None and whole(record):
+            (mine if name.startswith(OURS) else others).append((record["error"], name))
     for engine in published.ENGINES:
         value = published.error(scene, engine, step)
         if value is not None:
@@ -101,16 +101,16 @@ def _error_claim(store: Store, scene: str, step: float) -> list[Claim]:
 def _kapla(store: Store):
     rows = []
     for name in KINDS:
-        found = store.error("kapla", KAPLA_STEP, name)
-        if found is not None:
-            rows.append([name, stood(found)])
+        record = store.error("kapla", KAPLA_STEP, name)
+        if record is not None:
+            rows.append([name, stood(record)])
     for name, text in published.KAPLA.items():
         rows.append([f"{name}, published", f"falls after steps: {text}"])
     claims = []
-    ours = store.error("kapla", KAPLA_STEP, OURS)
-    if ours is not None and "unable" not in ours:
+    own = store.error("kapla", KAPLA_STEP, OURS)
+    if own is not None and "unable" not in own:
         text = "kapla: seconds that the tower stands in ours"
-        claims.append(Claim(text, ours["reached"], ours["seconds"], at_least=True))
+        claims.append(Claim(text, own["reached"], own["seconds"], at_least=True))
     return ["### kapla: 102 blocks at 10 ms", "", *table(["", "stands"], rows)], claims
 
 
@@ -132,8 +132,8 @@ def _whole_runs(store: Store) -> list[str]:
         if task.whole and task.name in store.times:
             rows.append(_time_row(store.times[task.name], task.name))
             steps = LOOSE[task.scene]().seconds / task.time_step
-            found = {e: published.seconds(task.scene, e) for e in published.ENGINES}
-            values = {e: 1e6 * s / steps for e, s in found.items() if s is not None}
+            seconds = {e: published.seconds(task.scene, e) for e in published.ENGINES}
+            values = {e: 1e6 * s / steps for e, s in seconds.items() if s is not None}
             rows.append(_published_row(task.name, values))
     return ["### Whole scenes at 1 ms: mean time of a step", "", *_time_table(rows)]
 
@@ -154,15 +154,15 @@ def _time_table(rows) -> list[str]:
 def _time_row(record: dict, name: str):
     cells = [name]
     for engine in TIMED_ENGINES:
-        one = record["engines"].get(engine)
-        if one is None:
+        times = record["engines"].get(engine)
+        if times is None:
             cells.append("-" if engine in record["unable"] else "")
             continue
-        text = number(1e6 * mean(one))
+        text = number(1e6 * mean(times))
         if engine != OURS and OURS in record["engines"]:
             text += f" ({number(ratio(record, engine, OURS))})"
-        if one["part"] < 1.0:
-            text += f", first {100 * one['part']:.0f} %"
+        if times["part"] < 1.0:
+            text += f", first {100 * times['part']:.0f} %"
         cells.append(text)
     loads = " to ".join(f"{load:.1f}" for load in record["load_average"])
     state = f"busy: {record['busy']}" if record["busy"] else "quiet"
@@ -194,15 +194,15 @@ def _claim_table(claims: list[Claim]) -> list[str]:
 
 def _settings(store: Store) -> list[str]:
     """Return the table of the settings of each engine, with the scenes that use each setting."""
-    found: dict[str, dict[str, dict[str, None]]] = {}
-    records = [(scene, one) for scene, by in store.errors.items() for one in by.values()]
+    scenes_of: dict[str, dict[str, dict[str, None]]] = {}
+    records = [(scene, errors) for scene, by in store.errors.items() for errors in by.values()]
     records += [(task, record["engines"]) for task, record in store.times.items()]
     for task, by_engine in records:
-        for name, one in by_engine.items():
-            if "settings" in one:
-                found.setdefault(name, {}).setdefault(one["settings"], {})[task] = None
+        for name, values in by_engine.items():
+            if "settings" in values:
+                scenes_of.setdefault(name, {}).setdefault(values["settings"], {})[task] = None
     rows = []
-    for name in (kind for kind in KINDS if kind in found):
-        for text, scenes in found[name].items():
-            rows.append([name, text, "all" if len(found[name]) == 1 else ", ".join(scenes)])
+    for name in (kind for kind in KINDS if kind in scenes_of):
+        for text, scenes in scenes_of[name].items():
+            rows.append([name, text, "all" if len(scenes_of[name]) == 1 else ", ".join(scenes)])
     return ["### Settings", "", *table(["engine", "settings", "scenes"], rows)]

@@ -39,10 +39,13 @@ def run_times(tasks, engines, store: Store, budget: float, quick: bool = False) 
             if time.monotonic() > until:
                 print(f"{task.name}: not measured, {budget:g} s are over", flush=True)
                 continue
-            found = measure(task, children, until, quick)
-            store.add_time(task.name, found)
-            times = {name: number(1e6 * mean(one)) for name, one in found["engines"].items()}
-            state = "quiet" if not found["busy"] else f"BUSY: {found['busy']}"
+            record = measure(task, children, until, quick)
+            store.add_time(task.name, record)
+            times = {
+                name: number(1e6 * mean(ride_times))
+                for name, ride_times in record["engines"].items()
+            }
+            state = "quiet" if not record["busy"] else f"BUSY: {record['busy']}"
             print(f"{task.name} [us a step]: {times}; machine {state}", flush=True)
     finally:
         for child in children.values():
@@ -55,11 +58,11 @@ def measure(task: TimeTask, children, until: float, quick: bool = False) -> dict
     for name, child in children.items():
         if task.count > MOST_ROBOTS.get(name, task.count):
             continue
-        found = ride(child, task.scene, task.time_step, task.count)
-        if isinstance(found, Ride):
-            rides[name] = found
+        outcome = ride(child, task.scene, task.time_step, task.count)
+        if isinstance(outcome, Ride):
+            rides[name] = outcome
         else:
-            unable[name] = found
+            unable[name] = outcome
     load, engines = os.getloadavg()[0], None
     while engines is None:
         try:
@@ -89,16 +92,16 @@ def _whole(rides: dict[str, Ride], until: float, quick: bool) -> dict:
     slices, rounds = (2, 1) if quick else (SLICES, WHOLE_ROUNDS)
     times, walls = ({name: np.zeros((rounds, slices)) for name in rides} for _ in range(2))
     reach, done = dict.fromkeys(rides, slices), 0
-    for one in rides.values():  # not measured: compilation and loading at first use
-        one.run(one.steps // SLICES)
+    for engine in rides.values():  # not measured: compilation and loading at first use
+        engine.run(engine.steps // SLICES)
     for round_ in range(rounds):
         if round_ > 0 and time.monotonic() > until:
             break
         done += 1
         _time_slices(rides, round_, times, walls, reach)
     return {
-        name: _record(*(a[name][:done, : reach[name]] for a in (times, walls)), one, slices)
-        for name, one in rides.items()
+        name: _record(*(a[name][:done, : reach[name]] for a in (times, walls)), engine, slices)
+        for name, engine in rides.items()
     }
 
 
@@ -107,12 +110,12 @@ def _time_slices(rides: dict[str, Ride], round_: int, times, walls, reach: dict)
 
     The first round sets `reach`, the number of slices of each engine.
     """
-    for one in rides.values():
-        one.restart()
-    for k, (name, one) in product(range(max(reach.values(), default=0)), rides.items()):
+    for engine in rides.values():
+        engine.restart()
+    for k, (name, engine) in product(range(max(reach.values(), default=0)), rides.items()):
         if k < reach[name]:
-            steps = one.steps // SLICES
-            times[name][round_, k], walls[name][round_, k] = one.run(steps)
+            steps = engine.steps // SLICES
+            times[name][round_, k], walls[name][round_, k] = engine.run(steps)
             if round_ == 0 and steps * times[name][0, : k + 1].sum() > MOST:
                 reach[name] = k + 1
 
@@ -121,19 +124,19 @@ def _standing(rides: dict[str, Ride], quick: bool) -> dict:
     """Time standing robots in turns of about TURN seconds, with the engines in turn."""
     rounds = 3 if quick else STANDING_ROUNDS
     counts = {}
-    for name, one in rides.items():
-        first, _ = one.run(1)
-        taken, _ = one.run(20 if first < TURN else 1)
+    for name, engine in rides.items():
+        first, _ = engine.run(1)
+        taken, _ = engine.run(20 if first < TURN else 1)
         counts[name] = int(np.clip(TURN / taken, 1, 1_000_000))
-    begin, found = time.monotonic(), []
-    while len(found) < rounds:
-        found.append([one.run(counts[name]) for name, one in rides.items()])
-        if time.monotonic() - begin > _STANDING_BUDGET and len(found) >= 3:
+    begin, turns = time.monotonic(), []
+    while len(turns) < rounds:
+        turns.append([engine.run(counts[name]) for name, engine in rides.items()])
+        if time.monotonic() - begin > _STANDING_BUDGET and len(turns) >= 3:
             break
-    both = np.array(found).reshape(len(found), len(rides), 2)  # processor and wall
+    both = np.array(turns).reshape(len(turns), len(rides), 2)  # processor and wall
     return {
-        name: _record(both[:, k, :1], both[:, k, 1:], one, 1)
-        for k, (name, one) in enumerate(rides.items())
+        name: _record(both[:, k, :1], both[:, k, 1:], engine, 1)
+        for k, (name, engine) in enumerate(rides.items())
     }
 
 
@@ -164,11 +167,11 @@ def busy(engines: dict) -> str:
     """Describe the evidence that other programs used the machine, or return ""."""
     if not engines:
         return ""
-    share = min(one["share"] for one in engines.values())
-    spread = float(np.median([one["spread"] for one in engines.values()]))
+    core_share = min(engine["share"] for engine in engines.values())
+    spread = float(np.median([engine["spread"] for engine in engines.values()]))
     signs = []
-    if share < LEAST_SHARE:
-        signs.append(f"a process had {100 * share:.0f} % of its core")
+    if core_share < LEAST_SHARE:
+        signs.append(f"a process had {100 * core_share:.0f} % of its core")
     if spread > MOST_SPREAD:
         signs.append(f"rounds differ by {100 * spread:.0f} %")
     return ", ".join(signs)

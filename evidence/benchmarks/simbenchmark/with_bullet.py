@@ -117,9 +117,9 @@ class BulletRobots:
         if scene.floor:
             _add_floor(pb, FRICTION**0.5, 0.0)
         self.robots = load_robots(pb, scene.model, len(scene.places()))
-        ours = [joint for _, joint in self.robots[0].joints]
-        self._aims = scene.q[[joint.q_index for joint in ours]]
-        gains = [scene.gains.get(joint.name, (0.0, 0.0)) for joint in ours]
+        joints = [joint for _, joint in self.robots[0].joints]
+        self._aims = scene.q[[joint.q_index for joint in joints]]
+        gains = [scene.gains.get(joint.name, (0.0, 0.0)) for joint in joints]
         self._kp, self._kd = np.array(gains).T
         for robot, place in zip(self.robots, scene.places()):
             robot.start(scene.q + [*place, *np.zeros(len(scene.q) - 2)])

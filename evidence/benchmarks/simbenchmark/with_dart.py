@@ -94,11 +94,11 @@ class DartRobots:
         robots = [load_robot(dart, scene.model, f"robot{k}") for k in range(len(scene.places()))]
         self.robot, self._joints = robots[0]
         for (robot, joints), (x, y) in zip(robots, scene.places()):
-            for joint, ours in joints:
-                kp, kd = scene.gains.get(ours.name, (0.0, 0.0))
+            for joint, described in joints:
+                kp, kd = scene.gains.get(described.name, (0.0, 0.0))
                 joint.setSpringStiffness(0, kp)
                 joint.setDampingCoefficient(0, kd)
-                joint.setRestPosition(0, scene.q[ours.q_index])
+                joint.setRestPosition(0, scene.q[described.q_index])
             place_robot(robot, joints, scene.q + [x, y, *np.zeros(len(scene.q) - 2)])
             set_friction(robot, FRICTION)
             self.world.addSkeleton(robot)

@@ -224,9 +224,9 @@ class DrakeRobots(_Plant):
         q[3:7] = [*xyz, w]
         v[:3], v[3:6] = R.T @ motion.translational(), R.T @ motion.rotational()
         for name in model.joint_names:
-            joint, ours = plant.GetJointByName(name, self.robots[0]), model.joint(name)
-            q[ours.q_index] = joint.get_angle(context)
-            v[ours.v_index] = joint.get_angular_rate(context)
+            joint, described = plant.GetJointByName(name, self.robots[0]), model.joint(name)
+            q[described.q_index] = joint.get_angle(context)
+            v[described.v_index] = joint.get_angular_rate(context)
         return q, v
 
     def ball_velocity(self) -> np.ndarray:

@@ -117,19 +117,19 @@ class MujocoRobots:
 
     def __init__(self, maker: Mujoco, scene: RobotScene, time_step: float) -> None:
         self.mujoco, self.scene = maker.mujoco, scene
-        whole = maker.mujoco.MjSpec()
+        spec = maker.mujoco.MjSpec()
         for k, (x, y) in enumerate(scene.places()):
-            frame = whole.worldbody.add_frame(pos=[x, y, 0.0])
-            whole.attach(self._robot(), prefix=f"{k}/", frame=frame)
+            frame = spec.worldbody.add_frame(pos=[x, y, 0.0])
+            spec.attach(self._robot(), prefix=f"{k}/", frame=frame)
         if scene.floor:
-            floor = whole.worldbody.add_geom(
+            floor = spec.worldbody.add_geom(
                 type=maker.mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], name=FLOOR
             )
             self._may_touch(floor)
         if scene.ball is not None:
-            self._add_ball(whole)
-        whole.memory = 1 << 30
-        self.model = whole.compile()
+            self._add_ball(spec)
+        spec.memory = 1 << 30
+        self.model = spec.compile()
         self._take_exact_numbers()
         self.settings = maker.set_options(self.model, time_step, scene.gravity)
         self.data = maker.mujoco.MjData(self.model)
@@ -172,12 +172,12 @@ class MujocoRobots:
             name = model.body(k).name.partition("/")[2]
             if not name:
                 continue
-            here, there = model.body(k), exact.body(name)
+            body, there = model.body(k), exact.body(name)
             fields = ["mass", "ipos", "iquat", "inertia"]
             if name != self.scene.model.base_link:
                 fields += ["pos", "quat"]
             for field in fields:
-                getattr(here, field)[:] = getattr(there, field)
+                getattr(body, field)[:] = getattr(there, field)
         self.mujoco.mj_setConst(model, self.mujoco.MjData(model))
 
     def _add_ball(self, whole) -> None:
@@ -192,7 +192,7 @@ class MujocoRobots:
     def _places(self) -> None:
         """Place all robots in the initial state, and find the first robot's joints."""
         scene, model, data = self.scene, self.model, self.data
-        ours, here = [], []
+        indices, addresses = [], []
         for k in range(model.njnt):
             joint = model.joint(k)
             prefix, _, name = joint.name.partition("/")
@@ -208,9 +208,9 @@ class MujocoRobots:
                 described = scene.model.joint(name)
                 data.qpos[joint.qposadr[0]] = scene.q[described.q_index]
                 if prefix == "0":
-                    ours.append((described.q_index, described.v_index))
-                    here.append((joint.qposadr[0], joint.dofadr[0]))
-        self._ours, self._here = np.array(ours), np.array(here)
+                    indices.append((described.q_index, described.v_index))
+                    addresses.append((joint.qposadr[0], joint.dofadr[0]))
+        self._model_index, self._data_index = np.array(indices), np.array(addresses)
         for k in range(model.nu):
             name = model.actuator(k).name.partition("/")[2]
             data.ctrl[k] = scene.q[scene.model.joint(name).q_index]
@@ -237,8 +237,8 @@ class MujocoRobots:
         q[:3], q[3:7] = data.qpos[at : at + 3], data.qpos[[at + 4, at + 5, at + 6, at + 3]]
         v[:3] = Rotation.from_quat(q[3:7]).inv().apply(data.qvel[dof : dof + 3])
         v[3:6] = data.qvel[dof + 3 : dof + 6]
-        q[self._ours[:, 0]] = data.qpos[self._here[:, 0]]
-        v[self._ours[:, 1]] = data.qvel[self._here[:, 1]]
+        q[self._model_index[:, 0]] = data.qpos[self._data_index[:, 0]]
+        v[self._model_index[:, 1]] = data.qvel[self._data_index[:, 1]]
         return q, v
 
     def ball_velocity(self) -> np.ndarray:

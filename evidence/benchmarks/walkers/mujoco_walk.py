@@ -140,7 +140,7 @@ class MujocoRobot:
         self._joints = [self.mj.joint(name) for name in self.names]
         indices = [(joint.qposadr[0], joint.dofadr[0]) for joint in self._joints]
         self._q_index, self._v_index = np.array(indices).T
-        self._ours = np.array([model.joint(name).q_index for name in self.names])
+        self._model_q_index = np.array([model.joint(name).q_index for name in self.names])
         kp, kd = np.array([model.gains[name][:2] for name in self.names]).T
         self._lead = kd / kp  # shift of the target for a velocity [s]
         self._feet = [foot_of(model, sole) for sole in prepared.soles]
@@ -168,8 +168,8 @@ class MujocoRobot:
         """Let the robot settle in the initial posture of the walk."""
         q = self.prepared.start
         self.data.qpos[:3], self.data.qpos[3:7] = q[:3], q[[6, 3, 4, 5]]
-        self.data.qpos[self._q_index] = self.data.ctrl[:] = q[self._ours]
-        self._target = q[self._ours].copy()
+        self.data.qpos[self._q_index] = self.data.ctrl[:] = q[self._model_q_index]
+        self._target = q[self._model_q_index].copy()
         self.mujoco.mj_step(self.mj, self.data, nstep=round(REST / self.mj.opt.timestep))
         self.data.time = 0.0
 
@@ -177,7 +177,7 @@ class MujocoRobot:
         """Return the configuration (nq,) in the layout of hrpsim's model."""
         q = self.model.neutral()
         q[:3], q[3:7] = self.data.qpos[:3], self.data.qpos[[4, 5, 6, 3]]
-        q[self._ours] = self.data.qpos[self._q_index]
+        q[self._model_q_index] = self.data.qpos[self._q_index]
         return q
 
     def state(self) -> State:
