@@ -63,15 +63,15 @@ def fit(
     names = list(parameters)
 
     def values(shares: np.ndarray) -> Values:
-        return {name: parameters[name].at(share) for name, share in zip(names, shares)}
+        return {name: parameters[name].at(fraction) for name, fraction in zip(names, shares)}
 
     def finite(shares: np.ndarray) -> float:
-        found = loss(values(shares))
-        return found if np.isfinite(found) else 1e9
+        cost = loss(values(shares))
+        return cost if np.isfinite(cost) else 1e9
 
     first = qmc.LatinHypercube(len(names), seed=seed).random(POPULATION)
     first[0] = [min(max(parameters[name].share(start[name]), 0.0), 1.0) for name in names]
-    found = differential_evolution(
+    best = differential_evolution(
         finite,
         [(0.0, 1.0)] * len(names),
         init=first,
@@ -80,7 +80,7 @@ def fit(
         polish=False,
         tol=0.0,
     )
-    return values(found.x)
+    return values(best.x)
 
 
 def held_out(count: int, folds: int) -> list[np.ndarray]:
@@ -100,15 +100,15 @@ def cross_validate(
 
     `loss(values, trials)` returns the loss of each trial. The fit minimises the mean loss.
     """
-    found = []
+    fold_values = []
     for number, out in enumerate(held_out(count, folds)):
         seen = np.setdiff1d(np.arange(count), out)
 
         def of_seen(values: Values, seen: np.ndarray = seen) -> float:
             return float(np.mean(loss(values, seen)))
 
-        found.append(fit(of_seen, parameters, start, number, generations))
-    return found
+        fold_values.append(fit(of_seen, parameters, start, number, generations))
+    return fold_values
 
 
 def spread(found: Sequence[Values]) -> dict[str, tuple[float, float, float]]:
@@ -133,14 +133,14 @@ def profile(
         {parameter: (values, increases of the loss, standard errors)}.
     """
     reference = loss(best)
-    found = {}
+    curves = {}
     for name, parameter in parameters.items():
         near = parameter.share(best[name]) + np.array([-0.04, -0.01, 0.01, 0.04])
         shares = np.sort(np.concatenate([np.linspace(0.0, 1.0, points), near.clip(0.0, 1.0)]))
-        values = np.array([parameter.at(share) for share in shares])
+        values = np.array([parameter.at(fraction) for fraction in shares])
         extra = np.array([loss({**best, name: float(value)}) - reference for value in values])
-        found[name] = (values, extra.mean(1), extra.std(1, ddof=1) / np.sqrt(extra.shape[1]))
-    return found
+        curves[name] = (values, extra.mean(1), extra.std(1, ddof=1) / np.sqrt(extra.shape[1]))
+    return curves
 
 
 def undecided(
@@ -203,20 +203,25 @@ def values_of(
 
     Notes describe the values. Raises KeyError if no values of a contestant are stored.
     """
-    found: dict[str, list[Values]] = {}
-    for one in contestants:
+    fold_values: dict[str, list[Values]] = {}
+    for contestant in contestants:
         if options.fit:
-            found[one.name] = one.fitted(count, folds)
-            short = [{k: float(f"{v:.5g}") for k, v in fold.items()} for fold in found[one.name]]
-            result.notes.append(f"fitted, {one.name!r}: {short}")
+            fold_values[contestant.name] = contestant.fitted(count, folds)
+            short = [
+                {k: float(f"{v:.5g}") for k, v in fold.items()}
+                for fold in fold_values[contestant.name]
+            ]
+            result.notes.append(f"fitted, {contestant.name!r}: {short}")
         else:
-            found[one.name] = stored[one.name]
+            fold_values[contestant.name] = stored[contestant.name]
         parts = [
             f"{name} {mean:.4g} ({low:.4g} to {high:.4g})"
-            for name, (mean, low, high) in spread(found[one.name]).items()
+            for name, (mean, low, high) in spread(fold_values[contestant.name]).items()
         ]
-        result.notes.append(f"{one.name}, mean of the folds (least to largest): {', '.join(parts)}")
-    return found
+        result.notes.append(
+            f"{contestant.name}, mean of the folds (least to largest): {', '.join(parts)}"
+        )
+    return fold_values
 
 
 def add_difference(
@@ -241,15 +246,15 @@ def add_profiles(
     loss is over all trials.
     """
     result.data["profiles"] = {}
-    for one in contestants:
-        best = found[one.name][0]
-        losses = partial(one.losses, trials=range(count))
-        profiles = profile(losses, one.parameters, best)
-        result.data["profiles"][one.name] = (one.parameters, profiles)
+    for contestant in contestants:
+        best = found[contestant.name][0]
+        losses = partial(contestant.losses, trials=range(count))
+        profiles = profile(losses, contestant.parameters, best)
+        result.data["profiles"][contestant.name] = (contestant.parameters, profiles)
         for name, curve in profiles.items():
             low, high = undecided(best[name], *curve)
-            what = f"{one.name} contact, {name}: fitted (as good)"
-            result.add(what, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})")
+            label = f"{contestant.name} contact, {name}: fitted (as good)"
+            result.add(label, "", f"{best[name]:.3g} ({low:.3g} to {high:.3g})")
 
 
 def draw_profiles(axes, result: Result, what: str, limits: tuple[float, float]) -> None:

@@ -106,15 +106,15 @@ def find(names: list[str]) -> list[Experiment]:
     Raises HrpsimError, with the existing names, for an unknown name.
     """
     modules = available()
-    wanted: list[str] = []
+    keys: list[str] = []
     for name in names:
         if name.lower() == "all":
-            wanted += modules
+            keys += modules
         elif name.upper() in modules:
-            wanted.append(name.upper())
+            keys.append(name.upper())
         else:
             raise HrpsimError(unknown_name("experiment", name, [*modules, "all"], limit=20))
-    return [import_module(modules[name]).EXPERIMENT for name in dict.fromkeys(wanted)]
+    return [import_module(modules[name]).EXPERIMENT for name in dict.fromkeys(keys)]
 
 
 def shown(value: Value) -> str:
@@ -144,8 +144,8 @@ def _verdict(outcome: Outcome) -> str:
     if outcome.skipped:
         return f"skipped: {outcome.skipped}"
     judged = [row for row in outcome.result.rows if row.target]
-    missed = sum(not row.met for row in judged)
-    return f"{len(judged) - missed} of {len(judged)} targets met, {outcome.seconds:.1f} s"
+    unmet = sum(not row.met for row in judged)
+    return f"{len(judged) - unmet} of {len(judged)} targets met, {outcome.seconds:.1f} s"
 
 
 def as_text(outcome: Outcome) -> str:
@@ -237,13 +237,13 @@ def _plain(value: Value) -> Value:
 
 def versions() -> dict[str, str | None]:
     """Return the versions of the used packages, None for packages that are not installed."""
-    found: dict[str, str | None] = {"python": platform.python_version()}
+    version_of: dict[str, str | None] = {"python": platform.python_version()}
     for name in ("hrpsim", "numba", "numpy", "mujoco", "matplotlib"):
         try:
-            found[name] = version(name)
+            version_of[name] = version(name)
         except PackageNotFoundError:
-            found[name] = None
-    return found
+            version_of[name] = None
+    return version_of
 
 
 def run_all(experiments: list[Experiment], options: Options, folder: Path) -> Iterator[Outcome]:

@@ -44,12 +44,12 @@ class Follower:
 
     def errors(self, values: Values, recordings: Sequence[Recording]) -> np.ndarray:
         """Return the differences over all recordings (samples, columns)."""
-        return np.concatenate([one[0] for one in self.follow([values], recordings)])
+        return np.concatenate([differences[0] for differences in self.follow([values], recordings)])
 
     def residuals(self, many: Sequence[Values], recordings: Sequence[Recording]) -> np.ndarray:
         """Return scaled differences for each set of values (values, rows)."""
-        found = self.follow(many, recordings)
-        return np.hstack([(one / self.scales).reshape(len(one), -1) for one in found])
+        differences = self.follow(many, recordings)
+        return np.hstack([(d / self.scales).reshape(len(d), -1) for d in differences])
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Fitted:
 
     def agrees_with(self, other: Fitted) -> dict[str, bool]:
         """Return for each parameter whether two fits agree within the 95 % interval."""
-        found = {}
+        agreement = {}
         for name, value in self.values.items():
             spread = np.hypot(self.deviations[name], other.deviations[name])
-            found[name] = bool(abs(value - other.values[name]) <= CONFIDENT * spread)
-        return found
+            agreement[name] = bool(abs(value - other.values[name]) <= CONFIDENT * spread)
+        return agreement
 
 
 def add_fit(
@@ -80,16 +80,16 @@ def add_fit(
         digits: digits of the values.
         prefix: removed from the names of the parameters.
     """
-    ours, peer = fits["hrpsim"], fits.get("mujoco")
+    own, peer = fits["hrpsim"], fits.get("mujoco")
     if again is not None:
-        agree = ours.agrees_with(again)
-        what = "intervals of the fit and of a fit to the last third that agree"
-        result.add(what, f"of {len(agree)}", sum(agree.values()))
-    for name, value in ours.values.items():
-        half = CONFIDENT * ours.deviations[name]
+        agree = own.agrees_with(again)
+        label = "intervals of the fit and of a fit to the last third that agree"
+        result.add(label, f"of {len(agree)}", sum(agree.values()))
+    for name, value in own.values.items():
+        half = CONFIDENT * own.deviations[name]
         low, middle, high = (f"{x:.{digits}g}" for x in (value - half, value, value + half))
-        what = f"{name.removeprefix(prefix)}, fitted"
-        result.add(what, "", f"{middle} ({low} to {high})", peer=peer and peer.values[name])
+        label = f"{name.removeprefix(prefix)}, fitted"
+        result.add(label, "", f"{middle} ({low} to {high})", peer=peer and peer.values[name])
 
 
 def fit(
@@ -107,7 +107,7 @@ def fit(
     names = list(parameters)
 
     def values(shares: np.ndarray) -> Values:
-        return {name: parameters[name].at(share) for name, share in zip(names, shares)}
+        return {name: parameters[name].at(fraction) for name, fraction in zip(names, shares)}
 
     def residuals(shares: np.ndarray) -> np.ndarray:
         return follower.residuals([values(shares)], recordings)[0]
@@ -115,11 +115,11 @@ def fit(
     def derivatives(shares: np.ndarray) -> np.ndarray:
         signs = np.where(shares > 0.5, -_CHANGE, _CHANGE)
         many = [values(shares + signs * own) for own in np.eye(len(names))]
-        found = follower.residuals([values(shares), *many], recordings)
-        return ((found[1:] - found[0]) / signs[:, None]).T
+        differences = follower.residuals([values(shares), *many], recordings)
+        return ((differences[1:] - differences[0]) / signs[:, None]).T
 
     first = np.array([parameters[name].share(start[name]) for name in names]).clip(0.0, 1.0)
-    found = least_squares(
+    solution = least_squares(
         residuals,
         first,
         derivatives,
@@ -129,7 +129,7 @@ def fit(
         xtol=_CONVERGED,
         max_nfev=_MOST_STEPS,
     )
-    return _result(found, names, parameters, values(found.x), clusters)
+    return _result(solution, names, parameters, values(solution.x), clusters)
 
 
 def _result(
@@ -159,11 +159,11 @@ def runs_of(many: Sequence[Values], prefixes: tuple[str, ...]) -> list[tuple[Val
     def shared(values: Values) -> Values:
         return {name: x for name, x in values.items() if name.startswith(prefixes)}
 
-    found = []
+    groups = []
     for common, neighbours in groupby(many, shared):
-        rest = [{n: x for n, x in one.items() if n not in common} for one in neighbours]
-        found.append((common, rest))
-    return found
+        others = [{n: x for n, x in entry.items() if n not in common} for entry in neighbours]
+        groups.append((common, others))
+    return groups
 
 
 def root_mean_square(differences: np.ndarray) -> float:

@@ -106,7 +106,7 @@ def read_landings(path: Path, model: Model) -> list[Landing]:
             base = [turned.inv().apply(x[:, at]) for at in (slice(26, 29), slice(23, 26))]
             v = np.concatenate([*base, x[:, 29:45][:, order]], axis=1)
             close_loops(model, q[0], v[0])
-            heights = np.array([lowest_point(model, one) for one in q[:AFTER]])
+            heights = np.array([lowest_point(model, sample) for sample in q[:AFTER]])
             if heights[0] - heights[BEFORE] > APPROACH:
                 impact = _first_stop(heights)
                 landings.append(Landing(q, v, torques, impact, float(heights[impact])))
@@ -131,8 +131,8 @@ def close_loops(model: Model, q: np.ndarray, v: np.ndarray) -> None:
     for side in _SIDES:
         k = model.joint(f"ankle_spring_joint_{side}").v_index
         v[k] = 0.0
-        rate, unit = _rod_rate(model, q, v, side), np.eye(model.nv)[k]
-        v[k] = -rate / _rod_rate(model, q, unit, side)
+        rate, unit_velocity = _rod_rate(model, q, v, side), np.eye(model.nv)[k]
+        v[k] = -rate / _rod_rate(model, q, unit_velocity, side)
 
 
 def _rod_rate(model: Model, q: np.ndarray, v: np.ndarray, side: str) -> float:
@@ -195,9 +195,9 @@ class Cassie:
         if ground:
             self.world.add_ground()
         self.robot = self.world.add_robot(model)
-        given = self.robot.joint_properties()
+        springs = self.robot.joint_properties()
         self.robot.set_joint_properties(
-            stiffness=stiffness * given["stiffness"], damping=damping * given["damping"]
+            stiffness=stiffness * springs["stiffness"], damping=damping * springs["damping"]
         )
         self.locked = [f"{name}_{side}" for name in SPRINGS for side in _SIDES] if locked else []
 
@@ -250,9 +250,9 @@ class MujocoCassie:
             for link, point in zip((f"heel_spring_{side}", f"thigh_{side}"), points):
                 spec.body(link).add_site(name=f"rod_on_{link}", pos=point)
                 rod.wrap_site(f"rod_on_{link}")
-            held = spec.add_equality(type=mujoco.mjtEq.mjEQ_TENDON, name1=rod.name)
-            held.solref[:2] = (2.0 * SAMPLE / substeps, 1.0)
-            held.solimp[:3] = (0.99, 0.999, 1e-4)
+            equality = spec.add_equality(type=mujoco.mjtEq.mjEQ_TENDON, name1=rod.name)
+            equality.solref[:2] = (2.0 * SAMPLE / substeps, 1.0)
+            equality.solimp[:3] = (0.99, 0.999, 1e-4)
         for name in MOTORS:
             motor = spec.add_actuator(name=name, target=name)
             motor.trntype = mujoco.mjtTrn.mjTRN_JOINT
@@ -289,12 +289,12 @@ def velocity_errors(predicted, landings: Sequence[Landing], model: Model) -> np.
     [rad/s] in the world.
     """
     joints = [model.joint(name).v_index for name in ENCODERS]
-    found = np.empty((len(landings), len(RESULTS)))
-    for row, (q, v), landing in zip(found, predicted, landings):
+    errors = np.empty((len(landings), len(RESULTS)))
+    for row, (q, v), landing in zip(errors, predicted, landings):
         at = landing.impact + AFTER
         real_q, real_v = landing.q[at], landing.v[at]
-        turns = [Rotation.from_quat(one[3:7]) for one in (q, real_q)]
+        turns = [Rotation.from_quat(state[3:7]) for state in (q, real_q)]
         row[0] = np.sqrt(np.mean((v[joints] - real_v[joints]) ** 2))
         for column, part in ((1, slice(0, 3)), (2, slice(3, 6))):
             row[column] = np.linalg.norm(turns[0].apply(v[part]) - turns[1].apply(real_v[part]))
-    return found
+    return errors

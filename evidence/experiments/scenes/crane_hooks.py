@@ -74,7 +74,7 @@ def play(time_step: float, load: Load, grip: float, friction: float, duration: f
     gripped = run.corners()
     run.play_until(5)
     lift_slip = slip_between(gripped, run.corners())
-    held = run.watch_until(len(moves))
+    watched = run.watch_until(len(moves))
     height = float(run.box.position[2])
     pads = float(run.robot.link_pose(scene.CLAWS[0])[0][2])
     pressing = [c for c in run.world.contacts if c.a[1] in scene.CLAWS and c.force.any()]
@@ -83,7 +83,7 @@ def play(time_step: float, load: Load, grip: float, friction: float, duration: f
         lifted=height - start,
         below=pads - height,
         lift_slip=lift_slip,
-        held=held,
+        held=watched,
         carried=-sum(float(c.force[2]) for c in pressing if c.normal[2] < -_LEVEL),
         walls=len({np.sign(x) for x in slants if abs(x) > _SLANTED}),
         posture=run.posture(),
@@ -113,29 +113,29 @@ def add(result: Result, rate: int, duration: float) -> None:
     step, case = 1.0 / rate, f"dt 1/{rate} s: "
     hung = play(step, girder_load(), GIRDER_GRIP, SLIPPERY, duration)
     left = play(step, block_load(), GIRDER_GRIP, SLIPPERY, _LEFT_ALONE)
-    held = play(step, heart_load(), HEART_GRIP, scene.FRICTION, duration)
+    heart = play(step, heart_load(), HEART_GRIP, scene.FRICTION, duration)
     result.data["held"]["girder", rate] = hung.held
-    result.data["held"]["heart", rate] = held.held
-    result.data["hooked"] = {"girder": hung.posture, "heart": held.posture}
+    result.data["held"]["heart", rate] = heart.held
+    result.data["hooked"] = {"girder": hung.posture, "heart": heart.posture}
     row = result.of(case)
     add_slip(result, case, "girder hung by its flange", hung.held)
-    what = f"girder, friction {SLIPPERY:g}: its middle hangs below the pads' by"
-    row(what, "m", hung.below, near(PLAY, absolute=1e-4), analytic=PLAY)
-    share = hung.carried / (MASS * scene.GRAVITY)
+    label = f"girder, friction {SLIPPERY:g}: its middle hangs below the pads' by"
+    row(label, "m", hung.below, near(PLAY, absolute=1e-4), analytic=PLAY)
+    carried = hung.carried / (MASS * scene.GRAVITY)
     target = near(1.0, absolute=round(FRICTION_SHARE, 3))
-    row("girder: share of its weight that the flange carries", "", share, target)
-    what = "a box of the girder's outline, gripped alike, is lifted by"
-    row(what, "m", left.lifted, near(0.0, absolute=1e-4), analytic=0.0)
-    add_slip(result, case, "heart held by notch and tip", held.held)
-    row("heart: slip while it is lifted", "m", held.lift_slip, at_most(scene.LARGEST_SLIP))
-    row("heart is lifted by", "m", held.lifted, near(_LIFTED - _LOWEST, absolute=2e-4))
-    row("heart: walls of the notch that press on the pad", "", held.walls, equal_to(2))
+    row("girder: share of its weight that the flange carries", "", carried, target)
+    label = "a box of the girder's outline, gripped alike, is lifted by"
+    row(label, "m", left.lifted, near(0.0, absolute=1e-4), analytic=0.0)
+    add_slip(result, case, "heart held by notch and tip", heart.held)
+    row("heart: slip while it is lifted", "m", heart.lift_slip, at_most(scene.LARGEST_SLIP))
+    row("heart is lifted by", "m", heart.lifted, near(_LIFTED - _LOWEST, absolute=2e-4))
+    row("heart: walls of the notch that press on the pad", "", heart.walls, equal_to(2))
 
 
 def add_slip(result: Result, case: str, how: str, held: Watched) -> None:
     """Add a row with the largest slip of the held solid."""
-    what = f"{case}{how}: largest slip in {held.times[-1]:.0f} s of holding"
-    result.add(what, "m", float(held.slips.max()), at_most(scene.LARGEST_SLIP), analytic=0.0)
+    label = f"{case}{how}: largest slip in {held.times[-1]:.0f} s of holding"
+    result.add(label, "m", float(held.slips.max()), at_most(scene.LARGEST_SLIP), analytic=0.0)
 
 
 def girder(length: float) -> Mesh:

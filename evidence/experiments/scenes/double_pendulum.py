@@ -76,8 +76,8 @@ class Lagrange:
         acceleration = np.zeros(n)
         if moving.size:
             acceleration[moving] = np.linalg.solve(M[np.ix_(moving, moving)], (torque - h)[moving])
-        held = np.flatnonzero(np.equal(signs, 0))
-        torque[held] = (M @ acceleration + h)[held]
+        stuck = np.flatnonzero(np.equal(signs, 0))
+        torque[stuck] = (M @ acceleration + h)[stuck]
         return acceleration, torque
 
     def _signs(self, state, standing):
@@ -100,21 +100,21 @@ class Lagrange:
 
         The integration restarts whenever a joint stops or starts to move.
         """
-        n, now, end = self.count, 0.0, float(times[-1])
+        n, begin, end = self.count, 0.0, float(times[-1])
         state = np.concatenate([self.start, np.zeros(n)])
-        found = np.zeros((len(times), n))
+        path = np.zeros((len(times), n))
         standing = set(range(n))
         while True:
             signs = self._signs(state, standing)
             if not any(signs):
-                found[times >= now] = state[:n]
-                return found
-            part = self._part(state, signs, now, end)
-            inside = (times >= now) & (times <= part.t[-1])
-            found[inside] = part.sol(times[inside])[:n].T
-            now, state = float(part.t[-1]), part.y[:, -1].copy()
+                path[times >= begin] = state[:n]
+                return path
+            part = self._part(state, signs, begin, end)
+            inside = (times >= begin) & (times <= part.t[-1])
+            path[inside] = part.sol(times[inside])[:n].T
+            begin, state = float(part.t[-1]), part.y[:, -1].copy()
             if part.status == 0:
-                return found
+                return path
             standing = {k for k in range(n) if signs[k] == 0}
             for k in range(n):
                 if signs[k] and len(part.t_events[k]):
@@ -259,8 +259,8 @@ class Sprung(Boxes):
 
     def look(self) -> np.ndarray:
         """Return the present angles [rad], and update the longest extension."""
-        given = [np.linalg.norm(spring.error[:3]) for spring in self.springs]
-        self.longest = max(self.longest, *given)
+        extensions = [np.linalg.norm(spring.error[:3]) for spring in self.springs]
+        self.longest = max(self.longest, *extensions)
         return super().look()
 
 

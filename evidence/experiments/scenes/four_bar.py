@@ -130,10 +130,10 @@ def exact_motion(duration: float):
         rate = state[1] / inertia
         return [rate, 0.5 * bend * rate**2 - lift]
 
-    found = solve_ivp(
+    solution = solve_ivp(
         flow, (0.0, duration), [START, 0.0], "DOP853", rtol=1e-12, atol=1e-13, dense_output=True
     )
-    return lambda times: found.sol(times)[0]
+    return lambda times: solution.sol(times)[0]
 
 
 def loop_gap(angles: np.ndarray) -> np.ndarray:

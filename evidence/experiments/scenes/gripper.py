@@ -134,7 +134,7 @@ def things(count: int = OBJECTS) -> list[Thing]:
     The objects do not overlap initially.
     """
     random = np.random.default_rng(14)
-    found = []
+    solids = []
     for k in range(count):
         a, b, c = random.uniform(0.04, 0.09, 3)
         kind = k % 3
@@ -149,8 +149,8 @@ def things(count: int = OBJECTS) -> list[Thing]:
         column, layer = number % 5, number // 5
         at = [0.2 * (column - 2), side * HEAP, 0.12 + 0.2 * layer]
         at += np.append(random.uniform(-0.02, 0.02, 2), 0.0)
-        found.append(Thing(shape, DENSITY * volume, np.array(at), q / np.linalg.norm(q)))
-    return found
+        solids.append(Thing(shape, DENSITY * volume, np.array(at), q / np.linalg.norm(q)))
+    return solids
 
 
 class Scene:

@@ -43,12 +43,12 @@ def adjusted(one: Recording, values: Values) -> Recording:
 
 def window_numbers(recordings: Sequence[Recording], length: float) -> np.ndarray:
     """Return the window index of each compared sample, numbered through all recordings."""
-    found, before = [], 0
-    for one in recordings:
-        windows = windows_of(one.time, length, False)
-        found += [before + k for k, w in enumerate(windows) for _ in range(w.first, w.last + 1)]
+    numbers, before = [], 0
+    for recording in recordings:
+        windows = windows_of(recording.time, length, False)
+        numbers += [before + k for k, w in enumerate(windows) for _ in range(w.first, w.last + 1)]
         before += len(windows)
-    return np.array(found)
+    return np.array(numbers)
 
 
 class HrpsimChain:
@@ -62,13 +62,13 @@ class HrpsimChain:
     def follow(self, many: Sequence[Values], recordings: Sequence[Recording]) -> list[np.ndarray]:
         """Return predicted minus measured (values, samples, columns) of each recording."""
         parts = []
-        for common, rest in runs_of(many, _OF_RECORDINGS):
+        for common, others in runs_of(many, _OF_RECORDINGS):
             bound = [
-                BoundRecording(adjusted(one, common), self._world, self._robot)
-                for one in recordings
+                BoundRecording(adjusted(recording, common), self._world, self._robot)
+                for recording in recordings
             ]
-            found = Predictor(self._scenario, bound, self._window, False).predict(rest)
-            parts.append([states.differences for states, *_ in found])
+            predictions = Predictor(self._scenario, bound, self._window, False).predict(others)
+            parts.append([states.differences for states, *_ in predictions])
         return [np.concatenate(own) for own in zip(*parts)]
 
 
@@ -87,12 +87,12 @@ class MujocoChain:
 
     def follow(self, many: Sequence[Values], recordings: Sequence[Recording]) -> list[np.ndarray]:
         """Return predicted minus measured (values, samples, columns) of each recording."""
-        found: list[list[np.ndarray]] = [[] for _ in recordings]
+        differences: list[list[np.ndarray]] = [[] for _ in recordings]
         for values in many:
             self._set(values)
-            for own, one in zip(found, recordings):
-                own.append(self._follow(adjusted(one, values)))
-        return [np.array(own) for own in found]
+            for own, recording in zip(differences, recordings):
+                own.append(self._follow(adjusted(recording, values)))
+        return [np.array(own) for own in differences]
 
     def _set(self, values: Values) -> None:
         for name, array in self._usual.items():
@@ -100,13 +100,13 @@ class MujocoChain:
         for path, value in values.items():
             if path.startswith(_OF_RECORDINGS):
                 continue
-            joint, _, what = path.removeprefix(f"robots.{self._robot}.joints.").rpartition(".")
+            joint, _, field = path.removeprefix(f"robots.{self._robot}.joints.").rpartition(".")
             k = self.joints.index(joint)
-            if what == "kp":
+            if field == "kp":
                 self._model.actuator_gainprm[k, 0] = value
                 self._model.actuator_biasprm[k, 1] = -value
             else:
-                getattr(self._model, _OF_JOINTS[what])[k] = value
+                getattr(self._model, _OF_JOINTS[field])[k] = value
 
     def _follow(self, one: Recording) -> np.ndarray:
         from mujoco import rollout
@@ -122,11 +122,11 @@ class MujocoChain:
         begins = np.array([w.start for w in windows])
         states = np.column_stack([one.time[begins], q[begins], v[begins]])
         middles = one.time[begins][:, None] + step * (np.arange(count) + 0.5)
-        given = one.command_positions if one.command_efforts is None else one.command_efforts
-        assert given is not None
+        commands = one.command_positions if one.command_efforts is None else one.command_efforts
+        assert commands is not None
         at = np.searchsorted(one.command_time, middles, side="right").clip(1) - 1
         paths, _ = rollout.rollout(
-            self._model, self._data, initial_state=states, control=given[:, order][at]
+            self._model, self._data, initial_state=states, control=commands[:, order][at]
         )
         paths = np.concatenate([states[:, None], paths], axis=1)
         measured = [q] if one.velocities is None else [q, v]
@@ -135,7 +135,9 @@ class MujocoChain:
             samples = slice(window.first, window.last + 1)
             there = [np.interp(one.time[samples], path[:, 0], x) for x in path[:, 1:].T]
             both = zip(np.split(np.transpose(there), 2, axis=1), measured)
-            parts.append(np.hstack([(found - real[samples])[:, back] for found, real in both]))
+            parts.append(
+                np.hstack([(predicted - real[samples])[:, back] for predicted, real in both])
+            )
         return np.concatenate(parts)
 
 

@@ -119,11 +119,11 @@ class Sway:
         n, dt = len(self.inertia), time_step
         turns = np.eye(n) - np.eye(n, k=-1)
         late = turns.T @ np.diag(self.chain.damping * self._late_share(dt)) @ turns
-        held = self.inertia + dt * late + 0.25 * dt * dt * self.springs
+        effective_inertia = self.inertia + dt * late + 0.25 * dt * dt * self.springs
         middle = np.hstack([np.eye(n), 0.5 * dt * np.eye(n)])
         speed = np.hstack([np.zeros((n, n)), np.eye(n)])
         force = (self.springs + self.gravity) @ middle + self.damping @ speed
-        after = speed - dt * np.linalg.solve(held, force)
+        after = speed - dt * np.linalg.solve(effective_inertia, force)
         return np.log(np.linalg.eigvals(np.vstack([middle + 0.5 * dt * after, after])) + 0j) / dt
 
     def _late_share(self, time_step: float) -> np.ndarray:

@@ -202,9 +202,9 @@ def our_drop(start: Boxes, model: str, duration: float):
     """
     options = ("semi_implicit", "penalty") if model == "penalty" else (model,)
     world = our_world(start, *options)
-    kept = world.snapshot()
+    snapshot = world.snapshot()
     world.step()
-    world.restore(kept)
+    world.restore(snapshot)
     return Drop(duration, world.step, lambda: our_boxes(world, start)), world
 
 
@@ -226,16 +226,16 @@ def run(options: Options) -> Result:
     models = ("semi_implicit", "penalty")
     for integrator in models if options.quick else (*models, "rk4"):
         print(f"E1: {count} boxes, {duration:g} s, {integrator}", flush=True, file=sys.stderr)
-        ours, world = our_drop(start, integrator, duration)
-        drops["hrpsim " + integrator] = ours
-        _add_rows(result, integrator, duration, ours, other)
+        own, world = our_drop(start, integrator, duration)
+        drops["hrpsim " + integrator] = own
+        _add_rows(result, integrator, duration, own, other)
         add = result.of(f"{integrator}: ")
         touching = world.stats.contact_count
         add("contact points at the end", "", touching, peer=data and int(data.ncon))
         if mujoco:
-            overlap, peer = (deepest_overlap(mujoco, drop.end) for drop in (ours, other))
-            what = "deepest overlap of any two at the end, as mujoco finds it"
-            add(what, "m", overlap, analytic=0.0, peer=peer)
+            overlap, peer = (deepest_overlap(mujoco, drop.end) for drop in (own, other))
+            label = "deepest overlap of any two at the end, as mujoco finds it"
+            add(label, "m", overlap, analytic=0.0, peer=peer)
     if other:
         drops["mujoco"] = other
     result.data = {"drops": drops}
@@ -256,20 +256,20 @@ def run(options: Options) -> Result:
 
 def _add_rows(result: Result, name: str, duration: float, ours: Drop, other: Drop | None) -> None:
     add, still = result.of(f"{name}: "), below(REST) if name != "penalty" else None
-    for what, unit, target, of in (
+    for label, unit, target, of in (
         (f"{_DEEPEST}, at any time", "m", at_most(DEEPEST), lambda d: float(d.depth.max())),
         (f"{_DEEPEST}, at the end", "m", at_most(DEEPEST), lambda d: float(d.depth[-1])),
         (f"kinetic energy after {duration:g} s", "J", still, lambda d: float(d.energy[-1])),
     ):
-        add(what, unit, of(ours), target, analytic=0.0, peer=other and of(other))
+        add(label, unit, of(ours), target, analytic=0.0, peer=other and of(other))
     peer = other and (other.rest if other.rest is not None else "never")
     add("kinetic energy below 1e-6 J for good from", "s", ours.rest, peer=peer)
-    for what, begin, end in (
+    for label, begin, end in (
         ("falling and colliding (0.4 to 1.2 s)", 0.4, 1.2),
         ("last half second", duration - 0.5, duration),
     ):
         peer = other and other.median_cost(begin, end)
-        add(f"a step, {what}", "us", ours.median_cost(begin, end), peer=peer)
+        add(f"a step, {label}", "us", ours.median_cost(begin, end), peer=peer)
 
 
 def draw(result: Result, figure) -> None:

@@ -153,10 +153,10 @@ def _add_loop(result: Result, kind: str, integrator: str, motions: dict, peer=No
     """Add rows for the loop's error with and without projection, and the energy with projection."""
     add, gap = result.of(f"{kind}, {integrator}, 1 ms: largest "), peer and peer.largest_gap
     projected, alone = (motions[integrator, how, TIME_STEP] for how in (True, False))
-    what, bound = "error of a loop, position_projection", below(LARGEST_GAP)
-    add(what, "m", projected.largest_gap, bound, analytic=0.0, peer=gap)
-    what = "error of a loop, velocity rows alone"
-    add(what, "m", alone.largest_gap, analytic=0.0, peer=gap)
+    label, bound = "error of a loop, position_projection", below(LARGEST_GAP)
+    add(label, "m", projected.largest_gap, bound, analytic=0.0, peer=gap)
+    label = "error of a loop, velocity rows alone"
+    add(label, "m", alone.largest_gap, analytic=0.0, peer=gap)
     drift, bound = _drift_of(projected), at_most(LARGEST_DRIFT)
     add("change of energy", "", drift, bound, analytic=0.0, peer=_drift_of(peer))
 
@@ -165,13 +165,13 @@ def _add_angles(result: Result, integrator: str, tree: dict, exact, peer: Motion
     """Add rows for the error of the crank's angle, and its decrease with the time step."""
     add = result.of(f"tree, {integrator}: crank's angle from theta(t), ")
     for h in HALVINGS:
-        here, error = h == TIME_STEP, tree[integrator, True, h].angle_error(exact)
-        bound = at_most(LARGEST_ANGLE[integrator]) if here else None
-        other = peer.angle_error(exact) if peer and here else None
+        judged, error = h == TIME_STEP, tree[integrator, True, h].angle_error(exact)
+        bound = at_most(LARGEST_ANGLE[integrator]) if judged else None
+        other = peer.angle_error(exact) if peer and judged else None
         add(f"dt {h:g} s", "rad", error, bound, analytic=0.0, peer=other)
     coarse, fine = (tree[integrator, True, h].angle_error(exact, ORDER_AFTER) for h in HALVINGS[1:])
-    what, least = f"order at the last halving after {ORDER_AFTER:g} s", LEAST_ORDER[integrator]
-    add(what, "", math.log2(coarse / fine), at_least(least))
+    label, least = f"order at the last halving after {ORDER_AFTER:g} s", LEAST_ORDER[integrator]
+    add(label, "", math.log2(coarse / fine), at_least(least))
 
 
 def _add_stiff_peers(result: Result, mujoco, duration: float, exact) -> None:

@@ -155,9 +155,9 @@ def _add_chatter(result: Result, name: str, model: Model, done: Stepping, change
     moment = fast_part(done.wrenches[:, :, 3], done.time_step) / (weight * HALF_WIDTH)
     away = away_from(changes, done.time)
     little = below(LARGEST_CHATTER) if judged else None
-    for what, signal in (("vertical force", force), ("roll moment", moment)):
+    for label, signal in (("vertical force", force), ("roll moment", moment)):
         for when, part in (("away from changes", signal[away]), ("whole run", signal)):
-            add(f"{what} above 100 Hz, {when}, rms", "", _worst(part), little, analytic=0.0)
+            add(f"{label} above 100 Hz, {when}, rms", "", _worst(part), little, analytic=0.0)
     forces = done.wrenches[:, :, 2]
     count = sum(len(seen_changes(force, done.time, weight)) for force in forces.T)
     planned = equal_to(len(changes)) if judged else None
@@ -177,8 +177,8 @@ def _add_weight(result: Result, name: str, model: Model, done: Stepping) -> None
     total = done.wrenches[:, :, 2].sum(axis=1)
     error = (total[2:] - momentum_force(model, done.motion, done.time_step)) / weight
     worst, mean = _worst(error[:, None]), abs(float(total.mean()) / weight - 1.0)
-    what = "sum of the feet less m (g + a), rms, of the weight"
-    add(what, "", worst, at_most(MOMENTUM_ERROR), analytic=0.0)
+    label = "sum of the feet less m (g + a), rms, of the weight"
+    add(label, "", worst, at_most(MOMENTUM_ERROR), analytic=0.0)
     add("mean sum of the feet less m g, of the weight", "", mean, at_most(MEAN_ERROR), analytic=0.0)
 
 
@@ -207,17 +207,17 @@ def draw(result: Result, figure) -> None:
     """Draw force and roll moment of the left foot: the whole run, and some steps enlarged."""
     changes, runs = result.data["changes"], result.data["runs"]
     axes = figure.subplots(2, 2, sharex="col", gridspec_kw={"width_ratios": (1.6, 1.0)})
-    shown = list(runs.items())[:2]
+    drawn = list(runs.items())[:2]
     begin, end = changes[1] - 0.2, changes[4] + 0.4
-    for row, (component, what) in enumerate(((2, "vertical force [N]"), (3, "roll moment [Nm]"))):
-        whole, near = axes[row]
-        whole.plot(shown[0][1].time, shown[0][1].wrenches[:, 0, component], lw=0.8)
-        for name, done in shown:
+    for row, (component, label) in enumerate(((2, "vertical force [N]"), (3, "roll moment [Nm]"))):
+        full, near = axes[row]
+        full.plot(drawn[0][1].time, drawn[0][1].wrenches[:, 0, component], lw=0.8)
+        for name, done in drawn:
             part = (done.time > begin) & (done.time < end)
             near.plot(done.time[part], done.wrenches[part, 0, component], lw=0.9, label=name)
-        whole.set(ylabel=what)
+        full.set(ylabel=label)
     axes[0, 1].legend(fontsize=7, frameon=False, loc="lower center")
-    axes[0, 0].set(title=f"Left foot's sensor, every 1 ms: {shown[0][0]}")
+    axes[0, 0].set(title=f"Left foot's sensor, every 1 ms: {drawn[0][0]}")
     axes[0, 1].set(title="Enlarged")
     for ax in axes[1]:
         ax.set(xlabel="time [s]")

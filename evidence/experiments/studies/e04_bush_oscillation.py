@@ -129,7 +129,7 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
     mj_model.geom_solref[:, 0] = contact_time
     for _ in range(round(PEER_REST / TIME_STEP)):
         mujoco.mj_step(mj_model, data)
-    bush, law = data.joint("LLEG_BUSH_PITCH"), mj_model.joint("LLEG_BUSH_PITCH")
+    bush, bush_model = data.joint("LLEG_BUSH_PITCH"), mj_model.joint("LLEG_BUSH_PITCH")
     rest = float(bush.qpos[0])
     joints = [mj_model.joint(k).name for k in range(1, mj_model.njnt)]
     at = [model.joint(name).q_index for name in joints]
@@ -144,8 +144,8 @@ def mujoco_swing(mujoco, model: Model, duration: float, contact_time: float) -> 
     moment = np.empty(round(duration / TIME_STEP))
     for k in range(len(moment)):
         mujoco.mj_step(mj_model, data)
-        spring = float(law.stiffness[0]) * (bush.qpos[0] - rest)
-        moment[k] = spring + float(law.damping[0]) * bush.qvel[0]
+        spring = float(bush_model.stiffness[0]) * (bush.qpos[0] - rest)
+        moment[k] = spring + float(bush_model.damping[0]) * bush.qvel[0]
     time = (np.arange(len(moment)) + 1.0) * TIME_STEP
     return Swing(time, moment, measured(time, moment))
 
@@ -184,10 +184,10 @@ def run(options: Options) -> Result:
 def _add_mode(result: Result, name: str, swing: Swing, estimate: Mode, peer: Swing | None) -> None:
     """Compare the measured mode with the estimate."""
     other = peer.mode if peer else Mode("", None, None)
-    for what, unit in (("period", "s"), ("damping_ratio", "")):
-        ours, expected = getattr(swing.mode, what), getattr(estimate, what)
-        target, theirs = near(expected, relative=TOLERANCE), getattr(other, what)
-        label = f"{name}: {what.replace('_', ' ')}"
+    for quantity, unit in (("period", "s"), ("damping_ratio", "")):
+        ours, expected = getattr(swing.mode, quantity), getattr(estimate, quantity)
+        target, theirs = near(expected, relative=TOLERANCE), getattr(other, quantity)
+        label = f"{name}: {quantity.replace('_', ' ')}"
         result.add(label, unit, ours, target, analytic=expected, peer=theirs)
 
 
@@ -201,10 +201,10 @@ def _add_stepped(result: Result, bush_set: str, swing: Swing, sway: Sway, peer) 
     ratio = slowest_mode(sway.poles()).damping_ratio
     _add_mode(result, name, swing, stepped, peer)
     ours, expected = swing.mode.damping_ratio / ratio, stepped.damping_ratio / ratio
-    what = f"{name}: damping ratio over that of continuous time"
-    result.add(what, "", ours, near(expected, relative=TOLERANCE), analytic=expected)
-    what = f"{name}: damping ratio of the estimate in steps over that of continuous time"
-    result.add(what, "", expected, near(1.0, absolute=STEPPED), analytic=1.0)
+    label = f"{name}: damping ratio over that of continuous time"
+    result.add(label, "", ours, near(expected, relative=TOLERANCE), analytic=expected)
+    label = f"{name}: damping ratio of the estimate in steps over that of continuous time"
+    result.add(label, "", expected, near(1.0, absolute=STEPPED), analytic=1.0)
 
 
 def _add_divergence(result: Result) -> None:

@@ -45,16 +45,16 @@ def run(options: Options) -> Result:
     a, b, c = _playback(pattern, rigid), _playback(pattern, bushes), _stabilised(pattern, bushes)
     all_steps = equal_to(STEPS)
     result.add("(a) no bushes, no stabiliser: steps made", "", a.steps, all_steps, source=STEPS)
-    what, falls = "no stabiliser: falls in step", Target("falls", lambda step: step != "none")
+    label, falls = "no stabiliser: falls in step", Target("falls", lambda step: step != "none")
     add = result.of(f"(b) bushes ({BUSH_SETS[0]}), ")
-    add(what, "", _falls_in(b), falls, source=SOURCE_FALLS_IN_STEP)
+    add(label, "", _falls_in(b), falls, source=SOURCE_FALLS_IN_STEP)
     add = result.of(f"(c) bushes ({BUSH_SETS[0]}), ")
     add("stabiliser: steps made", "", c.steps, all_steps, source=STEPS)
     trials = {"a": a, "b": b, "c": c}
     for name, done in trials.items():
         _add_tilt(result, f"({name})", done)
-    what = "(c) real-time factor, at 1 ms on one core"
-    result.add(what, "", c.real_time_factor, at_least(10.0))
+    label = "(c) real-time factor, at 1 ms on one core"
+    result.add(label, "", c.real_time_factor, at_least(10.0))
     for name in BUSH_SETS[1:]:
         _add_bushes(result, pattern, name)
     if not options.quick:
@@ -85,10 +85,10 @@ def _add_pattern(result: Result, model, pattern: WalkingPattern) -> None:
     for phase in ("single", "double"):
         margin = getattr(quality, f"{phase}_support_margin")
         add(f"ZMP of the full model inside the {phase} support by", "m", margin, at_least(0.0))
-    for what, ratio in (("speed", "speed_ratio"), ("torque", "torque_ratio")):
+    for quantity, ratio in (("speed", "speed_ratio"), ("torque", "torque_ratio")):
         worst = max(quality.joints, key=lambda joint: getattr(joint, ratio))
         most = getattr(worst, ratio)
-        add(f"greatest {what} by its limit ({worst.name})", "", most, at_most(1.0))
+        add(f"greatest {quantity} by its limit ({worst.name})", "", most, at_most(1.0))
     worst = min((j for j in quality.joints if j.speed_ratio > 0), key=lambda j: j.angle_margin)
     add(f"nearest to an angle limit ({worst.name})", "rad", worst.angle_margin, at_least(0.0))
 
@@ -129,8 +129,8 @@ def _add_plain(result: Result, pattern: WalkingPattern, name: str, gains) -> Non
     """Add rows of (a) and (b) with servos without feedforward torques, and with other gains."""
     for case, bush in (("a", False), ("b", True)):
         done = _playback(pattern, Conditions(bush=bush), gains, feed_forward=False)
-        what = f"({case}) servos without torques, gains of {name}: falls in step"
-        result.add(what, "", _falls_in(done))
+        label = f"({case}) servos without torques, gains of {name}: falls in step"
+        result.add(label, "", _falls_in(done))
 
 
 def draw(result: Result, figure) -> None:
@@ -211,12 +211,12 @@ def _add_robustness(result: Result, pattern: WalkingPattern) -> None:
     for way, heading in RISES.items():
         rising = Conditions(slope=math.radians(1.0), slope_heading=heading)
         cases[f"floor that rises by 1 degree {way}"] = rising
-    trials = {what: trial(pattern, conditions) for what, conditions in cases.items()}
+    trials = {case: trial(pattern, conditions) for case, conditions in cases.items()}
     for period in (0.001, 0.002):
         trials[f"control period of {1e3 * period:g} ms"] = trial(pattern, usual, period)
-    for what, done in trials.items():
+    for case, done in trials.items():
         outcome = done.steps if done.fell_at is None else f"falls in step {done.steps + 1}"
-        result.add(f"(c) {what}: steps made", "", outcome)
+        result.add(f"(c) {case}: steps made", "", outcome)
     _add_pushes(result, pattern)
 
 
@@ -232,9 +232,9 @@ def _add_pushes(result: Result, pattern: WalkingPattern) -> None:
                 if trial(pattern, Conditions(push=push)).fell_at is not None:
                     break
                 withstood = impulse
-            what = f"(c) push of 0.1 s from {side}, {when}: withstands up to"
+            label = f"(c) push of 0.1 s from {side}, {when}: withstands up to"
             known = _capturable(pattern, heading) if when == "standing" else None
-            result.add(what, "Ns", withstood, analytic=known)
+            result.add(label, "Ns", withstood, analytic=known)
 
 
 def _capturable(pattern: WalkingPattern, heading: float) -> float:

@@ -123,14 +123,14 @@ def _add_times(result: Result, counts, times: dict) -> None:
     says = {"converged": f"relative change below {TOLERANCE:g}", "forced": f"{SWEEPS} sweeps"}
     for name, source in sources.items():
         for points in counts:
-            what, ours = f"{points} points, a step, {says[name]}", _middle(times, points, name)
+            label, ours = f"{points} points, a step, {says[name]}", _middle(times, points, name)
             peer = _middle(times, points, "Newton")
-            result.add(what, "us", ours, source=source.get(points), peer=peer)
+            result.add(label, "us", ours, source=source.get(points), peer=peer)
     for solver in MUJOCO_SOLVERS[1:]:
         for points in counts:
             if (points, solver) in times:
-                what = f"{points} points, a step, mujoco {solver}"
-                result.add(what, "us", None, peer=_middle(times, points, solver))
+                label = f"{points} points, a step, mujoco {solver}"
+                result.add(label, "us", None, peer=_middle(times, points, solver))
 
 
 def _add_aims(result: Result, times: dict) -> None:
@@ -147,19 +147,19 @@ def _add_aims(result: Result, times: dict) -> None:
     }
     source, peer = CHOREONOID_CONVERGED[8], best.get((8, "Newton"))
     result.add("8 points, a step, best turn", "us", best[8, "converged"], source=source, peer=peer)
-    what, ours, peer = "64 points / 8 points, converged", growth["converged"], growth.get("Newton")
+    label, ours, peer = "64 points / 8 points, converged", growth["converged"], growth.get("Newton")
     source = CHOREONOID_CONVERGED[64] / CHOREONOID_CONVERGED[8]
-    result.add(what, "", ours, below(AIM_GROWTH), source=source, peer=peer)
-    what, source = f"64 points, a step, {SWEEPS} sweeps, best turn", OPENHRP3_FORCED[64]
-    result.add(what, "us", best[64, "forced"], source=source, peer=best.get((64, "PGS")))
+    result.add(label, "", ours, below(AIM_GROWTH), source=source, peer=peer)
+    label, source = f"64 points, a step, {SWEEPS} sweeps, best turn", OPENHRP3_FORCED[64]
+    result.add(label, "us", best[64, "forced"], source=source, peer=best.get((64, "PGS")))
     for points, ours, peer, aim in (
         (8, "converged", "Newton", AIM_8),
         (64, "forced", "PGS", AIM_FORCED_64),
     ):
         if (points, peer) in times:
             ratio = float(np.median(times[points, ours] / times[points, peer]))
-            what = f"{points} points, {ours}: our step over MuJoCo's, {peer}"
-            result.add(what, "", ratio, below(aim))
+            label = f"{points} points, {ours}: our step over MuJoCo's, {peer}"
+            result.add(label, "", ratio, below(aim))
 
 
 def _notes(worlds: dict) -> list[str]:

@@ -111,19 +111,24 @@ def _add_table(result: Result, ours: dict, peers: dict) -> None:
         analytic = "dynamic" if force > THRESHOLD else "static"
         peer = _verdict(peers, force) if peers else None
         for model in scene.MODELS:
-            found = _verdict({key: moved for key, moved in ours.items() if key[1] == model}, force)
+            verdict = _verdict(
+                {key: moved for key, moved in ours.items() if key[1] == model}, force
+            )
             exact = model == "penalty" and force == THRESHOLD
-            target, what = None if exact else equal_to(analytic), f"{force:g} N held, {model}"
-            result.add(what, "", found, target, source=source, analytic=analytic, peer=peer)
+            target, label = None if exact else equal_to(analytic), f"{force:g} N held, {model}"
+            result.add(label, "", verdict, target, source=source, analytic=analytic, peer=peer)
 
 
 def _add_thresholds(result: Result, ours: dict, peers: dict, width: float) -> None:
     others = {rate: float(thresholds(moved, 1, 1e-3)[0]) for rate, moved in peers.items()}
     known = {"source": "3.92 to 4.41", "analytic": THRESHOLD}
     for (rate, model), moved in ours.items():
-        what, found = f"threshold, dt 1/{rate} s, {model}", float(thresholds(moved, 1, width)[0])
+        label, threshold = (
+            f"threshold, dt 1/{rate} s, {model}",
+            float(thresholds(moved, 1, width)[0]),
+        )
         target = near(THRESHOLD, relative=YIELDING if model == "penalty" else 1e-3)
-        result.add(what, "N", found, target, **known, peer=others.get(rate))
+        result.add(label, "N", threshold, target, **known, peer=others.get(rate))
 
 
 def _add_creep(result: Result, ours: dict, peers: dict) -> None:
@@ -131,10 +136,10 @@ def _add_creep(result: Result, ours: dict, peers: dict) -> None:
         if model == "penalty":
             _add_yielding(result, rate)
             continue
-        what = f"creep in 15 s at 0.9 of the threshold, dt 1/{rate} s, {model}"
+        label = f"creep in 15 s at 0.9 of the threshold, dt 1/{rate} s, {model}"
         creep = float(moved([0.9 * THRESHOLD])[0])
         peer = float(peers[rate]([0.9 * THRESHOLD])[0]) if peers else None
-        result.add(what, "m", creep, below(1e-6), analytic=0.0, peer=peer)
+        result.add(label, "m", creep, below(1e-6), analytic=0.0, peer=peer)
 
 
 def _add_yielding(result: Result, rate: int) -> None:
@@ -143,11 +148,11 @@ def _add_yielding(result: Result, rate: int) -> None:
     world = scene.table(1.0 / rate, **scene.MODELS["penalty"])
     scene.box_on(world)
     world.step(rate)
-    given = 0.9 * THRESHOLD / sum(world.scene.collision.contacts["stiffness"])
+    expected = 0.9 * THRESHOLD / sum(world.scene.collision.contacts["stiffness"])
     case = f"at 0.9 of the threshold, dt 1/{rate} s, penalty"
     late = path[round(5.0 * rate) :]
     creep = abs(float(late[-1] - late[0]))
-    result.add(f"gives {case}", "m", float(late[-1]), analytic=given)
+    result.add(f"gives {case}", "m", float(late[-1]), analytic=expected)
     result.add(f"creep from 5 to 15 s {case}", "m", creep, below(1e-6), analytic=0.0)
 
 
@@ -156,16 +161,16 @@ def _add_headings(result: Result, mujoco, headings, width: float) -> None:
     around, count = {}, len(headings)
     for model, cone in FRICTION_MODELS.items():
         moved = OurPush(100, "semi_implicit", headings, friction_model=model)
-        around["hrpsim " + model] = ours = thresholds(moved, count, width)
+        around["hrpsim " + model] = limits = thresholds(moved, count, width)
         peer = None
         if mujoco is not None and cone is not None:
             moved = MujocoPush(mujoco, 400, headings, cone=cone)
             around["mujoco " + cone] = other = thresholds(moved, count, 10.0 * width)
             peer = float(other.max() / other.min() - 1.0)
-        what = f"{count} headings, highest / lowest threshold - 1, {model}"
+        label = f"{count} headings, highest / lowest threshold - 1, {model}"
         target, analytic = (below(1e-4), 0.0) if model == "cone" else (None, None)
-        spread = float(ours.max() / ours.min() - 1.0)
-        result.add(what, "", spread, target, analytic=analytic, peer=peer)
+        spread = float(limits.max() / limits.min() - 1.0)
+        result.add(label, "", spread, target, analytic=analytic, peer=peer)
     result.data |= {"headings": headings, "around": around}
 
 
@@ -183,11 +188,11 @@ def run(options: Options) -> Result:
     """Push with every time step of the thesis. Find thresholds, creep, and preferred directions."""
     mujoco, result = against_mujoco("elliptic cone, implicitfast, default contacts")
     rates = (50, 400) if options.quick else RATES
-    ours = {(rate, name): OurPush(rate, name) for name in scene.MODELS for rate in rates}
+    pushes = {(rate, name): OurPush(rate, name) for name in scene.MODELS for rate in rates}
     peers = {rate: MujocoPush(mujoco, rate) for rate in rates} if mujoco else {}
-    _add_table(result, ours, peers)
-    _add_thresholds(result, ours, peers, width=1e-4)
-    _add_creep(result, ours, peers)
+    _add_table(result, pushes, peers)
+    _add_thresholds(result, pushes, peers, width=1e-4)
+    _add_creep(result, pushes, peers)
     _add_headings(result, mujoco, FEW_HEADINGS if options.quick else HEADINGS, width=5e-5)
     result.data["paths"] = {
         "hrpsim": {rate: _path(OurPush(rate, "semi_implicit"), 3.92) for rate in rates},

@@ -76,11 +76,11 @@ def _convergence_rows(result: Result, duration: float) -> None:
         case = f"{name}, friction {friction:g} Nm"
         result.data["errors"][case] = {rate: errors[rate] for rate in RATES}
         for rate in RATES if friction else RATES[-1:]:
-            what = f"{case}, dt 1/{rate} s: largest error of an angle"
-            result.add(what, "rad", errors[rate], _bound(kind, friction, rate), analytic=0.0)
+            label = f"{case}, dt 1/{rate} s: largest error of an angle"
+            result.add(label, "rad", errors[rate], _bound(kind, friction, rate), analytic=0.0)
         least = FRICTION_ORDER if friction else LEAST_ORDER[kind]
-        what = f"{case}: order of the error in dt, 1/{min(errors)} to 1/{max(errors)} s"
-        result.add(what, "", order_of(errors), at_least(least))
+        label = f"{case}: order of the error in dt, 1/{min(errors)} to 1/{max(errors)} s"
+        result.add(label, "", order_of(errors), at_least(least))
 
 
 def _is_followed_further(kind: str, friction: float) -> bool:
@@ -113,8 +113,8 @@ def _extension_rows(result: Result, duration: float) -> None:
         add = result.of(f"boxes on springs, w {w} m, dt 1/50 s: ")
         add("largest error of an angle", "rad", errors[1.0 / w], at_most(w), analytic=0.0)
         add("longest extension", "m", model.longest, at_most(1.02 * w), source=w)
-    what = "boxes on springs, dt 1/50 s: order of the error in w"
-    result.add(what, "", order_of(errors), at_least(0.9))
+    label = "boxes on springs, dt 1/50 s: order of the error in w"
+    result.add(label, "", order_of(errors), at_least(0.9))
 
 
 def _sticking_rows(result: Result) -> None:
@@ -143,8 +143,8 @@ def run(options: Options) -> Result:
     seen = pendulum.times(1.0 / 200, duration)
     truth = pendulum.Lagrange().angles(seen)
     printed = pendulum.Lagrange(inertia=pendulum.PRINTED_INERTIA).angles(seen)
-    what = "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3"
-    result.add(what, "rad", float(np.abs(printed - truth).max()))
+    label = "Lagrange's equations with the printed inertia 100/3: angles against those with 110/3"
+    result.add(label, "rad", float(np.abs(printed - truth).max()))
     result.data |= {"truth": (seen, truth), "printed": printed}
     result.notes += [
         f"The moment of inertia about a joint axis is {pendulum.INERTIA:.4f} kg m^2 for the "
@@ -174,7 +174,7 @@ def draw(result: Result, figure) -> None:
     seen, truth = result.data["truth"]
     paths = result.data["paths"]
     finest = max(rate for kind, rate in paths if kind == "rk4")
-    shown = {
+    drawn = {
         "w 0.4 m, dt 1/50 s": (paths["sprung", 0.4], 50, "C1"),
         f"w 0.05 m, dt 1/{finest} s": (paths["sprung", finest], finest, "C0"),
     }
@@ -182,7 +182,7 @@ def draw(result: Result, figure) -> None:
         left.plot(seen, truth[:, joint], color="black", lw=1.4)
         left.plot(seen, result.data["printed"][:, joint], color="grey", lw=0.8, ls=":")
         left.annotate(f"joint {joint + 1}", (0.0, truth[0, joint]), (6, 4), **_BESIDE)
-        for name, (path, rate, color) in shown.items():
+        for name, (path, rate, color) in drawn.items():
             label = name if joint == 0 else None
             at = np.arange(len(path)) / rate
             left.plot(at, path[:, joint], "--", color=color, lw=1.0, label=label)

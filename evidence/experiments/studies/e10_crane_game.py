@@ -131,9 +131,9 @@ def jerked(time_step: float, axis: int, acceleration: float, duration: float = J
     after = [Jerk(tuple(push), duration), Jerk(tuple(brake), slowing), Wait(0.5)]
     run = CraneScene(time_step, [*lifting(), Wait(0.5), *after])
     run.play_until(5)
-    held = run.corners()
+    corners = run.corners()
     run.play_until(8)
-    run.slip = slip_between(held, run.corners())
+    run.slip = slip_between(corners, run.corners())
     return run
 
 
@@ -169,11 +169,11 @@ def hold(time_step: float, duration: float) -> dict:
     run.play_until(4)
     lift_slip = slip_between(gripped, run.corners())
     start, begin = run.world.time, time.perf_counter()
-    held = run.watch_until(5)
+    watched = run.watch_until(5)
     took = time.perf_counter() - begin
     return {
         "lift_slip": lift_slip,
-        "held": held,
+        "held": watched,
         "postures": [*seen, run.posture()],
         "real_time_factor": (run.world.time - start) / took,
     }
@@ -205,17 +205,17 @@ def run(options: Options) -> Result:
     duration = 5.0 if options.quick else STUCK
     for rate in RATES[:1] if options.quick else RATES:
         step, add = 1.0 / rate, result.of(f"dt 1/{rate} s: ")
-        held, carried = hold(step, duration), carry(step)
-        _add_held(result, rate, held)
-        result.data["held"]["box", rate] = held["held"]
+        holding, carried = hold(step, duration), carry(step)
+        _add_held(result, rate, holding)
+        result.data["held"]["box", rate] = holding["held"]
         hooks.add(result, rate, duration)
         falling = jerked(step, 2, ABRUPT, ABRUPT_FOR)
         add("lies in the goal", "", ", ".join(carried["in_goal"]) or "nothing", equal_to("box"))
         _add_jerks(result, rate, options.quick)
-        height, rest = float(falling.box.position[2]), scene.EDGE / 2
-        what, target = "height of the box after the abrupt move", near(rest, absolute=1e-4)
-        add(what, "m", height, target, source="it falls", analytic=rest)
-        result.data["postures"] = [*held["postures"], *carried["postures"], falling.posture()]
+        height, half_edge = float(falling.box.position[2]), scene.EDGE / 2
+        label, target = "height of the box after the abrupt move", near(half_edge, absolute=1e-4)
+        add(label, "m", height, target, source="it falls", analytic=half_edge)
+        result.data["postures"] = [*holding["postures"], *carried["postures"], falling.posture()]
     result.data["model"] = falling.robot.model
     result.notes += [
         f"The box has {scene.MASS:g} kg and friction {scene.FRICTION:g}. Each pad presses with "
@@ -237,9 +237,9 @@ def run(options: Options) -> Result:
 
 
 def _add_held(result: Result, rate: int, seen: dict) -> None:
-    case, held = f"dt 1/{rate} s: ", seen["held"]
-    off, bound = float(np.abs(held.forces - scene.GRIP).max()), at_most(0.01 * scene.GRIP)
-    hooks.add_slip(result, case, "box held by friction alone", held)
+    case, watched = f"dt 1/{rate} s: ", seen["held"]
+    off, bound = float(np.abs(watched.forces - scene.GRIP).max()), at_most(0.01 * scene.GRIP)
+    hooks.add_slip(result, case, "box held by friction alone", watched)
     add = result.of(f"{case}box: ")
     add("slip while it is lifted", "m", seen["lift_slip"], at_most(LARGEST_SLIP))
     add("error of a pad's force", "N", off, bound, analytic=0.0)
@@ -249,16 +249,14 @@ def _add_held(result: Result, rate: int, seen: dict) -> None:
 def _add_jerks(result: Result, rate: int, quick: bool) -> None:
     step, add = 1.0 / rate, result.of(f"dt 1/{rate} s: ")
     gentle = jerked(step, 2, 0.5 * scene.critical_lift()).slip
-    what = "slip in a jerk of half the critical acceleration"
-    add(what, "m", gentle, at_most(LARGEST_SLIP), analytic=0.0)
+    label = "slip in a jerk of half the critical acceleration"
+    add(label, "m", gentle, at_most(LARGEST_SLIP), analytic=0.0)
     for direction, (axis, critical) in AXES.items():
         if quick and axis == 0:
             continue
-        what, found = (
-            f"slips from this acceleration {direction} on",
-            threshold(step, axis, critical),
-        )
-        add(what, "m/s^2", found, near(critical, relative=0.03), analytic=critical)
+        label = f"slips from this acceleration {direction} on"
+        acceleration = threshold(step, axis, critical)
+        add(label, "m/s^2", acceleration, near(critical, relative=0.03), analytic=critical)
     far, speed = slide_theory()
     slide = jerked(step, 2, SLIDE * scene.critical_lift()).slip
     target = near(far, relative=0.01, absolute=0.5 * speed * step)

@@ -82,10 +82,10 @@ def drift(found: Trajectory, link: str) -> tuple[float, float]:
     moved = turned = 0.0
     for k, phase in enumerate(found.phases):
         if phase.links[0] == link:
-            here = found.support(link)[found.phase_of == k]
+            poses = found.support(link)[found.phase_of == k]
             p, R = phase.pose
-            moved = max(moved, float(np.abs(here["position"] - p).max()))
-            turned = max(turned, float(np.abs(here["R"] - R).max()))
+            moved = max(moved, float(np.abs(poses["position"] - p).max()))
+            turned = max(turned, float(np.abs(poses["R"] - R).max()))
     return moved, turned
 
 
@@ -97,22 +97,22 @@ def run(options: Options) -> Result:
     motion, zmp = planned_motion(model)
     analyser = Analyser(model, threads=1)
     analysed = analyse_motion(analyser, motion)
-    found = analysed.found
+    analysis = analysed.found
     result.data.update(analysed=analysed, planned=zmp)
     result.add("moving links", "", model.body_count, source=34)
-    result.add("fixed at first", "", found.phases[0].links[0], equal_to(RIGHT))
-    result.add("fixed at last", "", found.phases[-1].links[0], equal_to(LEFT))
-    switch = next(phase.begin for phase in found.phases if phase.links[0] == LEFT)
-    what, at = "time of the switch from the right to the left foot", float(motion.times[switch])
-    result.add(what, "s", at, near(1.0, absolute=0.4))
+    result.add("fixed at first", "", analysis.phases[0].links[0], equal_to(RIGHT))
+    result.add("fixed at last", "", analysis.phases[-1].links[0], equal_to(LEFT))
+    switch = next(phase.begin for phase in analysis.phases if phase.links[0] == LEFT)
+    label, at = "time of the switch from the right to the left foot", float(motion.times[switch])
+    result.add(label, "s", at, near(1.0, absolute=0.4))
     for link in (RIGHT, LEFT):
-        (moved, turned), add = drift(found, link), result.of(f"{link} while fixed: ")
+        (moved, turned), add = drift(analysis, link), result.of(f"{link} while fixed: ")
         add("moves", "m", moved, at_most(1e-12), analytic=0.0)
         add("turns (of R)", "", turned, at_most(1e-12), analytic=0.0)
-    _add_timings(result, analyser, motion, found, pinocchio, options)
-    seen = found.samples["zmp"][:, :2] - found.support(RIGHT)["position"][0, :2]
+    _add_timings(result, analyser, motion, analysis, pinocchio, options)
+    seen = analysis.samples["zmp"][:, :2] - analysis.support(RIGHT)["position"][0, :2]
     off = np.linalg.norm(seen - zmp, axis=1)
-    margin = float(found.samples["margin"].min())
+    margin = float(analysis.samples["margin"].min())
     result.add("least margin of the ZMP in the support", "m", margin, at_least(0.0))
     result.add("ZMP off the cart-table plan, at most", "m", float(off.max()))
     result.notes += [
@@ -128,27 +128,27 @@ def run(options: Options) -> Result:
 
 def _add_timings(result: Result, analyser, motion, found, pinocchio, options) -> None:
     oracle = _Oracle(pinocchio, analyser.model, found) if pinocchio else None
-    ours, theirs = [], []
+    own, theirs = [], []
     for _ in range(REPEATS // 10 if options.quick else REPEATS):
         begin = time.perf_counter()
         analyser.analyse(motion.q, motion.v, motion.dv, found.phases)
-        ours.append(time.perf_counter() - begin)
+        own.append(time.perf_counter() - begin)
         if oracle:
             begin = time.perf_counter()
             oracle.run()
             theirs.append(time.perf_counter() - begin)
-    mine, peer = float(np.median(ours)), float(np.median(theirs)) if theirs else None
+    mine, peer = float(np.median(own)), float(np.median(theirs)) if theirs else None
     count = len(motion.times)
     each = None if peer is None else peer / count
     result.add(f"time of {count} samples", "s", mine, source=SOURCE_TIME, peer=peer)
     result.add("time of a sample", "s", mine / count, source=SOURCE_TIME / count, peer=each)
     if oracle:
-        ratio = float(np.median(np.array(ours) / np.array(theirs)))
+        ratio = float(np.median(np.array(own) / np.array(theirs)))
         result.add("our time over Pinocchio's, in turn", "", ratio, at_most(LARGEST_RATIO))
         theirs = oracle.torques()
         error = np.abs(theirs - found.tau).max(axis=1) / np.abs(theirs).max(axis=1)
-        what = "torques against Pinocchio's, relative"
-        result.add(what, "", float(error.max()), at_most(1e-9))
+        label = "torques against Pinocchio's, relative"
+        result.add(label, "", float(error.max()), at_most(1e-9))
 
 
 class _Oracle:
@@ -188,11 +188,14 @@ def draw(result: Result, figure) -> None:
     """Draw snapshots above, and centre of mass and ZMP against time below."""
     analysed = result.data["analysed"]
     top, bottom = figure.subfigures(2, 1, height_ratios=(1.1, 1.0))
-    shown = np.linspace(0, SAMPLES - 1, 7).astype(int)
-    times, found = analysed.motion.times, analysed.found
+    samples = np.linspace(0, SAMPLES - 1, 7).astype(int)
+    times, analysis = analysed.motion.times, analysed.found
     sides = {LEFT: "left", RIGHT: "right"}
-    labels = [f"{times[k]:.2f} s, {sides[found.phases[found.phase_of[k]].links[0]]}" for k in shown]
-    frames = found.q[shown]
+    labels = [
+        f"{times[k]:.2f} s, {sides[analysis.phases[analysis.phase_of[k]].links[0]]}"
+        for k in samples
+    ]
+    frames = analysis.q[samples]
     draw_film_strip(top.subplots(), analysed.analyser.model, frames, labels, (0.0, 1.0))
     for axis, axes in enumerate(bottom.subplots(1, 2)):
         draw_along_axis(analysed, axes, axis)

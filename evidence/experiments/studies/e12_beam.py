@@ -73,9 +73,9 @@ def bend_name(load: str) -> str:
 
 def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
     """Add rows for rigid joints with the direct solver: shape and time, next to MuJoCo's Newton."""
-    ours, times, others, rides = OurBeam(load), [], [], result.data["rides"]
+    own, times, others, rides = OurBeam(load), [], [], result.data["rides"]
     for _ in range(rounds):
-        rides["direct", load] = ride = ours.ride()
+        rides["direct", load] = ride = own.ride()
         times.append(ride.seconds)
         rides["mujoco Newton", load] = peer = mujoco_ride(mujoco, load)
         others.append(peer.seconds if peer else None)
@@ -83,8 +83,8 @@ def add_direct(result: Result, load: str, rounds: int, mujoco) -> None:
     sag, source = below(LARGEST_SAG) if load == "cantilever" else None, AGX["direct"][0]
     add_shape(result, case, load, ride, at_most(BOUNDS[load]), sag, source=source, peer=peer)
     best, median = (peer and float(f(others)) for f in (np.min, np.median))
-    add, what = result.of(case), f"time of {SECONDS:g} s, best of {rounds}"
-    add(what, "s", min(times), source=AGX["direct"][1], peer=best)
+    add, label = result.of(case), f"time of {SECONDS:g} s, best of {rounds}"
+    add(label, "s", min(times), source=AGX["direct"][1], peer=best)
     add("the same, median", "s", float(np.median(times)), peer=median)
     if peer:
         ratio = float(np.median(np.array(times) / np.array(others)))
@@ -140,28 +140,28 @@ def relative_differences(world: World, dense: DenseBeam) -> dict[str, float]:
     impulses of the joints.
     """
     start = beam.centres()
-    ours = {
+    values = {
         "displacements": beam.our_positions(world) - start,
         "velocities": np.array([body.velocity for body in world.bodies.values()]),
         "impulses": world.connection_records["impulse"].ravel(),
     }
     truth = {"displacements": dense.x - start, "velocities": dense.v, "impulses": dense.impulse}
     return {
-        name: float(np.abs(ours[name] - truth[name]).max() / np.abs(truth[name]).max())
-        for name in ours
+        name: float(np.abs(values[name] - truth[name]).max() / np.abs(truth[name]).max())
+        for name in values
     }
 
 
 def add_compliant(result: Result, steps: int) -> None:
     """Compare the beam with the source document's springs with the dense reference."""
     for load in beam.LOADS[1:]:
-        ours, dense = OurBeam(load, solver="direct", spring=beam.SOURCE_SPRING), dense_beam(load)
-        result.data["rides"]["direct, compliant", load] = ride = ours.ride(steps)
+        own, dense = OurBeam(load, solver="direct", spring=beam.SOURCE_SPRING), dense_beam(load)
+        result.data["rides"]["direct, compliant", load] = ride = own.ride(steps)
         dense.step(steps)
         case = f"{load}, direct, 1e9 N/m, damping time 2 s: "
-        for name, difference in relative_differences(ours.world, dense).items():
-            what = f"{case}{name} from a dense solution after {steps} steps, relative"
-            result.add(what, "", difference, at_most(LARGEST_DIFFERENCE), analytic=0.0)
+        for name, difference in relative_differences(own.world, dense).items():
+            label = f"{case}{name} from a dense solution after {steps} steps, relative"
+            result.add(label, "", difference, at_most(LARGEST_DIFFERENCE), analytic=0.0)
         add_shape(result, case, load, ride)
 
 
@@ -188,10 +188,10 @@ def add_iterative(result: Result, load: str, sweeps: int, mujoco) -> None:
 def add_rigid_iterative(result: Result) -> None:
     """Add rows for rigid joints with the default sweeps, which are too few for a beam."""
     try:
-        ours = OurBeam("cantilever", solver="iterative").ride().error
+        error = OurBeam("cantilever", solver="iterative").ride().error
     except WorldError:
-        ours = "diverges"
-    result.add("cantilever, iterative, rigid, 120 sweeps: sum of |d_i - 0.1|", "m", ours)
+        error = "diverges"
+    result.add("cantilever, iterative, rigid, 120 sweeps: sum of |d_i - 0.1|", "m", error)
 
 
 def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
@@ -208,12 +208,12 @@ def add_growth(result: Result, counts: tuple[int, ...], rounds: int) -> None:
     exponent = float(np.median([np.polyfit(np.log(counts), np.log(t), 1)[0] for t in times]))
     result.data["growth"] = (counts, best)
     for count, took in zip(counts, best, strict=True):
-        what = f"cantilever of {count} boxes: a direct step, per box"
-        result.add(what, "us", float(took / count * 1e6))
-    what = "exponent of the time over the boxes"
-    result.add(what, "", exponent, at_most(LARGEST_EXPONENT), analytic=1)
-    what = f"cantilever of {counts[-1]} boxes: sum of |d_i - 0.1| after {steps} steps"
-    result.add(what, "m", end.error, analytic=0.0)
+        label = f"cantilever of {count} boxes: a direct step, per box"
+        result.add(label, "us", float(took / count * 1e6))
+    label = "exponent of the time over the boxes"
+    result.add(label, "", exponent, at_most(LARGEST_EXPONENT), analytic=1)
+    label = f"cantilever of {counts[-1]} boxes: sum of |d_i - 0.1| after {steps} steps"
+    result.add(label, "m", end.error, analytic=0.0)
 
 
 def run(options: Options) -> Result:

@@ -145,8 +145,8 @@ class Motion:
             if not step(every):
                 self.diverged = True
                 break
-            now = (k + 1) * every * case.time_step
-            seen.append((now, gap() if gap else 0.0, energy(), line()))
+            time = (k + 1) * every * case.time_step
+            seen.append((time, gap() if gap else 0.0, energy(), line()))
         self.time, self.gap, self.energy, self.line = map(np.array, zip(*seen))
         self.end = float(self.time[-1])
 
@@ -217,8 +217,8 @@ def add_case(result: Result, case: Case, ours: Motion, peer: Motion | None) -> N
         lowest = (LINKS * LENGTH + RADIUS) * (1.0 - math.cos(case.angle))
     add("largest gap", "m", ours.largest_gap, below(LARGEST_GAP), analytic=0.0)
     add("ball below its start", "m", ours.drop, analytic=lowest, peer=peer and peer.drop)
-    what, target = "change of energy over weight times 1 m", at_most(LARGEST_DRIFT)
-    add(what, "", ours.drift, target, analytic=0.0, peer=peer and peer.drift)
+    label, target = "change of energy over weight times 1 m", at_most(LARGEST_DRIFT)
+    add(label, "", ours.drift, target, analytic=0.0, peer=peer and peer.drift)
 
 
 def add_iterative(result: Result, case: Case) -> None:
@@ -245,8 +245,8 @@ def run(options: Options) -> Result:
     for case in cases:
         if options.quick and case is SWINGING:
             continue
-        ours = motions["direct", case.name, case.time_step] = our_motion(case)
-        add_case(result, case, ours, mujoco_motion(mujoco, case))
+        motion = motions["direct", case.name, case.time_step] = our_motion(case)
+        add_case(result, case, motion, mujoco_motion(mujoco, case))
         if case in (HANGING, BOOM):
             add_iterative(result, case)
     result.notes += [

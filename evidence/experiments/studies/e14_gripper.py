@@ -125,18 +125,18 @@ def run(options: Options) -> Result:
 
 
 def _add_slips(result: Result, runs: dict) -> None:
-    what = "farthest that a corner of the box moved in the grip"
+    label = "farthest that a corner of the box moved in the grip"
     peer = runs["mujoco"].largest_slip if "mujoco" in runs else None
     slips = {kind: runs[kind].largest_slip for kind in KINDS}
     result.add(
-        f"hybrid: {what}", "m", slips["hybrid"], at_most(LARGEST_SLIP), analytic=0.0, peer=peer
+        f"hybrid: {label}", "m", slips["hybrid"], at_most(LARGEST_SLIP), analytic=0.0, peer=peer
     )
     for kind in KINDS[1:]:
-        result.add(f"{kind}: {what}", "m", slips[kind], analytic=0.0)
+        result.add(f"{kind}: {label}", "m", slips[kind], analytic=0.0)
     stiffer = runs.get("mujoco, impratio 100")
     if stiffer is not None:
-        what = f"mujoco, impratio 100: {what}"
-        result.add(what, "m", None, analytic=0.0, peer=stiffer.largest_slip)
+        label = f"mujoco, impratio 100: {label}"
+        result.add(label, "m", None, analytic=0.0, peer=stiffer.largest_slip)
 
 
 def _add_other_slips(result: Result, others: dict) -> None:
@@ -144,8 +144,8 @@ def _add_other_slips(result: Result, others: dict) -> None:
     for (turn, compliance), each in others.items():
         pads = "rubber pads" if compliance else "rigid pads"
         placed = f"box put down turned by {turn:g} rad" if turn else "box put down straight"
-        what = f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken"
-        result.add(what, "m", each.largest_slip, at_most(LARGEST_SLIP), analytic=0.0)
+        label = f"hybrid, {pads}, {placed}: farthest that a corner moved, lifted and shaken"
+        result.add(label, "m", each.largest_slip, at_most(LARGEST_SLIP), analytic=0.0)
 
 
 def _add_grip(result: Result, ours: OurRun) -> None:
@@ -153,21 +153,21 @@ def _add_grip(result: Result, ours: OurRun) -> None:
     target = near(gripper.GRIP, relative=1e-6)
     for link, force in zip(gripper.FINGERS, ours.scene.pad_forces(), strict=True):
         result.add(f"hybrid: {link} presses, at the end", "N", force, target, analytic=gripper.GRIP)
-    what = "friction that the pads can give / the most that is needed"
-    result.add(what, "", None, analytic=gripper.margin())
+    label = "friction that the pads can give / the most that is needed"
+    result.add(label, "", None, analytic=gripper.margin())
 
 
 def _add_coupling(result: Result, ours: OurRun, alone: OurRun) -> None:
     """Add the residual of direct and iterative rows while the held box is on the floor."""
     tolerance = float(ours.scene.world.scene.settings["tolerance"][0])
     for name, each in (("no other objects", alone), (f"{gripper.OBJECTS} objects", ours)):
-        here, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
-        residual, at_limit = each.residual[here], int((~each.met[here]).sum())
+        standing, add = each.standing, result.of(f"hybrid, held box on the floor, {name}: ")
+        residual, at_limit = each.residual[standing], int((~each.met[standing]).sum())
         add("residual, median", "m/s", float(np.median(residual)), at_most(tolerance))
         add("residual, largest", "m/s", float(residual.max()))
-        add(f"steps of {here.sum()} that end at the limit of rounds", "", at_limit)
-    what = "hybrid: steps in which the direct solver did not finish"
-    result.add(what, "", ours.unfinished, equal_to(0))
+        add(f"steps of {standing.sum()} that end at the limit of rounds", "", at_limit)
+    label = "hybrid: steps in which the direct solver did not finish"
+    result.add(label, "", ours.unfinished, equal_to(0))
 
 
 def _add_times(result: Result, runs: dict) -> None:

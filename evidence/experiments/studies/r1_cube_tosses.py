@@ -77,7 +77,7 @@ def read_tosses(path: Path) -> list[np.ndarray]:
     """Return the tosses of cube_tosses.npz, each (n, 13)."""
     with np.load(path) as stored:
         state, number = stored["state"], stored["toss"]
-    return [state[number == one] for one in np.unique(number)]
+    return [state[number == toss] for toss in np.unique(number)]
 
 
 class Cube:
@@ -166,7 +166,8 @@ class MujocoCube:
         path, _ = rollout.rollout(self.model, self.data, initial_state=states, nstep=steps)
         path = path[:, self.substeps - 1 :: self.substeps, [1, 2, 3, 5, 6, 7, 4]]
         return [
-            np.concatenate([toss[:1, :7], one[: len(toss) - 1]]) for toss, one in zip(tosses, path)
+            np.concatenate([toss[:1, :7], poses[: len(toss) - 1]])
+            for toss, poses in zip(tosses, path)
         ]
 
 
@@ -176,16 +177,16 @@ def errors(predicted: Sequence[np.ndarray], measured: Sequence[np.ndarray]) -> n
     The columns are position in per cent of the cube's width, rotation in degrees, and 1 if the
     predicted final upper face is the measured face.
     """
-    found = np.empty((len(measured), len(RESULTS)))
-    for row, ours, real in zip(found, predicted, measured):
-        away = np.linalg.norm(ours[:, :3] - real[:, :3], axis=1)
-        cosine = np.abs(np.einsum("ij,ij->i", ours[:, 3:], real[:, 3:7])).clip(0.0, 1.0)
-        ups = Rotation.from_quat([ours[-1, 3:], real[-1, 3:7]]).as_matrix()[:, 2]
+    rows = np.empty((len(measured), len(RESULTS)))
+    for row, path, real in zip(rows, predicted, measured):
+        away = np.linalg.norm(path[:, :3] - real[:, :3], axis=1)
+        cosine = np.abs(np.einsum("ij,ij->i", path[:, 3:], real[:, 3:7])).clip(0.0, 1.0)
+        ups = Rotation.from_quat([path[-1, 3:], real[-1, 3:7]]).as_matrix()[:, 2]
         faces = [(k, up[k] > 0.0) for up in ups for k in [np.abs(up).argmax()]]
         row[0] = 100.0 * away.mean() / WIDTH
         row[1] = np.degrees(2.0 * np.arccos(cosine)).mean()
         row[2] = faces[0] == faces[1]
-    return found
+    return rows
 
 
 def lowest_corner(poses: np.ndarray) -> np.ndarray:
@@ -222,8 +223,8 @@ def cubes(mujoco=None) -> dict[str, Callable[..., Any]]:
 
     The parameters are keyword arguments of the functions.
     """
-    ours: dict[str, Callable[..., Any]] = {"rigid": Cube, "compliant": Cube}
-    return ours if mujoco is None else {**ours, "mujoco": partial(MujocoCube, mujoco)}
+    makers: dict[str, Callable[..., Any]] = {"rigid": Cube, "compliant": Cube}
+    return makers if mujoco is None else {**makers, "mujoco": partial(MujocoCube, mujoco)}
 
 
 def contestants(tosses: Sequence[np.ndarray], mujoco=None) -> list[Contestant]:
@@ -250,13 +251,15 @@ def run(options: Options) -> Result:
     tosses = read_tosses(path)[: 32 if options.quick else None]
     mujoco, result = against_mujoco("elliptic cone, solref and impratio fitted")
     entrants = contestants(tosses, mujoco)
-    found = fitting.values_of(entrants, TOSSES, options, len(tosses), FOLDS, result)
-    judged = {e.name: e.held_out_errors(found[e.name], len(tosses)) for e in entrants}
+    fold_values = fitting.values_of(entrants, TOSSES, options, len(tosses), FOLDS, result)
+    judged = {e.name: e.held_out_errors(fold_values[e.name], len(tosses)) for e in entrants}
     _comparison_rows(result, judged)
-    _start_rows(result, entrants[0], found["rigid"], tosses)
+    _start_rows(result, entrants[0], fold_values["rigid"], tosses)
     if not options.quick:
-        fitting.add_profiles(result, entrants[:2], found, len(tosses))
-    growth = {name: _growth(make, found[name], tosses) for name, make in cubes(mujoco).items()}
+        fitting.add_profiles(result, entrants[:2], fold_values, len(tosses))
+    growth = {
+        name: _growth(make, fold_values[name], tosses) for name, make in cubes(mujoco).items()
+    }
     result.data["growth"] = growth
     result.notes += [
         f"{len(tosses)} tosses with {sum(map(len, tosses))} frames at {FRAME_RATE:g} Hz, each "
@@ -272,30 +275,30 @@ def _comparison_rows(result: Result, judged: dict[str, np.ndarray]) -> None:
     """Add rows of errors on held-out tosses, and of the significance of differences."""
     theirs = judged.get("mujoco")
     for name in ("rigid", "compliant"):
-        for kind, (what, unit) in enumerate(KINDS):
+        for kind, (label, unit) in enumerate(KINDS):
             peer = None if theirs is None else float(theirs[:, kind].mean())
             ours = float(judged[name][:, kind].mean())
-            result.add(f"{name} contact: {what}", unit, ours, peer=peer)
+            result.add(f"{name} contact: {label}", unit, ours, peer=peer)
     for name, other in (("rigid", "mujoco"), ("compliant", "mujoco"), ("compliant", "rigid")):
         if other in judged:
-            what = f"position, {name} less {other}, toss by toss"
+            label = f"position, {name} less {other}, toss by toss"
             bound = at_most(0.0) if (name, other) == ("rigid", "mujoco") else None
             errors_of = judged[name][:, 0], judged[other][:, 0]
-            fitting.add_difference(result, what, "% of width", *errors_of, bound)
+            fitting.add_difference(result, label, "% of width", *errors_of, bound)
 
 
 def _start_rows(result: Result, rigid: Contestant, found, tosses) -> None:
     """Add rows of errors with the authors' numbers, and of the error due to the first state."""
-    given = rigid.errors(IDENTIFIED, range(len(tosses)))[:, 0].mean()
-    what = "rigid contact, the numbers that the authors identified: position"
-    result.add(what, "% of width", float(given))
+    error = rigid.errors(IDENTIFIED, range(len(tosses)))[:, 0].mean()
+    label = "rigid contact, the numbers that the authors identified: position"
+    result.add(label, "% of width", float(error))
     begun = [started_by_flight(toss) for toss in tosses]
     better = np.empty(len(tosses))
     for values, out in zip(found, fitting.held_out(len(tosses), FOLDS)):
         path = Cube(**values).follow([begun[k] for k in out])
         better[out] = errors(path, [tosses[k] for k in out])[:, 0]
-    what = "rigid contact, first state fitted to the whole flight: position"
-    result.add(what, "% of width", float(better.mean()))
+    label = "rigid contact, first state fitted to the whole flight: position"
+    result.add(label, "% of width", float(better.mean()))
 
 
 def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:
@@ -304,8 +307,8 @@ def _growth(make, found, tosses, longest: int = 75) -> np.ndarray:
     for values, out in zip(found, fitting.held_out(len(tosses), FOLDS)):
         for k, path in zip(out, make(**values).follow([tosses[k] for k in out])):
             begin = flight(tosses[k])
-            one = np.linalg.norm(path[begin:, :3] - tosses[k][begin:, :3], axis=1)[:longest]
-            away[k, : len(one)] = 100.0 * one / WIDTH
+            distances = np.linalg.norm(path[begin:, :3] - tosses[k][begin:, :3], axis=1)[:longest]
+            away[k, : len(distances)] = 100.0 * distances / WIDTH
     return np.nanmean(away, axis=0)
 
 

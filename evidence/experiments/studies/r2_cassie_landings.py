@@ -62,7 +62,9 @@ Prediction = tuple[np.ndarray, np.ndarray | None]
 
 def unchanged(landings: Sequence[scene.Landing], model: Model) -> np.ndarray:
     """Return the errors (landings, 3) of the prediction that velocities do not change."""
-    return scene.velocity_errors([(one.q[0], one.v[0]) for one in landings], landings, model)
+    return scene.velocity_errors(
+        [(landing.q[0], landing.v[0]) for landing in landings], landings, model
+    )
 
 
 def contestants(landings: Sequence[scene.Landing], model: Model, mujoco=None) -> list[Contestant]:
@@ -96,12 +98,12 @@ def run(options: Options) -> Result:
     landings = scene.read_landings(data, model)
     mujoco, result = against_mujoco("elliptic cone, implicitfast, 0.25 ms")
     entrants = contestants(landings, model, mujoco)
-    found = fitting.values_of(entrants, LANDINGS, options, len(landings), FOLDS, result)
-    judged = {e.name: e.held_out_errors(found[e.name], len(landings)) for e in entrants}
+    fold_values = fitting.values_of(entrants, LANDINGS, options, len(landings), FOLDS, result)
+    judged = {e.name: e.held_out_errors(fold_values[e.name], len(landings)) for e in entrants}
     plain = _plain_predictions(landings, model, mujoco)
     _rows(result, plain, judged)
     if not options.quick:
-        fitting.add_profiles(result, entrants[:2], found, len(landings))
+        fitting.add_profiles(result, entrants[:2], fold_values, len(landings))
     result.data |= {"plain": {k: ours for k, (ours, _) in plain.items()}, "judged": judged}
     result.notes += [
         f"{len(landings)} landings in which the feet touch down within the recorded 50 ms, in "
@@ -150,36 +152,36 @@ def _rows(result: Result, plain: dict[str, Prediction], judged: dict[str, np.nda
     theirs = judged.get("mujoco")
     scale = plain["nothing changes"][0].mean(0)
     for name in ("rigid", "compliant"):
-        what = f"what is fitted, share of the errors if nothing changes: {name} contact, held out"
-        share = float((judged[name] / scale).mean())
+        label = f"what is fitted, share of the errors if nothing changes: {name} contact, held out"
+        fraction = float((judged[name] / scale).mean())
         peer = None if theirs is None else float((theirs / scale).mean())
-        result.add(what, "", share, peer=peer)
+        result.add(label, "", fraction, peer=peer)
         if theirs is not None:
-            what = f"the same, {name} less mujoco, landing by landing"
+            label = f"the same, {name} less mujoco, landing by landing"
             bound = at_most(0.0) if name == "rigid" else None
             shares = [(errors / scale).mean(1) for errors in (judged[name], theirs)]
-            fitting.add_difference(result, what, "", *shares, bound)
-    for kind, (what, unit) in enumerate(KINDS):
+            fitting.add_difference(result, label, "", *shares, bound)
+    for kind, (label, unit) in enumerate(KINDS):
         for name, (ours, peer) in plain.items():
-            result.add(f"{what}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
+            result.add(f"{label}: {name}", unit, _mean(ours, kind), peer=_mean(peer, kind))
         for name in ("rigid", "compliant"):
-            case = f"{what}: fitted, {name} contact, held out"
+            case = f"{label}: fitted, {name} contact, held out"
             ours = _mean(judged[name], kind)
             result.add(case, unit, ours, peer=_mean(theirs, kind))
         if theirs is not None:
-            what = f"{what}: fitted, rigid less mujoco, landing by landing"
-            fitting.add_difference(result, what, unit, judged["rigid"][:, kind], theirs[:, kind])
+            label = f"{label}: fitted, rigid less mujoco, landing by landing"
+            fitting.add_difference(result, label, unit, judged["rigid"][:, kind], theirs[:, kind])
 
 
 def draw(result: Result, figure) -> None:
     """Draw errors as fractions of the change at the impact, and profiles of parameters."""
     left, right = figure.subplots(1, 2, width_ratios=(1.1, 1.0))
     scale = result.data["plain"]["nothing changes"].mean(0)
-    shown = {k: e for k, e in result.data["plain"].items() if not np.isnan(e).all()}
-    shown |= {f"fitted, {name}, held out": e for name, e in result.data["judged"].items()}
-    for index, errors in enumerate(shown.values()):
+    drawn = {k: e for k, e in result.data["plain"].items() if not np.isnan(e).all()}
+    drawn |= {f"fitted, {name}, held out": e for name, e in result.data["judged"].items()}
+    for index, errors in enumerate(drawn.values()):
         shares = errors / scale
-        for kind, what in enumerate(("joints", "base", "turning of the base")):
+        for kind, label in enumerate(("joints", "base", "turning of the base")):
             left.errorbar(
                 shares[:, kind].mean(),
                 index + 0.2 * (kind - 1),
@@ -187,9 +189,9 @@ def draw(result: Result, figure) -> None:
                 fmt="o",
                 ms=4,
                 color=f"C{kind}",
-                label=what if index == 0 else None,
+                label=label if index == 0 else None,
             )
-    left.set_yticks(range(len(shown)), [name.replace(", ", ",\n", 1) for name in shown], fontsize=7)
+    left.set_yticks(range(len(drawn)), [name.replace(", ", ",\n", 1) for name in drawn], fontsize=7)
     left.invert_yaxis()
     left.set(title="Velocities 20 ms after the impact", xlabel="error / error if nothing changes")
     left.legend(fontsize=6.5, loc="lower right", edgecolor="none")

@@ -130,11 +130,11 @@ def followers(folder: Path, mujoco=None) -> list[Follower]:
     world = folder / "pendulum.yaml"
     robot = "{name: pendulum, urdf: pendulum.urdf, base: fixed, gains: {'*': [0, 0]}}"
     world.write_text(f"world: {{time_step: {STEP}}}\nrobots:\n  - {robot}\n")
-    found = [Follower("hrpsim", HrpsimChain(world, "pendulum", WINDOW).follow, SCALES)]
+    engines = [Follower("hrpsim", HrpsimChain(world, "pendulum", WINDOW).follow, SCALES)]
     if mujoco is not None:
         chain = MujocoChain(mujoco, mjcf(), "pendulum", WINDOW)
-        found.append(Follower("mujoco", chain.follow, SCALES))
-    return found
+        engines.append(Follower("mujoco", chain.follow, SCALES))
+    return engines
 
 
 def start_of(parameters: Mapping[str, Parameter]) -> Values:
@@ -165,16 +165,16 @@ def run(options: Options) -> Result:
     """Choose a model by cross-validation, fit the model, and evaluate the fit on the last third."""
     (path,) = measurements(options.data, ("double_pendulum.npz",), SOURCE)
     mujoco, result = against_mujoco("implicitfast, 1 ms, fitted by the same least squares")
-    whole = read_recordings(path)
-    seen = [one.part(end=one.time[-1] * 2 / 3) for one in whole]
-    rest = [one.part(begin=one.time[-1] * 2 / 3) for one in whole]
-    halves = list(zip(*(blocks(one, (0.0, 0.5, 1.0)) for one in seen)))
+    recordings = read_recordings(path)
+    seen = [recording.part(end=recording.time[-1] * 2 / 3) for recording in recordings]
+    unseen = [recording.part(begin=recording.time[-1] * 2 / 3) for recording in recordings]
+    halves = list(zip(*(blocks(recording, (0.0, 0.5, 1.0)) for recording in seen)))
     with tempfile.TemporaryDirectory() as folder:
-        ours, *others = followers(Path(folder), mujoco)
-        _choice_rows(result, ours, halves, _QUICK if options.quick else tuple(MODELS))
-        _held_out_rows(result, [ours, *others], seen, rest)
+        own, *others = followers(Path(folder), mujoco)
+        _choice_rows(result, own, halves, _QUICK if options.quick else tuple(MODELS))
+        _held_out_rows(result, [own, *others], seen, unseen)
     result.notes += [
-        f"Windows of {WINDOW:g} s. {sum(len(one.time) for one in rest)} samples are held out.",
+        f"Windows of {WINDOW:g} s. {sum(len(part.time) for part in unseen)} samples are held out.",
         "Each recording has its own unknown encoder offsets: the encoders are zeroed while dry "
         "friction holds the pendulum away from the vertical.",
         f"Published, on other recordings: {PUBLISHED[0]} mrad and {PUBLISHED[1]} rad/s.",
@@ -190,14 +190,14 @@ def _choice_rows(result: Result, ours: Follower, halves, models: Sequence[str]) 
     scores = {}
     for model in models:
         parts = []
-        for one, other in _FOLDS:
-            found = fitted_to(ours, halves[one], model)
-            parts.append(ours.errors(found.values, halves[other]))
+        for fold, other in _FOLDS:
+            fitted = fitted_to(ours, halves[fold], model)
+            parts.append(ours.errors(fitted.values, halves[other]))
         errors = np.concatenate(parts)
         scores[model] = root_mean_square(errors / SCALES)
-        for what, unit, factor, columns in KINDS:
+        for label, unit, factor, columns in KINDS:
             value = factor * root_mean_square(errors[:, columns])
-            result.add(f"cross-validation, {model}: {what}", unit, value)
+            result.add(f"cross-validation, {model}: {label}", unit, value)
     result.data["scores"] = scores
     best = min(scores, key=lambda model: scores[model])
     result.add("model of least error in cross-validation", "", best)
@@ -215,15 +215,16 @@ def _held_out_rows(
     for model in (None, "friction", CHOSEN):
         label = model or "published values"
         if model:
-            fits = {one.name: fitted_to(one, seen, model) for one in engines}
+            fits = {engine.name: fitted_to(engine, seen, model) for engine in engines}
         errors = {
-            one.name: one.errors(fits[one.name].values if model else {}, rest) for one in engines
+            engine.name: engine.errors(fits[engine.name].values if model else {}, rest)
+            for engine in engines
         }
-        for what, unit, factor, columns in KINDS:
-            found = {name: factor * root_mean_square(e[:, columns]) for name, e in errors.items()}
-            bound = bounds[what] if model == CHOSEN else None
-            text = f"last third, {label}: {what}"
-            result.add(text, unit, found["hrpsim"], bound, peer=found.get("mujoco"))
+        for quantity, unit, factor, columns in KINDS:
+            rms = {name: factor * root_mean_square(e[:, columns]) for name, e in errors.items()}
+            bound = bounds[quantity] if model == CHOSEN else None
+            text = f"last third, {label}: {quantity}"
+            result.add(text, unit, rms["hrpsim"], bound, peer=rms.get("mujoco"))
         result.data[label] = errors["hrpsim"]
     add_fit(result, fits, fitted_to(engines[0], rest, CHOSEN), 4, _J)
 

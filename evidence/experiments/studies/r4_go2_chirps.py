@@ -112,38 +112,38 @@ def read_recording(path: Path) -> Recording:
 
 def followers(folder: Path, model: Path, mujoco=None) -> list[Follower]:
     """Return the followers of hrpsim and, if given, MuJoCo. World files are written to `folder`."""
-    held = held_model(model)
-    (folder / "go2.xml").write_text(etree.tostring(held, encoding="unicode"))
+    mjcf = held_model(model)
+    (folder / "go2.xml").write_text(etree.tostring(mjcf, encoding="unicode"))
     world = folder / "go2.yaml"
     gains = f"gains: {{'*': [{KP}, {KD}]}}"
     posture = ", ".join(f"{joint}: -1.5" for joint in JOINTS if "calf" in joint)
     robot = f"{{name: go2, urdf: go2.xml, base: fixed, {gains}, joints: {{{posture}}}}}"
     world.write_text(f"world: {{time_step: {STEP}}}\nrobots:\n  - {robot}\n")
-    found = [Follower("hrpsim", HrpsimChain(world, "go2", WINDOW).follow, SCALES)]
+    engines = [Follower("hrpsim", HrpsimChain(world, "go2", WINDOW).follow, SCALES)]
     if mujoco is not None:
-        chain = MujocoChain(mujoco, servo_model(held), "go2", WINDOW)
-        found.append(Follower("mujoco", chain.follow, SCALES))
-    return found
+        chain = MujocoChain(mujoco, servo_model(mjcf), "go2", WINDOW)
+        engines.append(Follower("mujoco", chain.follow, SCALES))
+    return engines
 
 
 def parameters_of(model: str) -> dict[str, Parameter]:
     """Return the parameters of a model: JOINT.PROPERTY or TYPE.PROPERTY."""
-    found = {}
-    for what, whose in MODELS[model].items():
+    parameters = {}
+    for field, whose in MODELS[model].items():
         owners = JOINTS if whose == _EACH else KINDS
-        found |= {f"{owner}.{what}": _BOUNDS[what] for owner in owners}
-    return found
+        parameters |= {f"{owner}.{field}": _BOUNDS[field] for owner in owners}
+    return parameters
 
 
 def by_path(values: Values) -> Values:
     """Return the values of a model by path. The value of a joint type is set at four joints."""
-    found = {}
+    value_of = {}
     for name, value in values.items():
-        owner, _, what = name.rpartition(".")
+        owner, _, field = name.rpartition(".")
         for joint in JOINTS:
             if joint == owner or f"_{owner}_" in joint:
-                found[f"{_J}{joint}.{what}"] = value
-    return found
+                value_of[f"{_J}{joint}.{field}"] = value
+    return value_of
 
 
 def of_models(one: Follower) -> Follower:
@@ -168,14 +168,14 @@ def run(options: Options) -> Result:
     """Choose a model by later samples, fit the model, and evaluate the fit on the last third."""
     data, model = measurements(options.data, ("go2_chirps.npz", "go2.xml"), SOURCE)
     mujoco, result = against_mujoco("implicitfast, 1 ms, fitted by the same least squares")
-    whole = read_recording(data)
-    seen, rest = blocks(whole, (0.0, 2 / 3, 1.0))
+    recording = read_recording(data)
+    seen, unseen = blocks(recording, (0.0, 2 / 3, 1.0))
     with tempfile.TemporaryDirectory() as folder:
-        ours, *others = map(of_models, followers(Path(folder), model, mujoco))
+        own, *others = map(of_models, followers(Path(folder), model, mujoco))
         if not options.quick:
-            _choice_rows(result, ours, seen)
-        _held_out_rows(result, [ours, *others], seen, rest, options.quick)
-    span = f"{whole.time[0]:.1f} to {whole.time[-1]:.1f} s"
+            _choice_rows(result, own, seen)
+        _held_out_rows(result, [own, *others], seen, unseen, options.quick)
+    span = f"{recording.time[0]:.1f} to {recording.time[-1]:.1f} s"
     result.notes += [
         f"Windows of {WINDOW:g} s. The recording goes from {span}, and its last third is held "
         "out. 'Error of prediction': the model is fitted to a part of the first two thirds and "
@@ -190,10 +190,12 @@ def _choice_rows(result: Result, ours: Follower, seen: Recording) -> None:
     scores = {}
     for model in MODELS:
         parts = []
-        for now, later in _FORWARD:
-            first, second, *_ = blocks(seen, (0.0, now, later, 1.0) if later < 1 else (0, now, 1))
-            found = fitted_to(ours, [first], model)
-            parts.append(ours.errors(found.values, [second]))
+        for split, later in _FORWARD:
+            first, second, *_ = blocks(
+                seen, (0.0, split, later, 1.0) if later < 1 else (0, split, 1)
+            )
+            fitted = fitted_to(ours, [first], model)
+            parts.append(ours.errors(fitted.values, [second]))
         scores[model] = 1e3 * root_mean_square(np.concatenate(parts))
         result.add(f"error of prediction in the first two thirds, {model}", "mrad", scores[model])
     best = min(scores, key=lambda model: scores[model])
@@ -213,18 +215,19 @@ def _held_out_rows(
     errors: dict[str, float] = {}
     for label, model in models.items():
         if model:
-            fits = {one.name: fitted_to(one, [seen], model) for one in engines}
+            fits = {engine.name: fitted_to(engine, [seen], model) for engine in engines}
         away = {
-            one.name: one.errors(fits[one.name].values if model else {}, [rest]) for one in engines
+            engine.name: engine.errors(fits[engine.name].values if model else {}, [rest])
+            for engine in engines
         }
-        found = {name: 1e3 * root_mean_square(own) for name, own in away.items()}
-        result.data[label], errors[label] = away["hrpsim"], found["hrpsim"]
+        rms = {name: 1e3 * root_mean_square(own) for name, own in away.items()}
+        result.data[label], errors[label] = away["hrpsim"], rms["hrpsim"]
         bound = at_most(GOAL) if label == CHOSEN else None
-        what = f"last third, {label}: position"
-        result.add(what, "mrad", found["hrpsim"], bound, peer=found.get("mujoco"))
-    share = errors[CHOSEN] / errors["the MJCF as it is"]
+        text = f"last third, {label}: position"
+        result.add(text, "mrad", rms["hrpsim"], bound, peer=rms.get("mujoco"))
+    fraction = errors[CHOSEN] / errors["the MJCF as it is"]
     bound = at_most(round(GOAL / GOAL_OF_MJCF, 3))
-    result.add("the same, as a share of the error of the MJCF", "", share, bound)
+    result.add("the same, as a share of the error of the MJCF", "", fraction, bound)
     add_fit(result, fits, None if quick else fitted_to(engines[0], [rest], CHOSEN), 3)
 
 
