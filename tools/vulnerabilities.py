@@ -45,12 +45,12 @@ def concerns(advisory: dict, name: str, version: str) -> bool:
         if version in affected.get("versions", ()):
             return True
         ranges = [r for r in affected.get("ranges", ()) if r["type"] == "ECOSYSTEM"]
-        if any(_within(version, events["events"]) for events in ranges):
+        if any(_is_affected(version, events["events"]) for events in ranges):
             return True
     return False
 
 
-def _within(version: str, events: list[dict]) -> bool:
+def _is_affected(version: str, events: list[dict]) -> bool:
     """Return whether a version is in an affected range, given the range's events in order."""
     at = Version(version)
     inside = False

@@ -39,7 +39,7 @@ class JoystickCrane(PlayedCrane):
         """Read the parameters of Crane, and subscribe to the topics."""
         super().configure(model, parameters)
         self._node = Node("crane_joystick")
-        self._hears = [
+        self._subscriptions = [
             (PolledSubscription(self._node, kind, topic, qos.COMMAND), act)
             for kind, topic, act in (
                 (Joy, "joy", self._joy),
@@ -50,7 +50,7 @@ class JoystickCrane(PlayedCrane):
 
     def control(self, state: State) -> Command:
         """Apply the messages since the last period, and advance the reference."""
-        for subscription, act in self._hears:
+        for subscription, act in self._subscriptions:
             for message, _ in subscription.take_all():
                 act(message)
         return super().control(state)

@@ -50,7 +50,7 @@ class PlayedCrane(Crane):
         if direction not in DIRECTIONS:
             raise ControllerError(f"crane: {unknown_name('direction', direction, DIRECTIONS)}")
         self.target = None
-        self._left[direction] = duration
+        self._remaining[direction] = duration
 
     def push_stick(self, shares, duration: float = 0.5) -> None:
         """Move for `duration` [s] with fractions of the largest speeds.
@@ -67,20 +67,22 @@ class PlayedCrane(Crane):
     def control(self, state: State) -> Command:
         """Convert the pressed buttons, or the target, to a request, and advance the reference."""
         self.request = Request(*self._motion(), self.close)
-        self._left = {k: t - self.period for k, t in self._left.items() if t > self.period}
+        self._remaining = {
+            k: t - self.period for k, t in self._remaining.items() if t > self.period
+        }
         self._stick_left -= self.period
         return super().control(state)
 
     def _let_go(self) -> None:
         self.close = False
         self.target: np.ndarray | None = None
-        self._left: dict[str, float] = {}  # remaining time of each pressed direction [s]
+        self._remaining: dict[str, float] = {}  # remaining time of each pressed direction [s]
         self._stick, self._stick_left = np.zeros(4), 0.0
 
     def _motion(self) -> tuple[tuple[float, ...], float]:
         if self.target is not None:
             return self.motion_along(self.target - self.position)
-        shares = np.array(sum((np.array(DIRECTIONS[k]) for k in self._left), np.zeros(4)))
+        shares = np.array(sum((np.array(DIRECTIONS[k]) for k in self._remaining), np.zeros(4)))
         if self._stick_left > 0.0:
             shares = shares + self._stick
         return tuple(self.speed * shares[:3]), float(self.turn_speed * shares[3])

@@ -130,17 +130,17 @@ class ScriptedCrane(Crane):
 
     def _is_done(self, time: float) -> bool:
         if isinstance(self.move, Go):
-            return max(np.abs(self._way()).max(), np.abs(self.velocity).max()) < _ARRIVED
+            return max(np.abs(self._remaining_way()).max(), np.abs(self.velocity).max()) < _ARRIVED
         return time >= self._ends - 0.5 * self.period
 
-    def _way(self) -> np.ndarray:
+    def _remaining_way(self) -> np.ndarray:
         return np.array([*self.move.position, self.move.yaw]) - self.position
 
     def _motion(self) -> tuple[tuple[float, float, float], float]:
         """Return velocity and yaw rate of the present move in the next period."""
         if not isinstance(self.move, Go):
             return (0.0, 0.0, 0.0), 0.0
-        return self.motion_along(self._way())
+        return self.motion_along(self._remaining_way())
 
     def _next_velocity(self) -> np.ndarray:
         if isinstance(self.move, Jerk) and not self.finished:

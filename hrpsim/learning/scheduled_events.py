@@ -32,7 +32,7 @@ class ScheduledEvents:
             (cfg, bound_term("event", name, cfg.func, cfg.params, EVENTS, state, leading=2))
             for name, cfg in events.items()
         ]
-        self._left = np.zeros((len(self._bound), state.count))  # until the next event [s]
+        self._remaining = np.zeros((len(self._bound), state.count))  # until the next event [s]
 
     def start(self, mode: str, worlds: np.ndarray) -> None:
         """Apply the events of a mode, "startup" or "reset", to worlds (m,)."""
@@ -49,14 +49,14 @@ class ScheduledEvents:
     def _draw_interval(self, number: int, worlds: np.ndarray) -> None:
         bounds = self._bound[number][0].interval_range_s
         if bounds is not None:
-            self._left[number, worlds] = self._state.random.uniform(worlds, *bounds)[:, 0]
+            self._remaining[number, worlds] = self._state.random.uniform(worlds, *bounds)[:, 0]
 
     def pass_period(self, worlds: np.ndarray) -> None:
         """Advance the intervals of worlds (m,) by a control period. Run the events that are due."""
-        self._left[:, worlds] -= self._state.step_dt
+        self._remaining[:, worlds] -= self._state.step_dt
         acted = False
         for number, (cfg, term) in enumerate(self._bound):
-            due = worlds[self._left[number, worlds] < 1e-9]
+            due = worlds[self._remaining[number, worlds] < 1e-9]
             if cfg.mode != "interval" or not len(due):
                 continue
             self._draw_interval(number, due)

@@ -235,14 +235,14 @@ class PageFaults(logging.Filter):
         Records about pages are logged here instead.
         """
         error = record.exc_info[1] if record.exc_info else None
-        if error is None or not (record.name == _LOGGERS[0] or _is_of_viser(error)):
+        if error is None or not (record.name == _LOGGERS[0] or _is_viser_error(error)):
             return True
         if not type(error).__name__.startswith("ConnectionClosed"):  # the page only disconnected
             self.note(error)
         return False
 
 
-def _is_of_viser(error: BaseException) -> bool:
+def _is_viser_error(error: BaseException) -> bool:
     frame = error.__traceback__
     while frame is not None:
         if frame.tb_frame.f_globals.get("__name__", "").partition(".")[0] == "viser":

@@ -46,7 +46,7 @@ class Ride:
         }
 
 
-def _ours(**options):
+def _hrpsim_ride(**options):
     world = beam.our_beam(LOAD, **options)
     start = world.snapshot()
     world.step()
@@ -88,8 +88,8 @@ def _dart(dart):
 def run(result: CaseResult, effort: Effort) -> None:
     """Time the runs of all engines in turn."""
     rides = [
-        Ride(OURS, _ours()),
-        Ride(SPRINGS, _ours(solver="iterative", spring=beam.SOURCE_SPRING, sweep_limit=120)),
+        Ride(OURS, _hrpsim_ride()),
+        Ride(SPRINGS, _hrpsim_ride(solver="iterative", spring=beam.SOURCE_SPRING, sweep_limit=120)),
     ]
     if (mujoco := mujoco_module()) is not None:
         rides.append(Ride("mujoco Newton, stiffest", _mujoco(mujoco, "Newton", 100)))

@@ -28,7 +28,7 @@ def scene() -> World:
     return world
 
 
-def _ours(world: World, images: str) -> Callable[[int], None]:
+def _hrpsim_pictures(world: World, images: str) -> Callable[[int], None]:
     def run(n: int) -> None:
         for _ in range(n):
             world.render(EYE, target=TARGET, width=WIDTH, height=HEIGHT, fov=FOV, images=images)
@@ -93,7 +93,7 @@ def run(result: CaseResult, effort: Effort) -> None:
     model, data = renderer._model, renderer._data
     for images, bound in (("depth", DEPTH_BOUND), ("color", COLOR_BOUND)):
         subjects = [
-            Subject("hrpsim", _ours(world, images), ours=True),
+            Subject("hrpsim", _hrpsim_pictures(world, images), ours=True),
             Subject("mujoco, rasterised", _rasterised(model, data, images)),
         ]
         if images == "depth":

@@ -43,9 +43,9 @@ def solving(problem: ContactProblem, solver: str) -> Subject:
 
 def run(result: CaseResult, effort: Effort) -> None:
     """Solve every problem in the measurements' folder `fc3d` by every solver."""
-    (one,) = measurements(None, (ONE,), "README of that folder: 17 problems of Siconos")
+    (readme,) = measurements(None, (ONE,), "README of that folder: 17 problems of Siconos")
     ratios, unsolved = [], []
-    for path in sorted(one.parent.glob("*.npz")):
+    for path in sorted(readme.parent.glob("*.npz")):
         problem = read(path)
         solutions = {
             name: solve_contacts(*problem, accuracy=ACCURACY, solver=name) for name in SOLVERS

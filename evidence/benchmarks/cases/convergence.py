@@ -119,14 +119,14 @@ def _run_all(bodies: Bodies, slow: set[str], effort: Effort):
     for solver in SOLVERS:
         name = f"hrpsim {solver}"
         if name not in slow or bodies.steps != HEAP_STEPS:
-            times[name], exact[name] = _ours(bodies, solver, effort)
+            times[name], exact[name] = _hrpsim_times(bodies, solver, effort)
     for name, engine in _peers(bodies, slow) if (bodies.masses == MASS).all() else ():
         times[name] = _turns(engine[0], bodies.steps, effort)
         exact[name] = {"deepest at the end [m]": engine[1]()}
     return times, exact
 
 
-def _ours(bodies: Bodies, solver: str, effort: Effort):
+def _hrpsim_times(bodies: Bodies, solver: str, effort: Effort):
     world = world_of(bodies, solver)
     world.copy().step(60)  # compiles
     times = _turns(world.step, bodies.steps, effort)

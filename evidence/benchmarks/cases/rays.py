@@ -72,7 +72,7 @@ def lidar() -> tuple[np.ndarray, np.ndarray]:
     return np.tile([0.0, 0.0, 1.0], (len(ways), 1)), ways
 
 
-def _ours(world: World, rays) -> Callable[[int], None]:
+def _hrpsim_rays(world: World, rays) -> Callable[[int], None]:
     """Return a function that casts the rays n times into preallocated arrays."""
     origins, directions = rays
     caster, count = world.ray_caster(), len(origins)
@@ -108,8 +108,8 @@ def run(result: CaseResult, effort: Effort) -> None:
             )
 
     groups = {
-        "height scan, 187 rays": (_ours(world, down), one_by_one, SCAN_BOUND),
-        "lidar, 16 x 1024 rays": (_ours(world, around), together, LIDAR_BOUND),
+        "height scan, 187 rays": (_hrpsim_rays(world, down), one_by_one, SCAN_BOUND),
+        "lidar, 16 x 1024 rays": (_hrpsim_rays(world, around), together, LIDAR_BOUND),
     }
     for name, (cast, theirs, bound) in groups.items():
         subjects = [Subject("hrpsim", cast, ours=True), Subject("mujoco", theirs)]

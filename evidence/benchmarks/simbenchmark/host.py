@@ -96,14 +96,14 @@ class Ride:
 
     def restart(self) -> None:
         """Restart the scene."""
-        self._asked(self._begin)
+        self._answer_to(self._begin)
 
     def run(self, steps: int) -> tuple[float, float]:
         """Make `steps` steps. Return processor time and wall time of one step in the child [s]."""
-        times = self._asked({"task": "run", "steps": steps})
+        times = self._answer_to({"task": "run", "steps": steps})
         return times["seconds"], times["wall"]
 
-    def _asked(self, request: dict) -> dict:
+    def _answer_to(self, request: dict) -> dict:
         answer = self._child.ask(_BUILD, **request)
         if "unable" in answer:
             raise RideFailure(self._child.name, answer["unable"])

@@ -83,7 +83,7 @@ def _shipped(name: str) -> str:
     return text
 
 
-def _without(urdf: str, *elements: str):
+def _tree_without(urdf: str, *elements: str):
     root = etree.fromstring(urdf.encode())
     for element in [*root.iter(*elements)]:
         element.getparent().remove(element)
@@ -95,7 +95,7 @@ def _without(urdf: str, *elements: str):
 @cache
 def anymal() -> Model:
     """Return ANYmal with collision shapes, without meshes, and with its two base links merged."""
-    root = _without(_shipped("anymal_b_simple_description/robots/anymal.urdf"), "visual")
+    root = _tree_without(_shipped("anymal_b_simple_description/robots/anymal.urdf"), "visual")
     base, matter = (root.find(f"link[@name='{name}']") for name in ("base", "base_inertia"))
     base.replace(base.find("inertial"), matter.find("inertial"))
     root.remove(matter)
@@ -143,7 +143,7 @@ def anymal_energy() -> RobotScene:
 def humanoid() -> Model:
     """Return simple_humanoid with one box for each foot, centred below the centre of mass."""
     urdf = _shipped("simple_humanoid_description/urdf/simple_humanoid.urdf")
-    root = _without(urdf, "visual", "collision", "collision_checking")
+    root = _tree_without(urdf, "visual", "collision", "collision_checking")
     bare = load_model(etree.tostring(root, encoding="unicode"))
     middle = float(center_of_mass(bare, bare.neutral())[0])
     for side in "lr":

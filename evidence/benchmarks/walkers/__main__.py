@@ -53,7 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"| {path.name} | | | {_line(error)} |", flush=True)
             continue
         for pattern in options.pattern or PATTERNS:
-            _show(path, pattern, "hrpsim", prepared, lambda p=pattern, r=prepared: _ours(r, p))
+            _show(
+                path, pattern, "hrpsim", prepared, lambda p=pattern, r=prepared: _hrpsim_walk(r, p)
+            )
             if mujoco is not None:
                 _show(
                     path,
@@ -75,7 +77,7 @@ def _prepared(path: Path, options: argparse.Namespace) -> PreparedBiped:
         return prepare_biped(path, known, package_paths=folders)
 
 
-def _ours(prepared: PreparedBiped, pattern: str) -> Trial:
+def _hrpsim_walk(prepared: PreparedBiped, pattern: str) -> Trial:
     """Walk in hrpsim. The `wall_time` of the trial is processor time."""
     begin: list[float] = []
 

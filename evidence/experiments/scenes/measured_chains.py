@@ -82,7 +82,7 @@ class MujocoChain:
         self._model = mujoco.MjModel.from_xml_string(xml)
         self._data = mujoco.MjData(self._model)
         self._robot, self._window = robot, window
-        self._usual = {name: getattr(self._model, name).copy() for name in _FIELDS}
+        self._defaults = {name: getattr(self._model, name).copy() for name in _FIELDS}
         self.joints = [self._model.joint(k).name for k in range(self._model.njnt)]
 
     def follow(self, many: Sequence[Values], recordings: Sequence[Recording]) -> list[np.ndarray]:
@@ -95,7 +95,7 @@ class MujocoChain:
         return [np.array(own) for own in differences]
 
     def _set(self, values: Values) -> None:
-        for name, array in self._usual.items():
+        for name, array in self._defaults.items():
             getattr(self._model, name)[:] = array
         for path, value in values.items():
             if path.startswith(_OF_RECORDINGS):

@@ -67,7 +67,7 @@ def _convergence_rows(result: Result, duration: float) -> None:
     result.data["errors"] = {}
     for (kind, name), (friction, truth) in product(NAMES.items(), truths.items()):
         errors = {}
-        finer = FINER_RATES if _is_followed_further(kind, friction) else ()
+        finer = FINER_RATES if _needs_finer_rates(kind, friction) else ()
         for rate in (*RATES, *finer):
             model = _models(kind, rate, friction=friction)
             errors[rate], path = error_of(model, truth, duration)
@@ -83,7 +83,7 @@ def _convergence_rows(result: Result, duration: float) -> None:
         result.add(label, "", order_of(errors), at_least(least))
 
 
-def _is_followed_further(kind: str, friction: float) -> bool:
+def _needs_finer_rates(kind: str, friction: float) -> bool:
     """Return whether the order can be measured only with shorter time steps.
 
     The error at a reversal of friction depends on the time within a step. Hinges correct errors

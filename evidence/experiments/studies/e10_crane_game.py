@@ -53,7 +53,7 @@ def draw(result: Result, figure) -> None:
     _draw_slips(figure.add_subplot(grid[1, 2]), result.data["held"])
 
 
-def _drawn(parts: Parts, crane: np.ndarray) -> list:
+def _crane_solids(parts: Parts, crane: np.ndarray) -> list:
     return [(p, c) for p, c in parts.placed(crane) if np.ptp(p[:, 2]) < _ROPE]
 
 
@@ -62,7 +62,7 @@ def _draw_moments(axes, parts: Parts, postures, labels: list[str]) -> None:
         middle = np.array([crane[0], crane[1], 0.0])
         shift = k * _SPACING - middle @ _RIGHT
         corners = box[:3] + scene.EDGE * CORNERS @ rotation_matrix(box[3:]).T
-        solids = [*_drawn(parts, crane), (corners, _COLOURS["box"])]
+        solids = [*_crane_solids(parts, crane), (corners, _COLOURS["box"])]
         if np.linalg.norm(middle[:2] - scene.GOAL) < 0.1:
             goal = np.array([*scene.GOAL, scene.GOAL_SIZE[2] / 2]) + CORNERS * scene.GOAL_SIZE
             solids.append((goal, _GOAL_COLOUR))
@@ -75,7 +75,7 @@ def _draw_moments(axes, parts: Parts, postures, labels: list[str]) -> None:
 
 def _draw_girder(axes, parts: Parts, crane: np.ndarray, girder: np.ndarray) -> None:
     """Draw crane and girder seen along x."""
-    draw_solids(axes, _drawn(parts, crane), np.array([0.0, 1.0, 0.0]), 0.0)
+    draw_solids(axes, _crane_solids(parts, crane), np.array([0.0, 1.0, 0.0]), 0.0)
     vertices = hooks.girder_load().shape.vertices
     ring = vertices[: len(vertices) // 2] @ rotation_matrix(girder[3:]).T + girder[:3]
     _fill(axes, ring[:, 1:], _COLOURS["girder"], 3)

@@ -111,7 +111,7 @@ class JointAction:
     def __init__(
         self, cfg: ActionCfg, state: TaskState, what: str, rest: np.ndarray | None
     ) -> None:
-        self._state, self._what = state, what
+        self._state, self._quantity = state, what
         at = state.joints(cfg.joint_names, cfg.preserve_order)
         self.names = tuple(state.joint_names[k] for k in at)
         owner = state.robot_name
@@ -129,7 +129,7 @@ class JointAction:
         """Clip actions (count, joints) to the bound, and command the joints of all worlds."""
         np.multiply(actions, self.scale, out=self.targets)
         self.targets += self.offset
-        values = {self._what: self.targets}
+        values = {self._quantity: self.targets}
         self._state.batch.command(self._state.robot_name, self.names, over=self._over, **values)
 
 

@@ -76,13 +76,13 @@ class UniformVelocityCommand:
         self._cfg, self._state = cfg, state
         self.ranges = cfg.ranges
         self.value = np.zeros((state.count, 3))
-        self._left, self._heading = np.zeros((2, state.count))
+        self._remaining, self._heading = np.zeros((2, state.count))
         self._stands, self._turns = np.zeros((2, state.count), dtype=bool)
 
     def reset(self, worlds: np.ndarray) -> None:
         """Draw new commands for worlds (m,)."""
         cfg, draws = self._cfg, self._state.random
-        self._left[worlds] = draws.uniform(worlds, *cfg.resampling_time_range)[:, 0]
+        self._remaining[worlds] = draws.uniform(worlds, *cfg.resampling_time_range)[:, 0]
         ranges = self.ranges
         ends = np.array([ranges.lin_vel_x, ranges.lin_vel_y, ranges.ang_vel_z])
         self.value[worlds] = draws.uniform(worlds, ends[:, 0], ends[:, 1], 3)
@@ -94,8 +94,8 @@ class UniformVelocityCommand:
 
     def update(self, worlds: np.ndarray) -> None:
         """Advance worlds (m,) by a control period. Replace expired commands by new draws."""
-        self._left[worlds] -= self._state.step_dt
-        over = worlds[self._left[worlds] < 1e-9]
+        self._remaining[worlds] -= self._state.step_dt
+        over = worlds[self._remaining[worlds] < 1e-9]
         if len(over):
             self.reset(over)
         else:

@@ -21,7 +21,7 @@ Range = Interval
 _AXES = "x", "y", "z", "roll", "pitch", "yaw"
 
 
-def _six(state: TaskState, worlds: np.ndarray, ranges: Mapping[str, Range]) -> np.ndarray:
+def _random_twists(state: TaskState, worlds: np.ndarray, ranges: Mapping[str, Range]) -> np.ndarray:
     """Draw values (m, 6) along x, y, z and about roll, pitch, yaw. Missing axes are 0."""
     state.require_base()
     require_names("axis of a range", ranges, _AXES, StateError)
@@ -43,7 +43,10 @@ def reset_root_state_uniform(
         pose_range: bounds of x, y, z [m], roll, pitch, yaw [rad]. Missing axes stay unchanged.
         velocity_range: bounds of x, y, z [m/s], roll, pitch, yaw [rad/s] along the world's axes.
     """
-    pose, velocity = _six(state, worlds, pose_range), _six(state, worlds, velocity_range)
+    pose, velocity = (
+        _random_twists(state, worlds, pose_range),
+        _random_twists(state, worlds, velocity_range),
+    )
     turns = rotations.quaternions_from_rpy(pose[:, 3:])
     quaternions = rotations.quaternion_products(state.root_quat_w[worlds], turns)
     state.q[worlds, :3] += pose[:, :3]
@@ -111,7 +114,7 @@ def push_by_setting_velocity(
 
     velocity_range: bounds of x, y, z [m/s], roll, pitch, yaw [rad/s] along the world's axes.
     """
-    change, R = _six(state, worlds, velocity_range), state.rotation[worlds]
+    change, R = _random_twists(state, worlds, velocity_range), state.rotation[worlds]
     state.v[worlds, :3] += rotations.in_frame(R, change[:, :3])
     state.v[worlds, 3:6] += rotations.in_frame(R, change[:, 3:])
     state.note_change(worlds, moved=False)
