@@ -21,7 +21,9 @@ Range = Interval
 _AXES = "x", "y", "z", "roll", "pitch", "yaw"
 
 
-def _random_twists(state: TaskState, worlds: np.ndarray, ranges: Mapping[str, Range]) -> np.ndarray:
+def _random_changes(
+    state: TaskState, worlds: np.ndarray, ranges: Mapping[str, Range]
+) -> np.ndarray:
     """Draw values (m, 6) along x, y, z and about roll, pitch, yaw. Missing axes are 0."""
     state.require_base()
     require_names("axis of a range", ranges, _AXES, StateError)
@@ -44,8 +46,8 @@ def reset_root_state_uniform(
         velocity_range: bounds of x, y, z [m/s], roll, pitch, yaw [rad/s] along the world's axes.
     """
     pose, velocity = (
-        _random_twists(state, worlds, pose_range),
-        _random_twists(state, worlds, velocity_range),
+        _random_changes(state, worlds, pose_range),
+        _random_changes(state, worlds, velocity_range),
     )
     turns = rotations.quaternions_from_rpy(pose[:, 3:])
     quaternions = rotations.quaternion_products(state.root_quat_w[worlds], turns)
@@ -114,7 +116,7 @@ def push_by_setting_velocity(
 
     velocity_range: bounds of x, y, z [m/s], roll, pitch, yaw [rad/s] along the world's axes.
     """
-    change, R = _random_twists(state, worlds, velocity_range), state.rotation[worlds]
+    change, R = _random_changes(state, worlds, velocity_range), state.rotation[worlds]
     state.v[worlds, :3] += rotations.in_frame(R, change[:, :3])
     state.v[worlds, 3:6] += rotations.in_frame(R, change[:, 3:])
     state.note_change(worlds, moved=False)
