@@ -195,12 +195,12 @@ class _Track:
 
     def signals(self, world: World) -> TopicSignals:
         """Return the samples that have at least one number, as signals."""
-        one, count = self.source, len(self._steps)
+        source, count = self.source, len(self._steps)
         values = self._rows[:count]
         there = ~np.isnan(values).all(axis=1)
         time = np.array(self._steps, dtype=np.float64) * world.time_step
-        kept = time[there], values[there]
-        return TopicSignals(one.topic, one.type_name, one.fields, *kept, one.frame)
+        rows = time[there], values[there]
+        return TopicSignals(source.topic, source.type_name, source.fields, *rows, source.frame)
 
 
 def _merged_field(field: SignalField, parts: list[TopicSignals]) -> SignalField:
