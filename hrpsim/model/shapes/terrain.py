@@ -119,10 +119,10 @@ class HeightField(Mesh):
     @cached_property
     def digest(self) -> str:
         """A hash of the surface."""
-        found = hashlib.sha256(np.array(self.heights.shape).tobytes())
+        hasher = hashlib.sha256(np.array(self.heights.shape).tobytes())
         for array in (self.heights, self.start, self.steps):
-            found.update(array.tobytes())
-        return found.hexdigest()[:40]
+            hasher.update(array.tobytes())
+        return hasher.hexdigest()[:40]
 
     @cached_property
     def why_open(self) -> str | None:
@@ -265,8 +265,8 @@ def boxes(length: float, width: float, height: float, size: float, seed: int = 0
     _positive("boxes", length=length, width=width, height=height, size=size)
     nx, ny = max(_whole(length / size), 1), max(_whole(width / size), 1)
     _check_count("boxes", nx * ny)
-    share = np.random.default_rng(seed).random((nx, ny))
-    tall = height * (_LOWEST_BOX + (1.0 - _LOWEST_BOX) * share)
+    fraction = np.random.default_rng(seed).random((nx, ny))
+    tall = height * (_LOWEST_BOX + (1.0 - _LOWEST_BOX) * fraction)
     parts = []
     for i in range(nx):
         for j in range(ny):
@@ -312,8 +312,8 @@ def stepping_stones(
     parts = []
     for k in range(count):
         tall = height - float(lower[k])
-        side = aside if k % 2 == 0 else -aside
-        parts.append((Box((size, size, tall)), ((k + 1) * spacing, side, 0.5 * tall)))
+        y = aside if k % 2 == 0 else -aside
+        parts.append((Box((size, size, tall)), ((k + 1) * spacing, y, 0.5 * tall)))
     return Compound(parts)
 
 

@@ -156,8 +156,8 @@ def _wait_until_ready(recorder, bag, options, stop: StopSignal) -> list[str]:
         if now > start + options.discovery_timeout:
             return missing
         if now > next_word:
-            what = f"a message on {', '.join(missing)}" if missing else "its publishers"
-            print(f"waiting for {what}", flush=True)
+            awaited = f"a message on {', '.join(missing)}" if missing else "its publishers"
+            print(f"waiting for {awaited}", flush=True)
             next_word = now + _WORD_PERIOD
         time.sleep(0.05)
     return []

@@ -189,11 +189,11 @@ class ContactMarkers:
 
 
 def _fill(message: MarkerArray, stamp, numbers) -> None:
-    rest = iter(numbers)
+    iterator = iter(numbers)
     for marker in message.markers:
         marker.header.stamp = stamp
         for point in marker.points:
-            point.x, point.y, point.z = next(rest), next(rest), next(rest)
+            point.x, point.y, point.z = next(iterator), next(iterator), next(iterator)
 
 
 def _cones(apexes, normals, frictions) -> np.ndarray:

@@ -104,13 +104,13 @@ def expand(
     stderr. ModelError names the file that xacro was reading. Arguments that nothing uses also raise
     ModelError.
     """
-    given = _Arguments(arguments)
-    key = "" if path is None else key_of(text, path, given, _version())
+    xacro_arguments = _Arguments(arguments)
+    key = "" if path is None else key_of(text, path, xacro_arguments, _version())
     expansion = recall(key, resources)
     if expansion is None:
-        expansion = _expand(text, path, given, resources, label)
+        expansion = _expand(text, path, xacro_arguments, resources, label)
         keep(key, text, expansion)
-    require_names("xacro argument", given.given, expansion.asked, ModelError, where=label)
+    require_names("xacro argument", xacro_arguments.given, expansion.asked, ModelError, where=label)
     return expansion.text
 
 
@@ -181,10 +181,10 @@ def _packages_found(resources: Resources, found: dict[str, str]) -> Iterator[Non
 
 def _version() -> str:
     """Return a text that identifies the installed xacro, without importing xacro."""
-    found = importlib.util.find_spec("xacro")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("xacro")
+    if spec is None or spec.origin is None:
         return "none"
-    status = os.stat(found.origin)
+    status = os.stat(spec.origin)
     return f"{status.st_size} {status.st_mtime_ns}"
 
 
