@@ -276,18 +276,18 @@ class SampledView(Closed):
         if self._waits:
             self.enabled = True
         world = self.robot.world
-        now = round(world.time / world.time_step)
+        step = round(world.time / world.time_step)
         if self._next < 0:
-            self.update(now)
-        self._drop_read(now)
-        found = self._samples[0] if self._samples else None
-        return found if found is not None and found.arrives <= now else None
+            self.update(step)
+        self._drop_read(step)
+        sample = self._samples[0] if self._samples else None
+        return sample if sample is not None and sample.arrives <= step else None
 
     @property
     def stamp(self) -> float:
         """Time at which the latest sample began [s], or NaN before the first sample."""
-        found = self.latest()
-        return math.nan if found is None else found.start * self.robot.world.time_step
+        sample = self.latest()
+        return math.nan if sample is None else sample.start * self.robot.world.time_step
 
 
 class MeasuredView(SampledView):
@@ -313,5 +313,5 @@ class MeasuredView(SampledView):
     @property
     def values(self) -> Any:
         """The values of the latest sample that has arrived, or None before the first sample."""
-        found = self.latest()
-        return None if found is None else found.values
+        sample = self.latest()
+        return None if sample is None else sample.values

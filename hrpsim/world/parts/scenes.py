@@ -303,8 +303,8 @@ class Scenes:
             (collision.previous, counts["previous_count"]),
             (collision.moments, counts["moment_count"]),
         ):
-            for side in ("shape_a", "shape_b"):
-                contacts[side][:count] = numbers[contacts[side][:count]]
+            for shape_field in ("shape_a", "shape_b"):
+                contacts[shape_field][:count] = numbers[contacts[shape_field][:count]]
         forget_last_step(self.scene)
 
     def raw_lasting(self) -> list[tuple[np.ndarray, str, int]]:
