@@ -122,9 +122,9 @@ def unwritten_in_urdf(robot: robot_data.RobotData) -> list[str]:
             notes.add("noise of a sensor", "not written", sensor.name)
         if sensor.reversed:
             notes.add("direction of a wrench", "that on the child", sensor.name)
-    for sensor in robot.all_sensors():
-        if sensor.topic or sensor.frame:
-            notes.add("topic and frame of a sensor", "not written", sensor.name)
+    for sensor_data in robot.all_sensors():
+        if sensor_data.topic or sensor_data.frame:
+            notes.add("topic and frame of a sensor", "not written", sensor_data.name)
     for name in robot.transmissions:
         notes.add("transmission", "not written", name)
     for joint in robot.joints.values():
