@@ -185,7 +185,7 @@ class _Decoder:
         fields = self._types[name]
         for field, kind, count in fields:
             if count is None:
-                value = self._one(kind)
+                value = self._element(kind)
             else:
                 value = self._several(kind, count or self._number("I"))
             setattr(made, field, value)
@@ -193,7 +193,7 @@ class _Decoder:
             self._number("B")  # a structure needs at least one member
         return made
 
-    def _one(self, kind: str) -> Any:
+    def _element(self, kind: str) -> Any:
         if len(kind) == 1:
             return self._number(kind)
         return self._text() if kind == "string" else self.message(kind)
@@ -211,7 +211,7 @@ class _Decoder:
         if count > len(self._data) - self._offset:  # none is smaller than a byte
             raise ValueError(f"the message ends before {count} elements")
         self._count(count)
-        return [self._one(kind) for _ in range(count)]
+        return [self._element(kind) for _ in range(count)]
 
     def _number(self, kind: str) -> Any:
         reader = self._readers[kind]

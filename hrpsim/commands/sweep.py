@@ -266,16 +266,16 @@ class _ProgressLine:
 
     def __init__(self) -> None:
         self.progress = None
-        self._shown = -math.inf
+        self._shown_at = -math.inf
         self._period = _PROGRESS_PERIOD if sys.stderr.isatty() else _PROGRESS_PERIOD_IN_FILES
 
     def show(self, progress) -> None:
         """Store the progress. Show the progress once per period."""
         self.progress = progress
         now = time.monotonic()
-        if now - self._shown < self._period:
+        if now - self._shown_at < self._period:
             return
-        self._shown = now
+        self._shown_at = now
         failed = f", {progress.failed} failed" if progress.failed else ""
         left = progress.left
         left = "" if math.isnan(left) else f", {timedelta(seconds=round(left))} left"

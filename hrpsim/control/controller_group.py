@@ -168,7 +168,7 @@ class ControllerGroup(Controller):
         self._target = np.array(state.joint_positions)
         self._speed = np.zeros(count)  # rates of the targets [rad/s or m/s]
         self._velocity, self._effort = np.zeros((2, count))  # feed-forward
-        self._held = self._target.copy()  # targets of joints without an active member
+        self._held_targets = self._target.copy()  # targets of joints without an active member
         self._since = np.full(count, np.inf)  # ticks since a change of member, inf: long ago
         self._left = np.zeros((4, count))  # target, rate, velocity and effort at that time
         for member in self.members.values():
@@ -184,7 +184,7 @@ class ControllerGroup(Controller):
         for member, on in self._requested:
             self._switch(member, on, state)
         self._requested = []
-        position, velocity, effort = self._held.copy(), *np.zeros((2, len(self._names)))
+        position, velocity, effort = self._held_targets.copy(), *np.zeros((2, len(self._names)))
         for member in self.members.values():
             if member.active:
                 self._ask(member, state, position, velocity, effort)
@@ -334,7 +334,7 @@ class ControllerGroup(Controller):
         """
         commands = self._target, self._speed, self._velocity, self._effort
         self._left[:, joints] = np.stack(commands)[:, joints]
-        self._held[joints] = self._target[joints]
+        self._held_targets[joints] = self._target[joints]
         self._since[joints] = 1.0
 
     def _ask(self, member: Member, state: State, position, velocity, effort) -> None:
@@ -354,7 +354,7 @@ class ControllerGroup(Controller):
         if member.controller.finished:
             member.state = FINISHED
             self._leave(mine)
-            self._held[mine] = position[mine]  # the last command of the member
+            self._held_targets[mine] = position[mine]  # the last command of the member
 
     def _blend_in(self, position, velocity, effort) -> None:
         """Blend the new commands of joints in transition with the fading old commands."""

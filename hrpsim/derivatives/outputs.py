@@ -66,7 +66,7 @@ class StepSensors:
         shares: np.ndarray,
     ) -> None:
         w, m = step.room.whole, step.coordinates
-        self._step, self._held = step, held.copy()
+        self._step, self._active_rows = step, held.copy()
         self._target = w.target[: len(held)].copy()
         self._count = 6 * int((w.body_at[:-1] >= 0).sum())
         self._turning = w.turning[0, : self._count, :m] @ w.Z[:m]
@@ -95,7 +95,7 @@ class StepSensors:
 
     def _forces(self, columns: np.ndarray, given: GivenImpulses) -> ForcesOnBodies:
         """Return the derivatives of the contact forces on bodies."""
-        step, active_rows, w = self._step, self._held, self._step.room.whole
+        step, active_rows, w = self._step, self._active_rows, self._step.room.whole
         nv, h, own = len(columns), step.time_step, slice(self._count)
         changes = np.zeros((self._count, columns.shape[1]))
         changes[:, :nv] = self._turning

@@ -148,7 +148,7 @@ class _Episode:
         decimation = self._policy.description.decimation
         self._more = RolloutMeasures(robot, self._period, decimation, scenario.samples)
         self.network = self._policy.network
-        self._wanted = tuple(scenario.outcomes)
+        self._outcome_names = tuple(scenario.outcomes)
 
     def _prepare_robot(self, scenario: RolloutScenario, seed: int) -> None:
         policy, robot = scenario.policy(), self._robot
@@ -201,7 +201,7 @@ class _Episode:
         if self._error is not None:
             return self._error
         outcomes = {**self._measures.outcomes(), **self._more.outcomes()}
-        return {name: outcomes[name] for name in self._wanted}
+        return {name: outcomes[name] for name in self._outcome_names}
 
     def _try(self, act: Callable[[], Any]) -> Any:
         try:

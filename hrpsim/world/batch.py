@@ -97,7 +97,7 @@ class Batch(BatchMotion, Closed):
         size = -(-len(self.worlds) // (_SHARES * self._threads))
         self._ranges = [range(k, min(k + size, count)) for k in range(0, count, size)]
         steppings = [world._stepping for world in self.worlds]
-        self._shares = [Shard(r, steppings[r.start : r.stop]) for r in self._ranges]
+        self._shards = [Shard(r, steppings[r.start : r.stop]) for r in self._ranges]
 
     def __repr__(self) -> str:
         return f"<Batch of {len(self.worlds)} worlds, {self._threads} threads: {self.worlds[0]!r}>"
@@ -145,10 +145,10 @@ class Batch(BatchMotion, Closed):
             raise WorldError("the batch is closed. Step its worlds one by one")
         announced = announce_steps()
         progress = Progress(f"stepping {len(self)} worlds:", "parts")
-        left, stop = deque(self._shares), Event()
+        left, stop = deque(self._shards), Event()
         helpers = [
             self._pool.submit(_step_shards, left, n, stop)
-            for _ in range(min(self._threads, len(self._shares)) - 1)
+            for _ in range(min(self._threads, len(self._shards)) - 1)
         ]
         try:
             failures = _step_shards(left, n, stop, progress)

@@ -49,7 +49,7 @@ class Checkpoint(Closed):
             part = left.pop()
             if id(part) not in seen and not isinstance(part, _NEVER_CHANGED):
                 seen.add(id(part))
-                left += self._kept(part)
+                left += self._save_part(part)
 
     def restore(self) -> None:
         """Restore the world."""
@@ -76,7 +76,7 @@ class Checkpoint(Closed):
             values = one.reshape(-1).view(np.uint8) if one.flags.c_contiguous else one
             self._arrays.append((values, values.copy()))
 
-    def _kept(self, one: Any) -> Iterable[Any]:
+    def _save_part(self, one: Any) -> Iterable[Any]:
         """Save an array, a container or the attributes of an object. Return the objects inside."""
         if isinstance(one, np.ndarray):
             self._keep_array(one)

@@ -118,11 +118,11 @@ class _Progress:
     """A line on a terminal, at most once a second."""
 
     def __init__(self) -> None:
-        self._shown = 0.0
+        self._shown_at = 0.0
 
     def __call__(self, progress) -> None:
         now = time.monotonic()
-        if now - self._shown < _PERIOD or not sys.stderr.isatty():
+        if now - self._shown_at < _PERIOD or not sys.stderr.isatty():
             return
-        self._shown = now
+        self._shown_at = now
         show_line(f"{progress.finished} of {progress.cells} worlds")

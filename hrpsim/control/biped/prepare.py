@@ -153,11 +153,11 @@ def _find_parts(
     biped = biped_of(given, feet, options.sole)
     turned = turn_meshes(root) if options.sole is None and lie_crosswise(biped) else 0
     if not turned:
-        return given, biped, _found(given, biped)
+        return given, biped, _describe_parts(given, biped)
     given = _loaded(root, given.source, "hull")
     biped = biped_of(given, feet)
     text = f"{turned} turned as their files' up_axis says: the feet lay crosswise"
-    return given, biped, [*_found(given, biped), PreparationFinding("meshes", text, True)]
+    return given, biped, [*_describe_parts(given, biped), PreparationFinding("meshes", text, True)]
 
 
 def _hold_followers(root, model: Model, biped: Biped) -> list[PreparationFinding]:
@@ -195,7 +195,7 @@ def _loaded(root, label: str, meshes: str) -> Model:
     return replace(model, source=label)
 
 
-def _found(model: Model, biped: Biped) -> list[PreparationFinding]:
+def _describe_parts(model: Model, biped: Biped) -> list[PreparationFinding]:
     left, right = biped.legs
     size = left.outline.max(axis=0) - left.outline.min(axis=0)
     ahead = biped.R[:, 0].round(3).tolist()

@@ -145,7 +145,7 @@ class ReplannedWalk:
         """
         velocity = self.limits.within(velocity)
         if self.is_standing and not any(velocity):
-            return self._rest
+            return self._standing_section
         side = self._next_side(velocity)
         parts = _SHORTENED if any(velocity) else _SHORTENED[:1]
         for part in parts:
@@ -214,7 +214,7 @@ class ReplannedWalk:
             self._last = planned.motion[count + 1]
             self._offsets = -turned(self.body.com[None, :2], planned.waist[-1:, 3])
             arrays = (np.repeat(values[-1:], 2, axis=0) for values in section[:-1])
-            self._rest = WalkSection(*arrays, footsteps=())
+            self._standing_section = WalkSection(*arrays, footsteps=())
         else:
             self.stance = {**self.stance, footsteps[0].side: footsteps[0]}
             self._swung = made._replace(begin=made.begin - made.end, end=0.0)

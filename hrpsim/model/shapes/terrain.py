@@ -239,7 +239,7 @@ def rubble(length: float, width: float, height: float, stone: float, seed: int =
     The stone is a quarter to all of `height` high.
     """
     _positive("rubble", length=length, width=width, height=height, stone=stone)
-    nx, ny = max(_whole(length / stone), 1), max(_whole(width / stone), 1)
+    nx, ny = max(_floor(length / stone), 1), max(_floor(width / stone), 1)
     _check_count("rubble", nx * ny)
     random = np.random.default_rng(seed).random((nx, ny, 6))
     parts = []
@@ -263,7 +263,7 @@ def boxes(length: float, width: float, height: float, size: float, seed: int = 0
     The height of each column is random, from a twentieth of `height` to `height`.
     """
     _positive("boxes", length=length, width=width, height=height, size=size)
-    nx, ny = max(_whole(length / size), 1), max(_whole(width / size), 1)
+    nx, ny = max(_floor(length / size), 1), max(_floor(width / size), 1)
     _check_count("boxes", nx * ny)
     fraction = np.random.default_rng(seed).random((nx, ny))
     tall = height * (_LOWEST_BOX + (1.0 - _LOWEST_BOX) * fraction)
@@ -283,7 +283,7 @@ def waves(
     The first trough is at x = 0. The cosine is evaluated on a grid of `spacing`.
     """
     _positive("waves", length=length, width=width, height=height, wave=wave, spacing=spacing)
-    nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
+    nx, ny = _floor(length / spacing) + 1, _floor(width / spacing) + 1
     check_size("waves", nx, ny)
     profile = 0.5 * height * (1.0 - np.cos(2.0 * np.pi / wave * spacing * np.arange(nx)))
     heights = np.repeat(profile[:, None], ny, axis=1)
@@ -327,7 +327,7 @@ def rough_ground(
     point at `height`.
     """
     _positive("rough_ground", length=length, width=width, height=height, wave=wave, spacing=spacing)
-    nx, ny = _whole(length / spacing) + 1, _whole(width / spacing) + 1
+    nx, ny = _floor(length / spacing) + 1, _floor(width / spacing) + 1
     check_size("rough_ground", nx, ny)
     x, y = np.meshgrid(np.arange(nx) * spacing, np.arange(ny) * spacing, indexing="ij")
     total = np.zeros((nx, ny))
@@ -352,7 +352,7 @@ TERRAINS: dict[str, Callable[..., Compound | HeightField]] = {
 }
 
 
-def _whole(ratio: float) -> int:
+def _floor(ratio: float) -> int:
     """Return a ratio rounded down, with a margin of 1e-9 for rounding errors."""
     return int(ratio + 1e-9)
 

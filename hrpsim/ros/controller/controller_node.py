@@ -103,7 +103,7 @@ class ControllerNode:
         self._description = DescriptionListener(self.node, values["base"])
         self._states: StateListener | None = None
         self._commands: CommandPublisher | None = None
-        self._wanted: WantedPeriod | None = None  # during a request for another period
+        self._period_request: WantedPeriod | None = None  # during a request for another period
         self.host: ControllerHost | None = None
         self._group: GroupServices | None = None
         self._manager: ManagerServices | None = None
@@ -132,7 +132,7 @@ class ControllerNode:
 
         Spin the node while this is true.
         """
-        return self._wanted is not None
+        return self._period_request is not None
 
     @property
     def rejected_count(self) -> int:
@@ -148,7 +148,7 @@ class ControllerNode:
         if self.host is None:
             return self._configure(self._description.wait(_WAIT))
         if self.is_asking:
-            return self._compare_periods(self._wanted.poll())
+            return self._compare_periods(self._period_request.poll())
         arrived = self._states.wait(_WAIT)
         if arrived is None:
             return False
@@ -164,8 +164,8 @@ class ControllerNode:
         """Return a text that names the awaited event."""
         if self.host is None:
             return "waiting for robot_description"
-        if self._wanted is not None:
-            return self._wanted.describe_wait()
+        if self._period_request is not None:
+            return self._period_request.describe_wait()
         if not self._is_heard:
             subscribed = f"{self._commands.listener_count} of {self._listeners}"
             return f"waiting for subscribers to joint_commands: {subscribed}"
@@ -203,7 +203,7 @@ class ControllerNode:
         self._commands = CommandPublisher(self.node, self.host.joint_names)
         self._states = StateListener(self.node, model, self.host.needs)
         if self._lockstep:
-            self._wanted = WantedPeriod(self.node, self._states.topic)
+            self._period_request = WantedPeriod(self.node, self._states.topic)
         if hasattr(self._controller, "command_velocity"):
             self._velocities = VelocityListener(self.node, self._controller, self._stamped)
         if isinstance(self._controller, ControllerGroup):
@@ -218,7 +218,7 @@ class ControllerNode:
         """
         if wanted is None:
             return False
-        self._wanted = None
+        self._period_request = None
         if wanted and abs(wanted * NANOSECONDS - self._period_ns) > 1.0:
             raise HrpsimError(self._other_period(wanted))
         return True

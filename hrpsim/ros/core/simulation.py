@@ -85,7 +85,7 @@ class Simulation:
         self._stopped_at = clock.steps if paused else -1  # step of the initial state
         self._end = math.inf  # [s, wall]
         self.other_inputs: list[Input] = []  # other inputs than those of robots
-        self._missed: CommandMissed | None = None
+        self._missed_command: CommandMissed | None = None
         self._burst = 1  # number of steps that take less than _LONGEST_BURST
         self._stop_requested: Callable[[], bool] = lambda: False
 
@@ -105,8 +105,8 @@ class Simulation:
         self._publish()
         self.pacer.start()
         while not (stop_requested() or self._is_over(duration)):
-            if self._missed:
-                raise self._missed
+            if self._missed_command:
+                raise self._missed_command
             if self.paused:
                 self._wait_paused(turn)
                 continue
@@ -318,7 +318,7 @@ class Simulation:
             if self.robots.wait(_TURN):
                 return True
         except CommandMissed as missed:
-            self._missed = missed
+            self._missed_command = missed
             raise
         self.publications.repeat_if_due()
         return False

@@ -170,7 +170,7 @@ class JointCommands(RobotInput):
         self._logger = logger
         self._nan_holds = nan_holds
         self._interpolation = interpolation or Interpolation()
-        self._held: list[str] = []  # joints with only NaN in the last message
+        self._held_names: list[str] = []  # joints with only NaN in the last message
         self._unset: list[str] = []
         self.off: AbstractSet[str] = frozenset()  # joints that do not receive commands
         self.limits = LimitWatch(robot.limits, logger)
@@ -237,8 +237,8 @@ class JointCommands(RobotInput):
     def _report_nan(self, command: JointCommand) -> None:
         """Log which joints have NaN, if these changed since the last message."""
         held_names = sorted(set(command.names) - set(command.commanded))
-        if held_names != self._held:
-            self._held = held_names
+        if held_names != self._held_names:
+            self._held_names = held_names
             if held_names:
                 joints = ", ".join(held_names)
                 self._logger.warning(

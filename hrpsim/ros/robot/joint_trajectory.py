@@ -48,7 +48,7 @@ class TrajectoryMotion:
 
     def __init__(self, names: Sequence[str], times: np.ndarray, given: np.ndarray) -> None:
         self.names = tuple(names)
-        self._times, self._given = times, given
+        self._times, self._points = times, given
         if len(times) > 1:
             self._positions = BPoly.from_derivatives(times, given.swapaxes(0, 1))
             self._velocities = self._positions.derivative()
@@ -63,7 +63,9 @@ class TrajectoryMotion:
         if len(self._times) < 2:
             return 0.0, np.zeros(len(self.names))
         periods = np.diff(self._times)
-        return periods.max(), np.abs(np.diff(self._given[0], axis=0) / periods[:, None]).max(axis=0)
+        return periods.max(), np.abs(np.diff(self._points[0], axis=0) / periods[:, None]).max(
+            axis=0
+        )
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the state of the motion at `time` [s] after its start.
@@ -74,7 +76,7 @@ class TrajectoryMotion:
             (positions (joints,), velocities (joints,)).
         """
         if time >= self.duration:
-            return self._given[0, -1].copy(), np.zeros(len(self.names))
+            return self._points[0, -1].copy(), np.zeros(len(self.names))
         return self._positions(time), self._velocities(time)
 
     def without(self, names) -> TrajectoryMotion | None:
@@ -83,7 +85,7 @@ class TrajectoryMotion:
         if not columns:
             return None
         return TrajectoryMotion(
-            [self.names[k] for k in columns], self._times, self._given[:, :, columns]
+            [self.names[k] for k in columns], self._times, self._points[:, :, columns]
         )
 
 

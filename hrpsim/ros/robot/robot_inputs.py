@@ -97,7 +97,9 @@ class AppliedWrenches(RobotInput):
     def apply(self) -> None:
         """Apply the wrenches for the next step."""
         for link, push in list(self._pushes.items()):
-            fraction = self._share((self._clock.steps - push.first_step) * self._clock.time_step)
+            fraction = self._mean_fraction(
+                (self._clock.steps - push.first_step) * self._clock.time_step
+            )
             if fraction <= 0.0:
                 del self._pushes[link]
                 continue
@@ -114,7 +116,7 @@ class AppliedWrenches(RobotInput):
         super().reset()
         self._pushes.clear()
 
-    def _share(self, time: float) -> float:
+    def _mean_fraction(self, time: float) -> float:
         """Return the mean fraction of a wrench that acts in the step that begins at `time` [s].
 
         `time` counts from the start of the wrench. Because of the mean, the total impulse is wrench

@@ -196,7 +196,7 @@ class TrajectoryGoals(JointTrajectories):
             run,
             self._tolerances("path", request.path_tolerance, names, np.inf),
             self._tolerances("goal", request.goal_tolerance, names, STOPPED_VELOCITY),
-            _given("goal_time_tolerance", late.sec + 1e-9 * late.nanosec, GOAL_TIME),
+            _tolerance("goal_time_tolerance", late.sec + 1e-9 * late.nanosec, GOAL_TIME),
             max(run.start, self._clock.steps) + 1,
         )
 
@@ -211,8 +211,8 @@ class TrajectoryGoals(JointTrajectories):
                     "INVALID_JOINTS",
                     f"{where}: {unknown_name('joint', tolerance.name, self._joints)}",
                 )
-            position = _given(f"{where}: position", tolerance.position, np.inf)
-            rate = _given(f"{where}: velocity", tolerance.velocity, velocity)
+            position = _tolerance(f"{where}: position", tolerance.position, np.inf)
+            rate = _tolerance(f"{where}: velocity", tolerance.velocity, velocity)
             if tolerance.name in names:
                 k = names.index(tolerance.name)
                 limits.positions[k], limits.velocities[k] = position, rate
@@ -261,7 +261,7 @@ class TrajectoryGoals(JointTrajectories):
         active.goal.finish(status, code, text)
 
 
-def _given(what: str, value: float, default: float) -> float:
+def _tolerance(what: str, value: float, default: float) -> float:
     """Return a tolerance of a goal. 0 stands for `default`, -1 for no limit."""
     if value == -1.0:
         return np.inf

@@ -34,14 +34,14 @@ class TransformPublisher:
     """
 
     def __init__(self, node: Node, message_type: type, *, odometry: bool, links: bool) -> None:
-        self._what = {"odometry": odometry, "links": links}
+        self._enabled = {"odometry": odometry, "links": links}
         self._type = message_type
         self._publisher = node.create_publisher(message_type, "tf", qos.STATE)
         self._static_publisher = node.create_publisher(message_type, "tf_static", qos.LATCHED)
 
     def show(self, robots: Iterable[RobotInterface]) -> None:
         """Switch to the transforms of these robots."""
-        self._robots = [robot.transforms(**self._what) for robot in robots]
+        self._robots = [robot.transforms(**self._enabled) for robot in robots]
         names = [pair for robot in self._robots for pair in robot.names]
         self._template = SerializedTemplate(
             self._publisher,

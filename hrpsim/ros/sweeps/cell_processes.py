@@ -260,14 +260,14 @@ class _Silence:
 
     def __init__(self, node: ChildProcess, limit: float) -> None:
         self._node, self._limit = node, limit
-        self._said, self._heard = len(node.lines), time.monotonic()
+        self._count, self._heard = len(node.lines), time.monotonic()
         self._last, self._begun = "", False
 
     def check(self) -> None:
         """Raise SweepError if the node has been silent for too long."""
         now = time.monotonic()
-        if lines := self._node.lines[self._said :]:
-            self._said, self._heard, self._last = self._said + len(lines), now, lines[-1]
+        if lines := self._node.lines[self._count :]:
+            self._count, self._heard, self._last = self._count + len(lines), now, lines[-1]
             self._begun = self._begun or any(line.startswith("at ") for line in lines)
         limit = self._limit if self._begun else START_LIMIT
         if now - self._heard > limit:

@@ -122,7 +122,7 @@ class SpareRoom:
     """Arrays with spare entries at the end. A scene uses the leading entries."""
 
     def __init__(self) -> None:
-        self._whole: list[np.ndarray] = []  # in the order of _FIELDS
+        self._buffers: list[np.ndarray] = []  # in the order of _FIELDS
         self._bytes: list[np.ndarray] = []  # the same memory, one row for each entry
 
     def with_more(self, scene: Scene, added: Added) -> Scene:
@@ -211,7 +211,7 @@ class SpareRoom:
     def _hold(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
         """Move the scene's arrays into larger arrays with the given capacity."""
         arrays = _ARRAYS(scene)
-        buffers = self._whole
+        buffers = self._buffers
         if not self._has_room(sizes):
             buffers = [
                 new_array((_roomy(sizes[field.axis]), *array.shape[1:]), array.dtype, field.fill)
@@ -221,16 +221,16 @@ class SpareRoom:
         for array, larger, (_, field) in zip(arrays, buffers, _FIELDS, strict=True):
             if array.base is not larger and field.life is not Life.WORK:
                 larger[: len(array)] = array
-        if buffers is not self._whole:
-            self._whole = buffers
+        if buffers is not self._buffers:
+            self._buffers = buffers
             self._bytes = [buffer.view(np.uint8).reshape(len(buffer), -1) for buffer in buffers]
         return scene
 
     def _has_room(self, sizes: Mapping[Axis, int]) -> bool:
         """Return whether the larger arrays exist and have the given capacity."""
-        return bool(self._whole) and all(
+        return bool(self._buffers) and all(
             sizes[field.axis] <= len(array)
-            for array, (_, field) in zip(self._whole, _FIELDS, strict=True)
+            for array, (_, field) in zip(self._buffers, _FIELDS, strict=True)
         )
 
     def _front(self, scene: Scene, sizes: Mapping[Axis, int]) -> Scene:
@@ -239,7 +239,7 @@ class SpareRoom:
             scene,
             {
                 path: array[: sizes[field.axis]]
-                for array, (path, field) in zip(self._whole, _FIELDS, strict=True)
+                for array, (path, field) in zip(self._buffers, _FIELDS, strict=True)
             },
         )
 

@@ -51,7 +51,7 @@ class SensorCarrier(Protocol):
         """
 
 
-def _shown(sensor: SensorView | SampledView) -> str:
+def _repr_of(sensor: SensorView | SampledView) -> str:
     """Return the text for `repr` of a sensor."""
     return f"<{sensor.description.kind} {sensor.description.name!r} of {sensor.robot.name!r}>"
 
@@ -69,7 +69,7 @@ class SensorView(Closed):
         self.index = index
 
     def __repr__(self) -> str:
-        return _shown(self)
+        return _repr_of(self)
 
     def _reading(self) -> np.ndarray:
         world = self.robot.world
@@ -166,7 +166,7 @@ class SampledView(Closed):
         self.forget()
 
     def __repr__(self) -> str:
-        return _shown(self)
+        return _repr_of(self)
 
     def _generator(self, number: int) -> np.random.Generator:
         """Return the random generator for the noise of a sample."""

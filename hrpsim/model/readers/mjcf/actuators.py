@@ -235,7 +235,7 @@ def _affine(m: MjcfModel, k: int) -> tuple[float, float, float, float]:
 def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     """Return inputs, gains, limits and other properties of an actuator, with its gear ratio."""
     name, gain = m.names["actuator"][k], _affine(m, k)[0]
-    drive = _law(m, k, gear, notes)
+    drive = _drive_of(m, k, gear, notes)
     _limit(m, k, drive, notes, abs(gear), abs(gain * gear))
     drive.actuator |= motor_properties(m, k, abs(gear))
     if "coulomb_friction" in drive.actuator:
@@ -257,7 +257,7 @@ def _describe(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     return drive
 
 
-def _law(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
+def _drive_of(m: MjcfModel, k: int, gear: float, notes: Notes) -> Drive:
     """Return the gains and inputs of an affine actuator: servo, brake or motor."""
     name, (gain, b0, b1, b2) = m.names["actuator"][k], _affine(m, k)
     kp, kd = 0.0 - b1 * gear * gear, 0.0 - b2 * gear * gear

@@ -99,9 +99,9 @@ class Elements:
         for kind, entry in _entries(owner):
             if not isinstance(entry, dict):
                 owner.fail(f"elements: {kind} must be a mapping")
-            self._one(kind, Values(entry, owner.fail), part, T, use, depth)
+            self._read_element(kind, Values(entry, owner.fail), part, T, use, depth)
 
-    def _one(
+    def _read_element(
         self, kind: str, element: Values, part: LinkAssembly, T: np.ndarray, use: str, depth: int
     ) -> None:
         self.files.count(element)

@@ -154,9 +154,9 @@ class Values:
                     f"{'upper' if sign > 0.0 else 'lower'} bound"
                 )
             return sign * math.inf
-        return float(self._one(key, value))
+        return float(self._single(key, value))
 
-    def _one(self, key: str, value: Any) -> float:
+    def _single(self, key: str, value: Any) -> float:
         numbers = Values({key: value}, self.fail).numbers(key, 1)
         if numbers is None:
             self.fail(f"{key}: must be a number")

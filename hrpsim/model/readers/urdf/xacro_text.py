@@ -135,14 +135,14 @@ def _expand(
         except Exception as cause:  # xacro raises any exception
             inner = next((f for f in reversed(xacro.filestack or []) if f), label)
             where = label if inner in (label, str(path)) else f"{label}, in {inner}"
-            message = " ".join(_said(cause).split()) or repr(cause)
+            message = " ".join(_error_text(cause).split()) or repr(cause)
             cures = [cure.format(*m.groups()) for say, cure in _CURES if (m := say.search(message))]
             raise ModelError("; ".join([f"{where}: xacro: {message}", *cures])) from cause
         included = [os.path.abspath(name) for name in xacro.all_includes]
     return Expansion(result, list(given.asked), included, packages)
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """Return the text of an xacro error, without the repetitions that xacro adds."""
     text, wrapped = str(error), getattr(error, "exc", None)
     while wrapped is not None:
