@@ -63,9 +63,8 @@ class TrajectoryMotion:
         if len(self._times) < 2:
             return 0.0, np.zeros(len(self.names))
         periods = np.diff(self._times)
-        return periods.max(), np.abs(np.diff(self._points[0], axis=0) / periods[:, None]).max(
-            axis=0
-        )
+        distances = np.abs(np.diff(self._points[0], axis=0))
+        return periods.max(), (distances / periods[:, None]).max(axis=0)
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the state of the motion at `time` [s] after its start.
