@@ -134,8 +134,8 @@ def find_refused_step(s: Scene) -> tuple[int, int, int]:
     if s.continuous.state[0].start_force or s.continuous.state[0].passes:
         return 1, -1, -1
     for number in range(s.actuators.units.shape[0]):
-        now = s.actuators.steps[number]
-        if now.slope != -now.of_motor - now.of_joint:
+        step_state = s.actuators.steps[number]
+        if step_state.slope != -step_state.of_motor - step_state.of_joint:
             return 2, -1, -1
     for c in range(s.counts[0].contact_count):
         refused = _refused_property(s.collision.contacts[c], rows[3 * c])

@@ -96,7 +96,7 @@ def new_system(given: Mapping[str, ArrayLike], dofs: Iterable[Dof] = ()) -> Syst
     """
     columns = dict(given)
     if dofs := list(dofs):
-        columns |= {one.name: [getattr(dof, one.name) for dof in dofs] for one in fields(Dof)}
+        columns |= {field.name: [getattr(dof, field.name) for dof in dofs] for field in fields(Dof)}
     made = {}
     for name in System._fields:
         kind = np.int64 if name in _INTEGERS else np.float64

@@ -116,9 +116,9 @@ class Linearizing(Part):
         margin: float | None,
     ) -> Linearization:
         """Return the derivatives of the next step (see `World.linearize`)."""
-        kinds, paths, wanted = several(inputs), several(parameters), several(outputs)
+        kinds, paths, requested = several(inputs), several(parameters), several(outputs)
         require_names("input", kinds, INPUTS)
-        require_names("output", wanted, OUTPUTS)
+        require_names("output", requested, OUTPUTS)
         scene, contents = self._scenes.scene, self._contents
         changes = None
         if paths:
@@ -131,22 +131,22 @@ class Linearizing(Part):
         tolerance = _TOLERANCE * STANDARD_GRAVITY * contents.time_step
         with self._stepping.tried_step(tolerance) as scene:
             known = self._known_of(scene)
-            given = len(kinds) * len(known.joints) + len(paths)
-            step = known.differentiator.read(margin or 0.0, given)
+            column_count = len(kinds) * len(known.joints) + len(paths)
+            step = known.differentiator.read(margin or 0.0, column_count)
             self._refuse_step(step)
-            self._refuse_outputs(step, wanted)
-            found = StepDerivatives(step, known.differentiator.search)
-            every = found.matrices(
-                kinds, known.dofs, changes, wanted, known.differentiator.sensor_paths
+            self._refuse_outputs(step, requested)
+            derivatives = StepDerivatives(step, known.differentiator.search)
+            every = derivatives.matrices(
+                kinds, known.dofs, changes, requested, known.differentiator.sensor_paths
             )
-            self._refuse_found(found)
-            near = () if margin is None else found.near_sides()
-            edges = tuple(ConstraintEdge(*known.sides[one[:5]], one[5]) for one in near)
+            self._refuse_found(derivatives)
+            near = () if margin is None else derivatives.near_sides()
+            edges = tuple(ConstraintEdge(*known.sides[entry[:5]], entry[5]) for entry in near)
         if kinds not in known.inputs:
             known.inputs[kinds] = tuple((kind, *joint) for kind in kinds for joint in known.joints)
         size, own = 2 * len(scene.velocity), known.inputs[kinds]
         A, B, C = np.split(every, [size, size + len(own)], axis=1)
-        names = tuple(name for kind in wanted for name in known.outputs[kind])
+        names = tuple(name for kind in requested for name in known.outputs[kind])
         of = OutputDerivatives(names, A[size:], B[size:], C[size:])
         return Linearization(
             A[:size], B[:size], known.entities.copy(), own, C[:size], paths, edges, of
@@ -157,17 +157,17 @@ class Linearizing(Part):
         scene = self._scenes.scene
         if self._sleep.asleep:
             name = self._sleep.asleep[0]
-            what = f"sleeping bodies ({name!r}) are not"
-            raise WorldError(f"linearize: {what} differentiated. Set world.sleeping = False")
+            subject = f"sleeping bodies ({name!r}) are not"
+            raise WorldError(f"linearize: {subject} differentiated. Set world.sleeping = False")
         if len(units := scene.actuators.units):
             late = units["dof"][units["slots"] > 0]
-            given = "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any())
-            if given and len(late):
+            by_kd = "kd" in kinds or (changes is not None and changes.joints[:, KD, late].any())
+            if by_kd and len(late):
                 raise WorldError("linearize: kd of actuators with a delay is not differentiated")
         lifted = [robot.name for robot in self._contents.robots.values() if robot.model.lifts]
         if lifted:
-            what = f"compensation of gravity (robot {lifted[0]!r}) is not"
-            raise WorldError(f"linearize: {what} differentiated")
+            subject = f"compensation of gravity (robot {lifted[0]!r}) is not"
+            raise WorldError(f"linearize: {subject} differentiated")
         if (refused := _find_refused_world(self._stepping.reference())) >= 0:
             raise WorldError(f"linearize: {OF_WORLDS[refused]} differentiated")
 
@@ -175,10 +175,12 @@ class Linearizing(Part):
         """Raise WorldError if the step contains something that cannot be differentiated."""
         of_step, of_contact, number = _find_refused_step(step.reference)
         if of_step >= 0:
-            what = f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
+            cause = (
+                f"the step did not converge at {self._scenes.naming().worst_of_step(step.scene)}"
+            )
             if of_step != UNCONVERGED:
-                what = OF_STEPS[of_step]
-            raise WorldError(f"linearize: {what}, which is not differentiated")
+                cause = OF_STEPS[of_step]
+            raise WorldError(f"linearize: {cause}, which is not differentiated")
         if of_contact >= 0:
             name = self._scenes.naming().name(*step.constraint_of(3 * number))
             raise WorldError(f"linearize: {name} {OF_CONTACTS[of_contact]}")

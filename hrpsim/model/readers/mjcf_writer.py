@@ -142,15 +142,15 @@ class _Writer:
                 place = place.then(joint.origin)
                 chain.append((joint, place))
             child = body.add_body(name=joint.child, **self._placed("body", joint.child, place))
-            for one, frame in chain:
-                self._joint(child, one, place.inverse().then(frame))
+            for member, frame in chain:
+                self._joint(child, member, place.inverse().then(frame))
             self._body(child, joint.child)
 
     def _is_between(self, link: str) -> bool:
         """Return whether a link is a massless intermediate between two joints."""
         data = self.robot.links[link]
         is_empty = data.inertial is None and not data.collisions and not data.visuals
-        return is_empty and [one.type != "floating" for one in self.below[link]] == [True]
+        return is_empty and [joint.type != "floating" for joint in self.below[link]] == [True]
 
     def _joint(self, body: Any, joint: JointData, frame: Placement) -> None:
         """Add a joint, whose frame is `frame` in the body with all joints at zero."""
@@ -218,7 +218,7 @@ class _Writer:
             geom.size = [0.5 * size for size in shape.size]
         else:
             radius, *length = shape.size
-            geom.size = [radius, *(0.5 * one for one in length), 0.0, 0.0][:3]
+            geom.size = [radius, *(0.5 * value for value in length), 0.0, 0.0][:3]
         return geom
 
     def _mesh(self, file: str) -> str:

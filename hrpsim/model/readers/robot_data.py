@@ -317,9 +317,9 @@ def free_name(wanted: str, taken: Iterable[str]) -> str:
 
 def counted(names: Iterable[str]) -> str:
     """Return "(number: 'name', 'name', ...)", with each name once."""
-    found = list(dict.fromkeys(names))
-    shown = ", ".join(map(repr, found[:SHOWN])) + (", ..." if len(found) > SHOWN else "")
-    return f"({len(found)}: {shown})"
+    unique = list(dict.fromkeys(names))
+    listed = ", ".join(map(repr, unique[:SHOWN])) + (", ..." if len(unique) > SHOWN else "")
+    return f"({len(unique)}: {listed})"
 
 
 class Notes:
@@ -341,8 +341,8 @@ class Notes:
         result = []
         for (element, why), names in self._names.items():
             named = [name for name in dict.fromkeys(names) if name]
-            shown = ", ".join(named[:SHOWN]) + (", ..." if len(named) > SHOWN else "")
-            count = str(len(names)) + (f": {shown}" if shown else "")
+            listed = ", ".join(named[:SHOWN]) + (", ..." if len(named) > SHOWN else "")
+            count = str(len(names)) + (f": {listed}" if listed else "")
             result.append(f"{element} ({count}): {why}")
         return result
 

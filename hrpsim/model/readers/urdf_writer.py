@@ -103,8 +103,8 @@ def _sensor(root, sensor: robot_data.SensorData) -> None:
 
 def _sampled_sensor(root, sensor: robot_data.SampledSensorData) -> None:
     settings = {key: _plain(value) for key, value in sensor.settings.items()}
-    given = {"name": sensor.name, "type": sensor.kind, **settings}
-    _origin(_extension(root, sensor.link, "sensor", **given), sensor.placement)
+    attributes = {"name": sensor.name, "type": sensor.kind, **settings}
+    _origin(_extension(root, sensor.link, "sensor", **attributes), sensor.placement)
 
 
 def _plain(value: str | float | bool) -> str:
@@ -122,9 +122,9 @@ def unwritten_in_urdf(robot: robot_data.RobotData) -> list[str]:
             notes.add("noise of a sensor", "not written", sensor.name)
         if sensor.reversed:
             notes.add("direction of a wrench", "that on the child", sensor.name)
-    for one in robot.all_sensors():
-        if one.topic or one.frame:
-            notes.add("topic and frame of a sensor", "not written", one.name)
+    for sensor_data in robot.all_sensors():
+        if sensor_data.topic or sensor_data.frame:
+            notes.add("topic and frame of a sensor", "not written", sensor_data.name)
     for name in robot.transmissions:
         notes.add("transmission", "not written", name)
     for joint in robot.joints.values():

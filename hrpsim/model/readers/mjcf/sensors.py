@@ -95,7 +95,7 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
 
     Each sensor has the name of its site.
     """
-    found: dict[tuple[int, type[SensorKind]], float] = {}  # latencies
+    latencies: dict[tuple[int, type[SensorKind]], float] = {}
     with_joint = {joint.child for joint in robot.joints.values()}
     delays = np.zeros(m.nsensor) if m.sensor_delay is None else m.sensor_delay
     for k in range(m.nsensor):
@@ -111,16 +111,16 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
         if body not in tree.links:
             continue
         latency = min(delay, LONGEST_DELAY)
-        simulated = found.get((site, kind), latency)
+        simulated = latencies.get((site, kind), latency)
         why = f"{simulated:g} s is simulated, that of the first sensor at the site"
         is_other = not simulated == latency == delay
         notes.add("sensor delay", f"{why}, {LONGEST_DELAY:g} s at most", name, times=is_other)
-        if (site, kind) in found:
+        if (site, kind) in latencies:
             continue
         if kind.at_joint and tree.links[body] not in with_joint:
             notes.add(f"sensor {sort.lower()} on the base", "no joint above carries a force", name)
             continue
-        found[site, kind] = latency
+        latencies[site, kind] = latency
         label = _free_name(robot, m.names["site"][site], name, f"site{site}")
         placement = site_placement(m, site)
         robot.sensors.append(SensorData(label, kind.kind, tree.links[body], placement, latency))
