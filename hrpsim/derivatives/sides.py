@@ -68,6 +68,7 @@ OF_WORLDS = (
     "steps with stop='relative_change', which end before the solution, are not",
     "the integrators 'rk4' and 'euler' are not: only 'semi_implicit' is",
     "torsional and rolling friction are not",
+    "ball joints are not",
 )
 OF_STEPS = (
     "the step has impacts with restitution",
@@ -100,6 +101,9 @@ def find_refused_world(s: Scene) -> int:
         return 6
     if s.tendons.joints.shape[0] > 0:
         return 1
+    for i in range(s.forest.bodies.shape[0]):
+        if s.forest.bodies[i].ball != 0:
+            return 7
     for number in range(s.actuators.units.shape[0]):
         if not _is_linear(s.actuators.units[number]):
             return 2

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from hrpsim.common.errors import ModelError, WorldError
 from hrpsim.model import body_inertia
 from hrpsim.model.actuator import Actuator
-from hrpsim.model.link_tree import WORLD, LinkTree
+from hrpsim.model.link_tree import WORLD, LinkTree, check_balls
 from hrpsim.model.model import Lift, Model, Sensor
 from hrpsim.model.readers.robot_data import WORLD_LINK, JointData, RobotData, TendonData
 from hrpsim.model.sensors.kinds import SENSOR_KINDS
@@ -75,6 +75,7 @@ def _grown_tree(robot: RobotData, base: str) -> LinkTree:
     else:
         tree.grow(robot.root, WORLD)
     tree.link_mimics()
+    check_balls(tree)
     return tree
 
 
@@ -285,7 +286,7 @@ def _arrays(tree: LinkTree, inertias: list[BodyInertia]) -> System:
     root: list[int] = []
     for i, body in enumerate(bodies):
         root.append(i if body.parent == WORLD else root[body.parent])
-    names = ("parent", "joint_type", "q_index", "v_index")
+    names = ("parent", "joint_type", "ball", "q_index", "v_index")
     columns = {name: [getattr(body, name) for body in bodies] for name in names} | {"root": root}
     columns |= {f"placement_{part}": [getattr(b.placement, part) for b in bodies] for part in "Rp"}
     columns |= {name: [getattr(i, name) for i in inertias] for name in ("mass", "com", "inertia")}

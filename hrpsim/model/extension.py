@@ -152,6 +152,10 @@ def _read_rotor(description: Description, robot: RobotData, joint: str, tag) -> 
     robot.joints[joint].rotor_inertia = document.not_negative(tag, "inertia") * gear_ratio**2
 
 
+def _read_ball(description: Description, robot: RobotData, joint: str, tag) -> None:
+    robot.joints[joint].ball = int(description.document.number(tag, "part"))  # see check_balls
+
+
 def _read_actuator_rotor(
     description: Description, rotors: dict[str, tuple[float, object]], tag
 ) -> None:
@@ -389,6 +393,7 @@ class _Reader(NamedTuple):
 _READERS = {
     "spring": _Reader("joint", _read_spring, ("stiffness", "damping", "rest"), is_once=True),
     "rotor": _Reader("joint", _read_rotor, ("inertia", "gear_ratio"), is_once=True),
+    "ball": _Reader("joint", _read_ball, ("part",), is_once=True),
     "gains": _Reader("joint", _read_gains, ("kp", "kd"), is_once=True),
     "actuator": _Reader("joint", _read_actuator, FIELDS, is_once=True),
     "tendon": _Reader("joint", _read_tendon, _TENDON_ATTRIBUTES),

@@ -160,6 +160,10 @@ class _Writer:
         if joint.type == "floating":
             body.add_freejoint(name=joint.name)
             return
+        if joint.ball:
+            if joint.ball == 1:
+                self._ball(body, joint, frame)
+            return
         turns = joint.type in ("revolute", "continuous")
         if not turns and joint.type != "prismatic":
             self.robot.fail(joint, f"MJCF has no joint of the type {joint.type!r}")
@@ -185,6 +189,17 @@ class _Writer:
             made.actfrcrange = numbers["actuatorfrcrange"] = [-joint.effort, joint.effort]
         if 0.0 < joint.velocity < math.inf:
             self.notes.add("velocity limit of a joint", "MJCF has none", joint.name)
+
+    def _ball(self, body: Any, joint: JointData, frame: Placement) -> None:
+        """Add a ball joint, of which `joint` is the first part."""
+        name = joint.name.removesuffix("_x")
+        made = body.add_joint(name=name, pos=frame.p, type=self.mujoco.mjtJoint.mjJNT_BALL)
+        made.damping = _first(made.damping, joint.damping)
+        made.frictionloss, made.armature = joint.friction, joint.rotor_inertia
+        made.stiffness = _first(made.stiffness, joint.stiffness)
+        numbers = {"damping": joint.damping, "frictionloss": joint.friction}
+        numbers |= {"armature": joint.rotor_inertia, "stiffness": joint.stiffness}
+        self.exact["joint", name] = numbers | {"pos": frame.p}
 
     def _placed(self, tag: str, name: str, place: Placement) -> dict[str, np.ndarray]:
         """Return position and quaternion of an element, and remember all of their digits."""

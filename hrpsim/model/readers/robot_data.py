@@ -21,6 +21,7 @@ INITIAL = "initial"  # the keyframe with the pose that the file says
 
 LONGEST_DELAY = 1.0  # of commands and of sensors [s]
 SHOWN = 4  # names listed at most
+BALL_AS_HINGES = "written as a hinge, equal at position 0 only"
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,7 @@ class JointData:
     actuator: dict[str, Any] = field(default_factory=dict)  # properties of hrpsim.Actuator
     mimic: tuple[str, float, float] | None = None  # leader, ratio, offset
     start: float | None = None  # position of a robot that is added to a world
+    ball: int = 0  # see hrpsim.model.system.System
     element: object = None  # of a URDF, for errors
 
 

@@ -232,6 +232,8 @@ class _Writer:
             _text(etree.SubElement(element, "axis"), "xyz", "0 0 1")
 
     def _note_joint(self, joint: JointData) -> None:
+        if joint.ball:
+            self.notes.add("part of a ball joint", robot_data.BALL_AS_HINGES, joint.name)
         properties = {
             "rotor inertia of a joint": joint.rotor_inertia,
             "gains of a joint": joint.gains,

@@ -130,6 +130,8 @@ def unwritten_in_urdf(robot: robot_data.RobotData) -> list[str]:
     for joint in robot.joints.values():
         if joint.start is not None:
             notes.add("initial position of a joint", "not written", joint.name)
+        if joint.ball:
+            notes.add("part of a ball joint", robot_data.BALL_AS_HINGES, joint.name)
     return notes.lines()
 
 
@@ -229,6 +231,8 @@ def _joint_extension(root, joint: robot_data.JointData) -> None:
     if joint.stiffness:
         spring = exact_texts(stiffness=joint.stiffness, rest=joint.rest)
         _extension(root, joint.name, "spring", **spring, damping="0")
+    if joint.ball:
+        _extension(root, joint.name, "ball", part=str(joint.ball))
     if joint.rotor_inertia:
         _extension(root, joint.name, "rotor", **exact_texts(inertia=joint.rotor_inertia))
     if joint.gains is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from hrpsim.model.readers.mjcf.read import MjcfModel
-from hrpsim.model.readers.mjcf.tree import BodyTree, ball_angles, rotation_of, site_placement
+from hrpsim.model.readers.mjcf.tree import BodyTree, rotation_of, rotation_vector, site_placement
 from hrpsim.model.readers.robot_data import (
     LONGEST_DELAY,
     KeyframeData,
@@ -123,6 +123,8 @@ def add_sensors(m: MjcfModel, tree: BodyTree, robot: RobotData, notes: Notes) ->
         latencies[site, kind] = latency
         label = _free_name(robot, m.names["site"][site], name, f"site{site}")
         placement = site_placement(m, site)
+        if kind.at_joint:
+            tree.force_sensors[site] = label
         robot.sensors.append(SensorData(label, kind.kind, tree.links[body], placement, latency))
 
 
@@ -159,8 +161,8 @@ def posture(m: MjcfModel, tree: BodyTree, name: str, qpos: np.ndarray) -> Keyfra
         if not names:
             continue
         if kind == "BALL":
-            for part, angle in zip(names, ball_angles(qpos[at : at + 4]), strict=True):
-                joints[part] = (angle,)
+            for part, turn in zip(names, rotation_vector(qpos[at : at + 4]), strict=True):
+                joints[part] = (float(turn),)
         else:
             joints[names[0]] = (float(qpos[at]),)
     return KeyframeData(name, base, joints)
