@@ -137,6 +137,8 @@ def _hints_of(owner: Any) -> dict[str, Any]:
 
 def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
     """Return the position of a value that does not fit a type hint, and the hint there, or None."""
+    if hint is str and isinstance(value, str):  # most values of long lists are names
+        return None
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(value, *parts[:2])
@@ -212,13 +214,15 @@ def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
 
     An error inside the value, such as an item of a list, has priority over the whole value.
     """
-    found = [misfit(value, hint) for hint in hints]
-    if None in found:
-        return None
-    inside = [one for one in found if one and one[0]]
+    found = []
+    for hint in hints:
+        if (one := misfit(value, hint)) is None:
+            return None
+        found.append(one)
+    inside = [one for one in found if one[0]]
     if inside:
         return inside[0]
-    kinds = [one[1].rsplit(", got ", 1)[0] for one in found if one]
+    kinds = [one[1].rsplit(", got ", 1)[0] for one in found]
     return "", f"{' or '.join(dict.fromkeys(kinds))}, got {shown_value(value)}"
 
 
