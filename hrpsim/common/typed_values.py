@@ -137,8 +137,6 @@ def _hints_of(owner: Any) -> dict[str, Any]:
 
 def misfit(value: Any, hint: Any) -> tuple[str, str] | None:
     """Return the position of a value that does not fit a type hint, and the hint there, or None."""
-    if hint is str and isinstance(value, str):  # most values of long lists are names
-        return None
     origin, parts = typing.get_origin(hint), typing.get_args(hint)
     if origin is Annotated:
         return _bounded(value, *parts[:2])
@@ -243,6 +241,8 @@ def _tuple(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
 def _sequence(value: Any, each: Any) -> tuple[str, str] | None:
     if not _is_collection(value):
         return "", f"a list, got {shown_value(value)}"
+    if each is str and all(isinstance(one, str) for one in value):  # lists of names are long
+        return None
     for k, one in enumerate(value):
         if found := misfit(one, each):
             return f"[{k}]{found[0]}", found[1]

@@ -131,10 +131,10 @@ def fit(  # many parameters: keywords, passed by name
     say, noise = report or (lambda text: None), noise or {}
     with process_pool(int(processes)) if processes > 1 else nullcontext() as make:
         problem.slopes.pool = make() if make else None
-        x = problem.near(problem.begin(noise), say)
-        if problem.free_starts:
+        x = problem.begin(noise)
+        if problem.free_starts:  # from measured starts, their noise would lead to wrong values
             return problem.result(problem.solve_with_starts(x, noise, say))
-        return problem.result(problem.solve_reweighted(x, noise, say))
+        return problem.result(problem.solve_reweighted(problem.near(x, say), noise, say))
 
 
 def _check_options(
