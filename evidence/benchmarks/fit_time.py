@@ -3,9 +3,10 @@
 
 """Processor time of a fit of a humanoid with 30 joints: python -m evidence.benchmarks.fit_time.
 
-hrp2_like on rubber bushes stands, sways and bounces for SECONDS (60). Encoders, base, foot wrenches,
-IMU and torques have noise. Unknown are damping and rotor inertia of six joints of both legs, the
-tares of a foot and the biases of the IMU. The first two rows are the derivatives by all unknowns and by the starts of windows.
+hrp2_like on rubber bushes stands, sways and bounces for SECONDS (60). Encoders, base, foot
+wrenches, IMU and torques have noise. Unknown are damping and rotor inertia of six joints of both
+legs, the tares of a foot and the biases of the IMU. The first two rows are the derivatives by all
+unknowns and by the starts of windows.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def recorded(world_file: Path, seconds: float) -> Recording:
         for name, own in zip(SENSORS, (left + TARE, right))
     ]
     signals.append(Signal("imu", "imu", moment[late], noisy(imu + BIAS, "imu")[late]))
-    signals.append(Signal("torque", "torque", moment[late], noisy(efforts[:, motors], "effort")[late], names))
+    signals.append(
+        Signal("torque", "torque", moment[late], noisy(efforts[:, motors], "effort")[late], names)
+    )
     base = q[:, :7].copy()
     base[:, :3] = noisy(base[:, :3], "base")
     return Recording(

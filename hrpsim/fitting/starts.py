@@ -45,7 +45,6 @@ class Starts:
     def differentiate(self, values: Mapping[str, float]) -> np.ndarray:
         """Return the derivatives (rows, 2 nv) with respect to the initial states of all windows."""
 
-
         def differences(moves: np.ndarray) -> np.ndarray:
             moved = [[own + move[: own.shape[1]] for own in self.offsets] for move in moves]
             every = [self.offsets, *moved]  # what was not measured begins as in the first world

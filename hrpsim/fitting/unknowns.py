@@ -99,7 +99,10 @@ class Unknowns:
 
     def to_values(self, u: np.ndarray) -> np.ndarray:
         """Convert a vector u to values within the bounds."""
-        values = [math.exp(min(x, _LARGEST)) if log else x * k for x, log, k in zip(u, self.log, self.unit)]
+        values = [
+            math.exp(min(x, _LARGEST)) if log else x * k
+            for x, log, k in zip(u, self.log, self.unit)
+        ]
         return np.clip(values, self.low, self.high)
 
     def signal_delays(self) -> dict[str, tuple[float, float]]:
