@@ -218,13 +218,15 @@ def _of_several(value: Any, hints: Sequence[Any]) -> tuple[str, str] | None:
     Otherwise return position and text of the mistake, as `misfit` does. A mistake inside the value,
     such as an item of a list, has priority over the whole value.
     """
-    faults = [misfit(value, hint) for hint in hints]
-    if None in faults:
-        return None
-    inside = [fault for fault in faults if fault and fault[0]]
+    faults = []
+    for hint in hints:
+        if (fault := misfit(value, hint)) is None:
+            return None
+        faults.append(fault)
+    inside = [fault for fault in faults if fault[0]]
     if inside:
         return inside[0]
-    kinds = [fault[1].rsplit(", got ", 1)[0] for fault in faults if fault]
+    kinds = [fault[1].rsplit(", got ", 1)[0] for fault in faults]
     return "", f"{' or '.join(dict.fromkeys(kinds))}, got {shown_value(value)}"
 
 
@@ -245,6 +247,8 @@ def _tuple(value: Any, parts: Sequence[Any]) -> tuple[str, str] | None:
 def _sequence(value: Any, each: Any) -> tuple[str, str] | None:
     if not _is_collection(value):
         return "", f"a list, got {shown_value(value)}"
+    if each is str and all(isinstance(item, str) for item in value):  # lists of names are long
+        return None
     for k, item in enumerate(value):
         if fault := misfit(item, each):
             return f"[{k}]{fault[0]}", fault[1]

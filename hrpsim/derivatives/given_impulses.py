@@ -37,7 +37,6 @@ from hrpsim.engine.dynamics.joint_forces import STICKS, damping_slopes, demand_s
 from hrpsim.engine.dynamics.recursive import newton_euler
 from hrpsim.engine.dynamics.tree_momentum import tree_momentum
 from hrpsim.engine.kinematics.forward import update_poses, update_velocities
-from hrpsim.engine.kinematics.own_inertia import own_inertia
 from hrpsim.engine.spatial.inertia import apply_inertia
 from hrpsim.engine.spatial.vector import dot_spatial
 from hrpsim.engine.step.arrays import Scene
@@ -265,8 +264,7 @@ def own_inertia_changes(step: TakenStep, changes: Changes) -> np.ndarray:
     rotors = changes.joints[:, ROTOR_INERTIA]
     if not (changes.bodies.any() or rotors.any()):
         return np.zeros_like(rotors)
-    slopes = own_inertia(step.scene.forest.bodies, step.scene.forest.dofs)
-    return changes.bodies @ slopes.by_body.T + rotors @ slopes.by_rotor.T
+    return changes.bodies @ step.own.by_body.T + rotors @ step.own.by_rotor.T
 
 
 def _joint_changes(step: TakenStep, changes: Changes) -> tuple[np.ndarray, np.ndarray]:

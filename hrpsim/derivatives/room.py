@@ -28,6 +28,7 @@ from hrpsim.engine.constraints.rows import CONTACT_ROW
 from hrpsim.engine.dynamics.articulated import Workspace, new_workspace
 from hrpsim.engine.kinematics.forest import Forest
 from hrpsim.engine.kinematics.forward import KINEMATICS
+from hrpsim.engine.kinematics.own_inertia import OwnInertia
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.system import System
 
@@ -192,6 +193,7 @@ class TakenStep(NamedTuple):
     time_step: float
     rows: np.ndarray  # (k,) ROW
     contacts: np.ndarray  # (c,) CONTACT; their rows come first
+    own: OwnInertia  # least inertia that each joint moves
     margin: float  # [m/s or rad/s]
 
     def jacobians(self, rows: np.ndarray, kind: str = "J") -> np.ndarray:

@@ -31,6 +31,7 @@ from hrpsim.derivatives.solve import solve
 from hrpsim.engine.collision.records import CONTACT
 from hrpsim.engine.compile.compiled import prepared
 from hrpsim.engine.compile.reference import TupleReference
+from hrpsim.engine.kinematics.own_inertia import OwnInertia, own_inertia
 from hrpsim.engine.step.arrays import Scene
 from hrpsim.model.system import System
 
@@ -122,7 +123,7 @@ class Differentiator:
                 contacts=np.zeros(capacity, dtype=CONTACT),
             )
         )
-        self.sensor_paths = sensor_paths(scene)
+        self.sensor_paths, self._constants = sensor_paths(scene), (b"", b"")
         self._make_room(0, 0, 0, 0)
 
     def read(self, margin: float, given: int) -> TakenStep:
@@ -150,8 +151,17 @@ class Differentiator:
             float(scene.settings["time_step"][0]),
             scene.rows.rows[:rows],
             scene.collision.contacts[:contacts],
+            self._own_inertia(),
             margin,
         )
+
+    def _own_inertia(self) -> OwnInertia:
+        """Return the least inertias of joints, found again only if a constant has changed."""
+        forest = self.scene.forest
+        constants = forest.bodies.tobytes(), forest.dofs.tobytes()
+        if constants != self._constants:
+            self._constants, self._own = constants, own_inertia(forest.bodies, forest.dofs)
+        return self._own
 
     def _make_room(self, *sizes: int) -> None:
         scene, self._sizes = self.scene, sizes

@@ -14,7 +14,7 @@ from hrpsim.common.constants import STANDARD_GRAVITY
 from hrpsim.common.errors import WorldError, require_names
 from hrpsim.common.values import several
 from hrpsim.derivatives.outputs import OUTPUTS, refused_sensor
-from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths
+from hrpsim.derivatives.parameters import KD, Changes, Entry, changes_by_paths, unit_slope
 from hrpsim.derivatives.room import TakenStep
 from hrpsim.derivatives.sides import (
     CUT,
@@ -94,10 +94,11 @@ class Linearizing(Part):
         self._stepping = stepping
         self._known: _Known | None = None  # results for the last scene
         self._parameters: tuple[Scene, int, dict[str, Entry]] | None = None
+        self._constant: dict[tuple[str, ...], Changes] = {}  # of paths with constant derivatives
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the arrays, which can be computed again."""
-        return self.__dict__ | {"_known": None, "_parameters": None}
+        return self.__dict__ | {"_known": None, "_parameters": None, "_constant": {}}
 
     def parameters(self) -> Mapping[str, Entry]:
         """Return the differentiable parameters by path, updated if the arrays have changed."""
@@ -105,7 +106,8 @@ class Linearizing(Part):
         materials, last = contents.materials.index, self._parameters
         if last is None or last[0] is not scene or last[1] != len(materials):
             known = entries_by_path(scene, contents.robots, contents.bodies, materials)
-            last = self._parameters = scene, len(materials), known
+            last, self._constant = (scene, len(materials), known), {}
+            self._parameters = last
         return last[2]
 
     def linearize(
@@ -120,9 +122,7 @@ class Linearizing(Part):
         require_names("input", kinds, INPUTS)
         require_names("output", requested, OUTPUTS)
         scene, contents = self._scenes.scene, self._contents
-        changes = None
-        if paths:
-            changes = changes_by_paths(scene, paths, self.parameters())
+        changes = self._changes_by(paths) if paths else None
         if not len(scene.velocity):
             nothing, by_paths = np.zeros((0, 0)), np.zeros((0, len(paths)))
             none = OutputDerivatives((), nothing, nothing, by_paths)
@@ -151,6 +151,15 @@ class Linearizing(Part):
         return Linearization(
             A[:size], B[:size], known.entities.copy(), own, C[:size], paths, edges, of
         )
+
+    def _changes_by(self, paths: tuple[str, ...]) -> Changes:
+        """Return the derivatives with respect to parameters that are named by paths."""
+        known = self.parameters()
+        if (found := self._constant.get(paths)) is None:
+            found = changes_by_paths(self._scenes.scene, paths, known)
+            if all(known[path][2] is unit_slope for path in paths):
+                self._constant[paths] = found
+        return found
 
     def _refuse_world(self, kinds: tuple[str, ...], changes: Changes | None) -> None:
         """Raise WorldError if the world contains something that cannot be differentiated."""
